@@ -1,0 +1,82 @@
+# All set-up starts from python3 (3.11 or newer), make and a C compiler. What is installed is pinned in constraints.txt.
+#
+#   make demo     a real agent with a real model: recorded, replayed, diverging
+#   make test     the test suite
+#   make soak     the slow suites: thousands of recordings, hundreds of kills
+#   make check    style, types, layers
+#   make bench    figures side by side with peers, written to benchmarks/RESULTS.md
+#   make clean    removes the environment and everything made here
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/pytest
+PYTEST_ARGS ?=
+
+# Compiling while installing uses all cores; the first start of each program would use one.
+export UV_COMPILE_BYTECODE := 1
+# Some machines keep the cache on another disk: copying always works, and without a warning.
+export UV_LINK_MODE := copy
+
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
+	--constraints constraints.txt --build-constraints constraints.txt --editable .
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test soak check format bench constraints clean setup-demo setup-dev setup-bench
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+demo: setup-demo
+	@$(BIN)/python examples/order_agent/demo.py
+
+test: setup-dev
+	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
+
+soak: setup-dev
+	$(PYTEST) -m slow $(PYTEST_ARGS)
+
+check: setup-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-timings
+
+format: setup-dev
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: setup-bench
+	$(BIN)/python -m benchmarks
+
+# Pins for every group at once. A plain list of versions on purpose: lock files embed download addresses.
+constraints: $(BIN)/uv
+	printf '%s\n' uv hatchling editables | $(BIN)/uv pip compile --quiet --universal --upgrade --no-annotate \
+		--no-header --group dev --group test-adapters --group demo --group bench \
+		--output-file constraints.txt pyproject.toml -
+
+# A stamp for each set of packages: nothing is asked of the registry again until what is pinned changes.
+
+setup-demo: $(VENV)/.demo
+setup-dev: $(VENV)/.dev
+setup-bench: $(VENV)/.bench
+
+$(BIN)/uv:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
+
+$(VENV)/.demo: $(BIN)/uv pyproject.toml constraints.txt
+	$(INSTALL) --group demo
+	@touch $@
+
+$(VENV)/.dev: $(BIN)/uv pyproject.toml constraints.txt
+	$(INSTALL) --group dev --group test-adapters --group demo
+	@touch $@
+
+$(VENV)/.bench: $(BIN)/uv pyproject.toml constraints.txt
+	$(INSTALL) --group dev --group test-adapters --group demo --group bench
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

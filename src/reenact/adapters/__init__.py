@@ -1,0 +1,62 @@
+"""The adapters: each turns one library's calls into effects, and knows nothing of ours but the boundary.
+
+An adapter is installed when its library is imported, before or after Reenact, and stays: where nothing is recorded
+or replayed it costs one look at a context variable.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from types import ModuleType
+
+import wrapt
+
+LIBRARIES = {
+    "httpx": "reenact.adapters.http.httpx",
+    "httpx2": "reenact.adapters.http.httpx",
+    "http.client": "reenact.adapters.http.http_client",
+    "aiohttp": "reenact.adapters.http.aiohttp",
+    "pydantic_ai": "reenact.adapters.pydantic_ai",
+}
+"""Which adapter patches which library; each has `install(module)`."""
+
+STANDARD = (
+    "reenact.adapters.concurrency",
+    "reenact.adapters.stdlib.clock",
+    "reenact.adapters.stdlib.entropy",
+    "reenact.adapters.stdlib.environ",
+    "reenact.adapters.stdlib.seal",
+)
+"""Adapters of the standard library; each has `install()`."""
+
+_lock = threading.Lock()
+_installed: list[str] = []
+
+
+def install() -> None:
+    """Install every adapter, once in a process."""
+    with _lock:
+        if _installed:
+            return
+        for name in STANDARD:
+            importlib.import_module(name).install()
+            _installed.append(name)
+        for library, adapter in LIBRARIES.items():
+            wrapt.register_post_import_hook(_Hook(adapter), library)
+
+
+def installed() -> list[str]:
+    """The adapters that are in force, for a recording's header."""
+    return sorted(_installed)
+
+
+class _Hook:
+    """Installs an adapter once its library is there."""
+
+    def __init__(self, adapter: str) -> None:
+        self._adapter = adapter
+
+    def __call__(self, module: ModuleType) -> None:
+        importlib.import_module(self._adapter).install(module)
+        _installed.append(f"{self._adapter} ({module.__name__})")

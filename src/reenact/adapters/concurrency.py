@@ -1,0 +1,330 @@
+"""asyncio, threads and executors: who is who, and what wakes whom.
+
+Each task, thread and job gets its scope when its parent starts it. Timers and finished jobs wake a loop from outside
+as outcomes do, so they pass the turnstile like these; in a replay timers fire on the virtual clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import sys
+import threading
+from asyncio import base_events
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context, ContextVar
+from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+from reenact.boundary import Scope
+from reenact.boundary.scope import _scope, current
+
+T = TypeVar("T")
+
+TRANSPARENT = {
+    "pydantic_ai", "pydantic_graph", "agents", "langgraph", "langchain_core", "mcp", "openai", "anthropic",
+    "httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "sniffio",
+}  # fmt: skip
+"""Frameworks whose own tasks do not show in addresses: a recording survives their next version. Their adapters name
+what runs in parallel."""
+
+_awaited: ContextVar[list[bool] | None] = ContextVar("reenact_awaited", default=None)
+_clocks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+"""The loops whose clock a replay has moved on, each with the turnstile that knows by how much."""
+
+_PLUMBING = {"asyncio", "anyio", "contextlib", "concurrent", "threading", "reenact", "functools", "contextvars"}
+
+
+def install() -> None:
+    """Patch the event loop, threads and executors, once."""
+    loop = base_events.BaseEventLoop
+    if getattr(loop.create_task, "_reenact", False):
+        return
+    _replace(loop, "create_task", _create_task)
+    _replace(loop, "call_at", _call_at)
+    _replace(loop, "run_in_executor", _run_in_executor)
+    _replace(loop, "time", _time)
+    _replace(threading.Thread, "start", _start)
+    _replace(threading.Thread, "join", _join)
+    _replace(threading.Condition, "wait", _wait)
+    _replace(ThreadPoolExecutor, "submit", _submit)
+    for name in ("as_completed", "wait"):
+        _replace(asyncio, name, {"as_completed": _as_completed, "wait": _asyncio_wait}[name])
+        setattr(asyncio.tasks, name, getattr(asyncio, name))
+
+
+def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
+    """Put `wrapper(original, *args)` in the place of an attribute."""
+    original = getattr(owner, name)
+
+    @functools.wraps(original)
+    def patched(*args: Any, **kwargs: Any) -> Any:
+        return wrapper(original, *args, **kwargs)
+
+    patched._reenact = True  # type: ignore[attr-defined]
+    setattr(owner, name, patched)
+
+
+def _listening() -> Scope | None:
+    scope = current()
+    return None if scope is None or scope.hidden else scope
+
+
+# -- scopes --------------------------------------------------------------------------------------------------
+
+
+def _create_task(original: Callable[..., Any], loop: Any, coro: Any, **options: Any) -> Any:
+    scope = current()
+    if scope is None or _transparent():
+        return original(loop, coro, **options)
+    if scope.hidden:
+        return original(loop, coro, **options)
+    child = scope.child(_name(coro))
+    context = options.get("context")
+    if context is not None and sys._getframe(2).f_globals.get("__name__") == "asyncio.runners":
+        # The main task of `asyncio.run` goes on where its caller stands.
+        return original(loop, coro, **options)
+    if context is not None:
+        # The caller shares this context with others: only the task itself may see its scope.
+        return original(loop, _within(child, coro), **options)
+    token = _scope.set(child)
+    try:
+        return original(loop, coro, **options)
+    finally:
+        _scope.reset(token)
+
+
+async def _within(scope: Scope, coro: Awaitable[T]) -> T:
+    token = _scope.set(scope)
+    try:
+        return await coro
+    finally:
+        _scope.reset(token)
+
+
+def _start(original: Callable[..., Any], thread: threading.Thread) -> None:
+    scope = current()
+    if scope is None or getattr(thread, "_reenact_own", False):
+        return original(thread)
+    child = scope if scope.hidden else scope.child(_name(getattr(thread, "_target", None) or type(thread).run))
+    turnstile = scope.run.turnstile
+    run = thread.run
+
+    def run_within() -> None:
+        _scope.set(child)
+        turnstile.thread_begins()
+        try:
+            run()
+        finally:
+            turnstile.thread_ends()
+
+    thread.run = run_within  # type: ignore[method-assign]
+    turnstile.thread_started()
+    token = _scope.set(None)
+    try:
+        # Waiting until the thread is up is no waiting of the program's.
+        return original(thread)
+    finally:
+        _scope.reset(token)
+
+
+def _submit(original: Callable[..., Any], pool: Any, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Any:
+    scope = _listening()
+    if scope is None:
+        return original(pool, fn, *args, **kwargs)
+    child = scope.child(_name(_inner(fn, args)))
+    job = functools.partial(_job, child, _awaited.get(), fn, *args, **kwargs)
+    scope.run.turnstile.thread_started()
+    token = _scope.set(None)
+    try:
+        # A pool's threads are started by whoever submits first, and serve everybody: they have no scope.
+        return original(pool, job)
+    finally:
+        _scope.reset(token)
+
+
+def _job(scope: Scope, awaited: list[bool] | None, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    turnstile = scope.run.turnstile
+    turnstile.thread_begins()
+    token = _scope.set(scope)
+    try:
+        context = _context_of(fn)
+        if context is not None:
+            return cast(T, context.run(_run_within, scope, *args, **kwargs))
+        return fn(*args, **kwargs)
+    finally:
+        _scope.reset(token)
+        if awaited is not None:
+            awaited.append(True)
+            turnstile.job_done()
+        turnstile.thread_ends()
+
+
+def _run_within(scope: Scope, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+    token = _scope.set(scope)
+    try:
+        return fn(*args, **kwargs)
+    finally:
+        _scope.reset(token)
+
+
+# -- waking --------------------------------------------------------------------------------------------------
+
+
+def _call_at(
+    original: Callable[..., Any], loop: Any, when: float, callback: Any, *args: Any, context: Context | None = None
+) -> Any:
+    scope = _listening()
+    if scope is None:
+        return original(loop, when, callback, *args, context=context)
+    run = scope.run
+    name = f"timer#{scope.count('timer')}"
+    order = run.handler.due(scope, name)
+    if run.replaying:
+        _clocks[loop] = run.turnstile
+        handle = asyncio.TimerHandle(when, callback, args, loop, context)
+        run.turnstile.push(loop, order, handle._run, handle.cancelled, when)
+        return handle
+
+    # As a plain timer would, what it calls runs in the context of whoever set it.
+    due = asyncio.TimerHandle(when, callback, args, loop, context)
+
+    def release() -> None:
+        run.handler.fire(scope, name)
+        due._run()
+
+    def fire() -> None:
+        run.turnstile.push(loop, None, release, handle.cancelled, when)
+
+    handle = original(loop, when, fire, context=Context())
+    return handle
+
+
+def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, func: Any, *args: Any) -> Any:
+    scope = _listening()
+    if scope is None:
+        return original(loop, executor, func, *args)
+    run = scope.run
+    name = f"job#{scope.count('job')}"
+    awaited: list[bool] = []
+    token = _awaited.set(awaited)
+    try:
+        inner = original(loop, executor, func, *args)
+    finally:
+        _awaited.reset(token)
+    outer = loop.create_future()
+
+    def done(_: Any) -> None:
+        run.turnstile.push(loop, run.handler.due(scope, name), release, outer.done)
+
+    def release() -> None:
+        run.handler.fire(scope, name)
+        if awaited:
+            run.turnstile.job_passed()
+        if inner.cancelled():
+            outer.cancel()
+        elif inner.exception() is not None:
+            outer.set_exception(inner.exception())
+        else:
+            outer.set_result(inner.result())
+
+    inner.add_done_callback(done, context=Context())
+    outer.add_done_callback(lambda _: inner.cancel() if outer.cancelled() else None, context=Context())
+    return outer
+
+
+def _time(original: Callable[..., float], loop: Any) -> float:
+    turnstile = _clocks.get(loop) if _clocks else None
+    return original(loop) if turnstile is None else original(loop) + turnstile.skew
+
+
+def _join(original: Callable[..., Any], thread: threading.Thread, timeout: float | None = None) -> None:
+    _blocking(original, thread, timeout)
+
+
+def _wait(original: Callable[..., Any], condition: threading.Condition, timeout: float | None = None) -> Any:
+    return _blocking(original, condition, timeout)
+
+
+def _blocking(original: Callable[..., Any], owner: Any, timeout: float | None) -> Any:
+    scope = current()
+    if scope is None:
+        return original(owner, timeout)
+    scope.run.turnstile.blocks()
+    try:
+        return original(owner, timeout)
+    finally:
+        scope.run.turnstile.unblocks()
+
+
+# -- order of sets -------------------------------------------------------------------------------------------
+
+
+class InOrder(set[T]):
+    """A set that is walked in a fixed order: that of the futures that were given."""
+
+    def __init__(self, items: Iterable[T], order: dict[T, int]) -> None:
+        super().__init__(items)
+        self._order = order
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(sorted(super().__iter__(), key=lambda item: self._order.get(item, len(self._order))))
+
+    def pop(self) -> T:
+        """Remove and return the first."""
+        for item in self:
+            self.discard(item)
+            return item
+        raise KeyError("pop from an empty set")
+
+
+def _as_completed(original: Callable[..., Any], fs: Iterable[Any], *, timeout: float | None = None) -> Any:
+    if _listening() is None:
+        return original(fs, timeout=timeout)
+    # The standard one starts them in the order of a set, which is that of their places in memory.
+    return original([asyncio.ensure_future(item) for item in fs], timeout=timeout)
+
+
+async def _asyncio_wait(original: Callable[..., Any], fs: Iterable[Any], **options: Any) -> Any:
+    if _listening() is None:
+        return await original(fs, **options)
+    given = list(fs)
+    done, pending = await original(given, **options)
+    order = {item: place for place, item in enumerate(given)}
+    return InOrder(done, order), InOrder(pending, order)
+
+
+# -- names ---------------------------------------------------------------------------------------------------
+
+
+def _transparent() -> bool:
+    """Whether the code that starts this task belongs to a framework."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        top = frame.f_globals.get("__name__", "").partition(".")[0]
+        if top not in _PLUMBING:
+            return top in TRANSPARENT
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
+
+
+def _context_of(fn: Any) -> Context | None:
+    owner = getattr(fn, "__self__", None)
+    return owner if isinstance(owner, Context) and getattr(fn, "__name__", "") == "run" else None
+
+
+def _inner(fn: Any, args: tuple[Any, ...]) -> Any:
+    """What a job really runs, behind `functools.partial` and `Context.run`."""
+    while isinstance(fn, functools.partial):
+        fn, args = fn.func, (*fn.args, *args)
+    return args[0] if _context_of(fn) is not None and args else fn
+
+
+def _name(code: Any) -> str:
+    """A short, stable name of what is started."""
+    while isinstance(code, functools.partial):
+        code = code.args[0] if _context_of(code.func) is not None and code.args else code.func
+    inner = getattr(code, "cr_code", None) or getattr(code, "gi_code", None)
+    name = getattr(code, "__qualname__", None) or getattr(inner, "co_qualname", None) or type(code).__name__
+    return str(name).replace(".<locals>", "").replace("/", "|")

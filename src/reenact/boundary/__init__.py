@@ -1,0 +1,43 @@
+"""The waist: the one place that every effect crosses.
+
+Adapters call `perform`, `aperform`, `stream`, `astream`, or `begin` where a library's calls have a life of their own
+(an HTTP response that streams). Handlers (recording, replaying) stand behind it. Neither knows the other.
+"""
+
+from reenact.boundary.call import (
+    Answer,
+    Call,
+    Handler,
+    Ticket,
+    Wire,
+    aperform,
+    astream,
+    begin,
+    draw,
+    perform,
+    stream,
+)
+from reenact.boundary.scope import Run, Scope, current, entered, span
+from reenact.boundary.turnstile import RecordingTurnstile, ReplayingTurnstile, Turnstile
+
+__all__ = [
+    "Answer",
+    "Call",
+    "Handler",
+    "RecordingTurnstile",
+    "ReplayingTurnstile",
+    "Run",
+    "Scope",
+    "Ticket",
+    "Turnstile",
+    "Wire",
+    "aperform",
+    "astream",
+    "begin",
+    "current",
+    "draw",
+    "entered",
+    "perform",
+    "span",
+    "stream",
+]

@@ -1,0 +1,401 @@
+"""Effects crossing the boundary: the sync, async and streaming shells around one `Call`.
+
+The shells decide nothing. They ask the run's handler, wait for their turn at the turnstile, and set the scope for
+what happens inside.
+"""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+from reenact.boundary.scope import Scope, _scope
+from reenact.errors import Halt
+from reenact.model.event import Cancelled, Effect, Failure, Outcome, Value
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Ticket:
+    """Leave to go live. `order` is the recorded place of the outcome, where a let-through effect has one."""
+
+    call: int | None
+    order: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One recorded chunk of a stream: its place in the order of the run, and its value."""
+
+    order: int
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A recorded outcome: what it was, when it came in the order of the run, and for a stream its chunks.
+
+    `end` is how a stream ended: None where the recording stops, `"ended"`, `"closed"` (the program stopped reading),
+    or the error it broke off with. `end_order` is the place of that end.
+    """
+
+    outcome: Outcome
+    order: int | None
+    call: int | None = None
+    pieces: tuple[Piece, ...] = ()
+    end: str | BaseException | None = None
+    end_order: int | None = None
+
+
+class Handler(Protocol):
+    """Who answers at the boundary. Pure decisions: it never waits, and never touches the world but its recording."""
+
+    def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
+        """An answer, or leave to go live. Raises `Halt` where a replay departs from its recording."""
+
+    def leave(self, ticket: Ticket, outcome: Outcome) -> None:
+        """The outcome of a live call, before the program sees it."""
+
+    def chunk(self, ticket: Ticket, value: Any) -> None:
+        """One more chunk of a live stream, before the program sees it."""
+
+    def end(self, ticket: Ticket, how: str | BaseException) -> None:
+        """A live stream's end: `ended`, `closed`, or its error."""
+
+    def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
+        """A scalar input (a clock, entropy, an environment variable)."""
+
+    def fire(self, scope: Scope, name: str) -> None:
+        """A timer, a sleep or a job of the program's came due."""
+
+    def due(self, scope: Scope, name: str) -> int | None:
+        """The recorded place of that firing, or None."""
+
+    def read_on(self, answer: Answer) -> BaseException:
+        """The divergence of a program that reads on where its recording has no more of a stream."""
+
+    def stuck(self, answer: Answer) -> BaseException:
+        """The divergence of a program that waits for good for a call that was cancelled in its recording."""
+
+
+class Wire(Protocol):
+    """How a library's own objects are recorded, where the codec would not keep them faithfully."""
+
+    def dump(self, value: Any, /) -> Any:
+        """The recordable form of a result or chunk."""
+
+    def load(self, value: Any, /) -> Any:
+        """The result or chunk again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    def dump(self, value: Any, /) -> Any:
+        return value
+
+    def load(self, value: Any, /) -> Any:
+        return value
+
+
+PLAIN: Wire = _Plain()
+
+
+@dataclass(slots=True)
+class Call:
+    """One effect between its question and its answer, for adapters that need more than `perform`.
+
+    `answer` is the recorded answer, or None when the call goes live: then the adapter runs the real thing within
+    `inner`, and reports `returned`, `raised` or `cancelled`, and for a stream its chunks.
+    """
+
+    scope: Scope
+    effect: Effect
+    wire: Wire
+    ticket: Ticket | None = None
+    answer: Answer | None = None
+    inner: Scope | None = None
+    _over: bool = field(default=False)
+
+    # -- live ------------------------------------------------------------------------------------------------
+
+    def returned(self, value: T, *, stream: bool = False) -> T:
+        """Report a result (a stream's head, with its chunks to follow), in a sync program."""
+        self._pass(Value(self.wire.dump(value), stream))
+        return value
+
+    async def areturned(self, value: T, *, stream: bool = False) -> T:
+        """Report a result and wait for its turn."""
+        await self._apass(Value(self.wire.dump(value), stream))
+        return value
+
+    def raised(self, error: BaseException) -> None:
+        """Report an error, in a sync program."""
+        self._pass(Failure(error))
+
+    async def araised(self, error: BaseException) -> None:
+        """Report an error and wait for its turn."""
+        await self._apass(Failure(error))
+
+    def cancelled(self) -> None:
+        """Report that the caller gave up before an answer came."""
+        handler, ticket, turnstile = self._live()
+        turnstile.live_ends()
+        handler.leave(ticket, Cancelled())
+
+    def tee(self, chunks: Iterator[T]) -> Iterator[T]:
+        """The chunks of a live stream, each reported before it is handed on; its end, error or close too."""
+        handler, ticket, turnstile = self._live()
+        try:
+            while True:
+                token = _scope.set(self.inner)
+                try:
+                    chunk = next(chunks)
+                finally:
+                    _scope.reset(token)
+                turnstile.pass_sync(ticket.order, lambda chunk=chunk: handler.chunk(ticket, self.wire.dump(chunk)))
+                yield chunk
+        except StopIteration:
+            self._end("ended")
+        except GeneratorExit:
+            self.close()
+            raise
+        except Exception as error:
+            self._end(error)
+            raise
+
+    async def atee(self, chunks: AsyncIterator[T]) -> AsyncIterator[T]:
+        """`tee` for an async stream: each chunk waits for its turn."""
+        handler, ticket, turnstile = self._live()
+        try:
+            while True:
+                token = _scope.set(self.inner)
+                try:
+                    chunk = await anext(chunks)
+                finally:
+                    _scope.reset(token)
+                await turnstile.pass_async(
+                    ticket.order, lambda chunk=chunk: handler.chunk(ticket, self.wire.dump(chunk))
+                )
+                yield chunk
+        except StopAsyncIteration:
+            self._end("ended")
+        except (GeneratorExit, CancelledError):
+            self.close()
+            raise
+        except Exception as error:
+            self._end(error)
+            raise
+
+    def close(self) -> None:
+        """Report that the program stopped reading a live stream. Harmless after its end."""
+        self._end("closed")
+
+    # -- recorded --------------------------------------------------------------------------------------------
+
+    def serve(self) -> Any:
+        """The recorded result, or the recorded error raised, in its turn."""
+        answer = self._recorded()
+        if isinstance(answer.outcome, Cancelled):
+            raise self.scope.run.handler.stuck(answer)
+        self.scope.run.turnstile.pass_sync(answer.order, None)
+        return self._deliver(answer)
+
+    async def aserve(self) -> Any:
+        """`serve`, awaiting the turn. A recorded cancellation never answers: whoever cancelled it does so again."""
+        answer = self._recorded()
+        if isinstance(answer.outcome, Cancelled):
+            await self.scope.run.turnstile.hang(lambda: self.scope.run.handler.stuck(answer))
+        await self.scope.run.turnstile.pass_async(answer.order, None)
+        return self._deliver(answer)
+
+    def pieces(self) -> Iterator[Any]:
+        """The recorded chunks, in turn, and the recorded end."""
+        answer, turnstile = self._recorded(), self.scope.run.turnstile
+        for piece in answer.pieces:
+            turnstile.pass_sync(piece.order, None)
+            yield self.wire.load(piece.value)
+        self._finish(answer)
+
+    async def apieces(self) -> AsyncIterator[Any]:
+        """`pieces`, awaiting each turn."""
+        answer, turnstile = self._recorded(), self.scope.run.turnstile
+        for piece in answer.pieces:
+            await turnstile.pass_async(piece.order, None)
+            yield self.wire.load(piece.value)
+        self._finish(answer)
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _live(self) -> tuple[Handler, Ticket, Any]:
+        assert self.ticket is not None
+        return self.scope.run.handler, self.ticket, self.scope.run.turnstile
+
+    def _recorded(self) -> Answer:
+        assert self.answer is not None
+        return self.answer
+
+    def _pass(self, outcome: Outcome) -> None:
+        handler, ticket, turnstile = self._live()
+        if not (isinstance(outcome, Value) and outcome.stream):
+            turnstile.live_ends()
+        turnstile.pass_sync(ticket.order, lambda: handler.leave(ticket, outcome))
+
+    async def _apass(self, outcome: Outcome) -> None:
+        handler, ticket, turnstile = self._live()
+        if not (isinstance(outcome, Value) and outcome.stream):
+            turnstile.live_ends()
+        told = False
+
+        def write() -> None:
+            nonlocal told
+            told = True
+            handler.leave(ticket, outcome)
+
+        try:
+            await turnstile.pass_async(ticket.order, write)
+        except CancelledError:
+            if not told:
+                handler.leave(ticket, Cancelled())
+            raise
+
+    def _end(self, how: str | BaseException) -> None:
+        if not self._over:
+            self._over = True
+            handler, ticket, turnstile = self._live()
+            turnstile.live_ends()
+            handler.end(ticket, how)
+
+    def _deliver(self, answer: Answer) -> Any:
+        if isinstance(answer.outcome, Failure):
+            raise answer.outcome.error
+        assert isinstance(answer.outcome, Value)
+        return self.wire.load(answer.outcome.value)
+
+    def _finish(self, answer: Answer) -> None:
+        if isinstance(answer.end, BaseException):
+            raise answer.end
+        if answer.end != "ended":
+            raise self.scope.run.handler.read_on(answer)
+
+
+def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
+    """Start an effect's crossing. None where nobody records or replays: the adapter then does what it would anyway.
+
+    The effect gets its address here and now, so call this in the program's own order, before anything is awaited.
+    """
+    scope = _scope.get()
+    if scope is None or scope.hidden:
+        return None
+    run = scope.run
+    run.turnstile.settle()
+    at = scope
+    if effect.owner is not None:
+        at = scope.anchor.span(f"call:{effect.owner}")
+    ordinal = at.count(effect.label)
+    call = Call(at, effect, wire)
+    decision = run.handler.enter(effect, at, ordinal)
+    if isinstance(decision, Answer):
+        call.answer = decision
+    else:
+        call.ticket = decision
+        run.turnstile.live_begins()
+    call.inner = at.inside(f"{at.path}/{effect.label}#{ordinal}", call=decision.call, hidden=effect.leaf)
+    return call
+
+
+def perform(effect: Effect, live: Callable[[], T], wire: Wire = PLAIN) -> T:
+    """Ask an effect's question: answered from the recording in a replay, by `live()` otherwise."""
+    call = begin(effect, wire)
+    if call is None:
+        return live()
+    if call.answer is not None:
+        result: T = call.serve()
+        return result
+    token = _scope.set(call.inner)
+    try:
+        value = live()
+    except Halt:
+        raise
+    except BaseException as error:
+        _scope.reset(token)
+        call.raised(error)
+        raise
+    else:
+        _scope.reset(token)
+        return call.returned(value)
+
+
+async def aperform(effect: Effect, live: Callable[[], Awaitable[T]], wire: Wire = PLAIN) -> T:
+    """`perform` for an awaitable answer."""
+    call = begin(effect, wire)
+    if call is None:
+        return await live()
+    if call.answer is not None:
+        result: T = await call.aserve()
+        return result
+    token = _scope.set(call.inner)
+    try:
+        value = await live()
+    except (CancelledError, GeneratorExit):
+        _scope.reset(token)
+        call.cancelled()
+        raise
+    except Halt:
+        raise
+    except BaseException as error:
+        _scope.reset(token)
+        await call.araised(error)
+        raise
+    else:
+        _scope.reset(token)
+        return await call.areturned(value)
+
+
+def stream(effect: Effect, live: Callable[[], Iterator[T]], wire: Wire = PLAIN) -> Iterator[T]:
+    """An effect that answers in chunks, each recorded as it comes. The address is given at once, not at first use."""
+    call = begin(effect, wire)
+    if call is None:
+        return live()
+    return _replayed(call) if call.answer is not None else _teed(call, live)
+
+
+def astream(effect: Effect, live: Callable[[], AsyncIterator[T]], wire: Wire = PLAIN) -> AsyncIterator[T]:
+    """`stream` for async iterators."""
+    call = begin(effect, wire)
+    if call is None:
+        return live()
+    return _areplayed(call) if call.answer is not None else _ateed(call, live)
+
+
+def draw(source: str, live: Callable[[], T]) -> T:
+    """A scalar that the program's own code reads: a clock, entropy, an environment variable."""
+    scope = _scope.get()
+    if scope is None or scope.hidden:
+        return live()
+    value: T = scope.run.handler.draw(scope, source, live)
+    return value
+
+
+def _replayed(call: Call) -> Iterator[Any]:
+    call.serve()
+    yield from call.pieces()
+
+
+async def _areplayed(call: Call) -> AsyncIterator[Any]:
+    await call.aserve()
+    async for chunk in call.apieces():
+        yield chunk
+
+
+def _teed(call: Call, live: Callable[[], Iterator[T]]) -> Iterator[T]:
+    call.returned(None, stream=True)
+    yield from call.tee(iter(live()))
+
+
+async def _ateed(call: Call, live: Callable[[], AsyncIterator[T]]) -> AsyncIterator[T]:
+    await call.areturned(None, stream=True)
+    async for chunk in call.atee(aiter(live())):
+        yield chunk

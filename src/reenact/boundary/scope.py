@@ -1,0 +1,105 @@
+"""Where an effect happens: the chain of tasks, threads, spans and enclosing effects, each named by its birth.
+
+A child is named when its parent starts it, in the parent's program order, so that its name does not depend on who is
+scheduled first. Ordinals count per kind and name: one more log line that reads the clock shifts no model call.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reenact.boundary.call import Handler
+    from reenact.boundary.turnstile import Turnstile
+
+_scope: ContextVar[Scope | None] = ContextVar("reenact_scope", default=None)
+
+current = _scope.get
+"""The scope of the running code, or None where nothing is recorded or replayed. As cheap as can be: adapters ask it
+on every call of the user's."""
+
+
+class Run:
+    """One recording or replay under way: who answers, and in which order outcomes reach the program."""
+
+    __slots__ = ("handler", "lock", "replaying", "root", "turnstile")
+
+    def __init__(self, handler: Handler, turnstile: Turnstile, *, replaying: bool, root: str = "main") -> None:
+        self.handler = handler
+        self.turnstile = turnstile
+        self.replaying = replaying
+        self.lock = threading.Lock()
+        self.root = Scope(root, self)
+
+
+class Scope:
+    """One link of the chain.
+
+    Attributes:
+        path: The names from the root to here, joined by `/`.
+        run: The run that this scope belongs to.
+        anchor: The nearest scope with a name of its own (root, span, effect); what a framework identifies by itself
+            is named below it, so that the framework's internal tasks cannot rename it.
+        call: The number of the enclosing recorded call, if any.
+        hidden: Nothing in here is recorded (the inside of a leaf).
+    """
+
+    __slots__ = ("_ordinals", "anchor", "call", "hidden", "path", "run")
+
+    def __init__(
+        self, path: str, run: Run, *, anchor: Scope | None = None, call: int | None = None, hidden: bool = False
+    ) -> None:
+        self.path = path
+        self.run = run
+        self.anchor = anchor or self
+        self.call = call
+        self.hidden = hidden
+        self._ordinals: dict[str, int] = {}
+
+    def count(self, label: str) -> int:
+        """The next ordinal of that label in this scope, from 0."""
+        with self.run.lock:
+            ordinal = self._ordinals.get(label, 0)
+            self._ordinals[label] = ordinal + 1
+        return ordinal
+
+    def child(self, name: str) -> Scope:
+        """The scope of a task, thread or job that is started here."""
+        path = f"{self.path}/{name}.{self.count('+' + name)}"
+        return Scope(path, self.run, anchor=self.anchor, call=self.call, hidden=self.hidden)
+
+    def span(self, name: str, *, anchored: bool = False) -> Scope:
+        """A named stretch of the program: an agent's run, a tool call with an identity of its own."""
+        base = self.anchor if anchored else self
+        ordinal = base.count("@" + name)
+        path = f"{base.path}/{name}" + (f"~{ordinal}" if ordinal else "")
+        return Scope(path, self.run, call=self.call, hidden=self.hidden)
+
+    def inside(self, address: str, *, call: int | None, hidden: bool) -> Scope:
+        """The inside of an effect, which is a scope too: answered from the recording it vanishes, and shifts nobody."""
+        return Scope(address, self.run, call=call, hidden=hidden or self.hidden)
+
+
+@contextmanager
+def entered(scope: Scope | None) -> Iterator[None]:
+    """Run the body in that scope."""
+    token = _scope.set(scope)
+    try:
+        yield
+    finally:
+        _scope.reset(token)
+
+
+@contextmanager
+def span(name: str, *, anchored: bool = False) -> Iterator[None]:
+    """Name a stretch of the program, so that what happens in it keeps its identity when code around it changes."""
+    scope = _scope.get()
+    if scope is None or scope.hidden:
+        yield
+        return
+    with entered(scope.span(name, anchored=anchored)):
+        yield

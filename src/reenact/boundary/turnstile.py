@@ -1,0 +1,496 @@
+"""In which order outcomes reach the program.
+
+Values alone do not make a replay: code whose next prompt depends on which tool came first needs the order too. So
+every wake-up from outside (an outcome, a chunk, a timer, an executor's job) passes here one at a time, in recording
+and replay alike. In an event loop the next one passes only when the loop is quiet, so that what one sets off has run
+before the next begins. Between threads the next one waits, briefly and within bounds, until the thread that was
+last let through has reached the boundary again, blocks, or ends.
+
+Recording must not disturb: nothing waits longer than `GRACE` there, and a loop that is never quiet is not waited
+for. Replaying releases in the recorded order; what the program no longer does is passed over as soon as nobody is
+left who could still do it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+import threading
+from collections.abc import Awaitable, Callable, Iterable
+from contextvars import Context
+from threading import get_ident
+from time import monotonic
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+GRACE = 0.001
+"""Seconds that a recording lets one thread wait for another to reach its next boundary."""
+
+PATIENCE = 0.5
+"""Seconds after which a replay passes over an outcome that does not come although somebody might still bring it."""
+
+_SETTLING = 0.02
+_SPINS = 32
+_UNRECORDED = 1 << 60
+
+_wait = threading.Condition.wait
+# The real ones, whatever is patched later: the turnstile itself runs on real time.
+_call_at = asyncio.base_events.BaseEventLoop.call_at
+_time = asyncio.base_events.BaseEventLoop.time
+
+
+class Turnstile(Protocol):
+    """What the shells ask of either turnstile."""
+
+    def settle(self) -> None:
+        """The running thread has reached the boundary, blocks, or ends."""
+
+    def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
+        """Block until it is this outcome's turn; `write` records it there and then."""
+
+    async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
+        """Wait in the event loop until it is this outcome's turn."""
+
+    def push(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        order: int | None,
+        release: Callable[[], None],
+        given_up: Callable[[], bool],
+        when: float | None = None,
+    ) -> None:
+        """Queue a wake-up of the loop (a timer with its time, a job): `release` runs in its turn."""
+
+    def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
+        """Wait for a cancellation that the recording has seen."""
+
+    def live_begins(self) -> None:
+        """A real call goes out."""
+
+    def live_ends(self) -> None:
+        """A real call is over."""
+
+    def thread_started(self) -> None:
+        """The running thread starts another, or hands a job to a pool."""
+
+    def thread_begins(self) -> None:
+        """The running thread, started before, takes up the program's code."""
+
+    def thread_ends(self) -> None:
+        """The running thread is done with the program's code."""
+
+    def blocks(self) -> None:
+        """The running thread is about to wait for another one."""
+
+    def unblocks(self) -> None:
+        """The running thread goes on."""
+
+    def job_done(self) -> None:
+        """An executor's job has returned; its loop will hear of it."""
+
+    def job_passed(self) -> None:
+        """The loop has heard of a finished job."""
+
+
+class _Pump:
+    """Releases the queued wake-ups of one event loop, one at a time, while the loop is quiet."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, may_release: Callable[[_Entry], bool]) -> None:
+        self.loop = loop
+        self.may_release = may_release
+        self.queue: list[tuple[float, int, _Entry]] = []
+        self.idle: Callable[[], None] = lambda: None
+        self._active = False
+        self._spins = 0
+        self._count = itertools.count()
+        # Released code must not inherit the scope of whoever happened to queue first.
+        self._context = Context()
+
+    def push(self, priority: float, entry: _Entry) -> None:
+        heapq.heappush(self.queue, (priority, next(self._count), entry))
+        self.wake()
+
+    def wake(self) -> None:
+        if not self._active:
+            self._active = True
+            self.loop.call_soon(self._run, context=self._context)
+
+    def wake_from_thread(self) -> None:
+        if not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(self.wake, context=Context())
+
+    def _run(self) -> None:
+        ready = getattr(self.loop, "_ready", None)
+        if ready and self._spins < _SPINS:
+            self._spins += 1
+            self.loop.call_soon(self._run, context=self._context)
+            return
+        self._spins = 0
+        self.idle()
+        while self.queue and self.queue[0][2].given_up():
+            heapq.heappop(self.queue)
+        if not self.queue or not self.may_release(self.queue[0][2]):
+            self._active = False
+            return
+        entry = heapq.heappop(self.queue)[2]
+        entry.release()
+        self.loop.call_soon(self._run, context=self._context)
+
+
+class _Entry:
+    """One queued wake-up."""
+
+    __slots__ = ("given_up", "order", "release", "when")
+
+    def __init__(
+        self, order: int | None, release: Callable[[], None], given_up: Callable[[], bool], when: float | None = None
+    ) -> None:
+        self.order = order
+        self.release = release
+        self.given_up = given_up
+        self.when = when
+
+
+class _Base:
+    """What both turnstiles share: the loops' pumps, and which thread was last let through."""
+
+    def __init__(self) -> None:
+        self._cond = threading.Condition()
+        self._running: set[int] = set()
+        self._pumps: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump] = WeakKeyDictionary()
+
+    def settle(self) -> None:
+        if self._running:
+            with self._cond:
+                self._running.discard(get_ident())
+                self._cond.notify_all()
+
+    def _pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
+        pump = self._pumps.get(loop)
+        if pump is None:
+            pump = self._pumps[loop] = _Pump(loop, self._may_release)
+            pump.idle = self._idle
+        return pump
+
+    def _may_release(self, entry: _Entry) -> bool:
+        raise NotImplementedError
+
+    def _idle(self) -> None:
+        self.settle()
+
+    def _others_run(self) -> bool:
+        """Whether a thread other than this one was let through and has not settled. Call with the lock held."""
+        return len(self._running) > 1 or (bool(self._running) and get_ident() not in self._running)
+
+    async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
+        loop = asyncio.get_running_loop()
+        turn = loop.create_future()
+
+        def release() -> None:
+            if write is not None:
+                write()
+            turn.set_result(None)
+
+        self.push(loop, order, release, turn.done)
+        await turn
+
+    def push(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        order: int | None,
+        release: Callable[[], None],
+        given_up: Callable[[], bool],
+        when: float | None = None,
+    ) -> None:
+        raise NotImplementedError
+
+
+class RecordingTurnstile(_Base):
+    """Lets outcomes through as they come, one at a time, so that their order is the order of what they set off."""
+
+    def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
+        with self._cond:
+            if self._others_run():
+                self._await_others()
+            if write is not None:
+                write()
+            self._running.add(get_ident())
+
+    def push(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        order: int | None,
+        release: Callable[[], None],
+        given_up: Callable[[], bool],
+        when: float | None = None,
+    ) -> None:
+        self._pump(loop).push(0, _Entry(order, release, given_up, when))
+
+    def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
+        raise AssertionError("nothing is cancelled beforehand in a recording")
+
+    def live_begins(self) -> None: ...
+
+    def live_ends(self) -> None: ...
+
+    def thread_started(self) -> None: ...
+
+    def thread_begins(self) -> None: ...
+
+    def unblocks(self) -> None: ...
+
+    def job_done(self) -> None: ...
+
+    def job_passed(self) -> None: ...
+
+    def thread_ends(self) -> None:
+        self.settle()
+
+    def blocks(self) -> None:
+        self.settle()
+
+    def _may_release(self, entry: _Entry) -> bool:
+        with self._cond:
+            if self._others_run():
+                self._await_others()
+            self._running.add(get_ident())
+        return True
+
+    def _await_others(self) -> None:
+        until = monotonic() + GRACE
+        while self._others_run() and (left := until - monotonic()) > 0:
+            _wait(self._cond, left)
+        self._running.clear()
+
+
+class ReplayingTurnstile(_Base):
+    """Lets outcomes through in their recorded order, on a virtual clock.
+
+    Args:
+        total: How many places the recorded order has.
+    """
+
+    def __init__(self, total: int) -> None:
+        super().__init__()
+        self._passed = bytearray(total + 1)
+        self._next = 0
+        self._total = total
+        self._pace: Callable[[int], None] | None = None
+        self._open = False
+        self._outstanding = 0
+        self._waiting: dict[int, int] = {}
+        self._blocked: set[int] = set()
+        self._alive: set[int] = {get_ident()}
+        self._coming = 0
+        self._jobs = 0
+        self._progress = monotonic()
+        self._hanging: list[tuple[asyncio.Future[None], Callable[[], BaseException]]] = []
+        self.skew = 0.0
+        """Seconds by which the event loops' clocks have been moved on."""
+
+    # -- who is there ----------------------------------------------------------------------------------------
+
+    def thread_started(self) -> None:
+        with self._cond:
+            self._coming += 1
+
+    def thread_begins(self) -> None:
+        with self._cond:
+            self._coming -= 1
+            self._alive.add(get_ident())
+
+    def thread_ends(self) -> None:
+        with self._cond:
+            for threads in (self._alive, self._running, self._blocked):
+                threads.discard(get_ident())
+        self._moved()
+
+    def job_done(self) -> None:
+        with self._cond:
+            self._jobs += 1
+
+    def blocks(self) -> None:
+        with self._cond:
+            self._running.discard(get_ident())
+            self._blocked.add(get_ident())
+        self._moved()
+
+    def unblocks(self) -> None:
+        with self._cond:
+            self._blocked.discard(get_ident())
+
+    def live_begins(self) -> None:
+        with self._cond:
+            self._outstanding += 1
+
+    def live_ends(self) -> None:
+        with self._cond:
+            self._outstanding -= 1
+
+    def set_pace(self, pace: Callable[[int], None]) -> None:
+        """Call `pace` with each place before it is let through, to wait there as long as was recorded."""
+        self._pace = pace
+
+    def open(self) -> None:
+        """The replay has diverged: nobody waits any longer."""
+        with self._cond:
+            self._open = True
+        self._moved()
+
+    # -- passing ---------------------------------------------------------------------------------------------
+
+    def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
+        with self._cond:
+            if order is not None:
+                self._await_turn(order)
+            if write is not None:
+                write()
+            self._running.add(get_ident())
+        if self._pace is not None and order is not None:
+            self._pace(order)
+        self._mark(order)
+
+    def push(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        order: int | None,
+        release: Callable[[], None],
+        given_up: Callable[[], bool],
+        when: float | None = None,
+    ) -> None:
+        if order is not None:
+            priority: float = order
+        else:
+            # A timer that the recording never saw fire comes after all that it did see; a live answer at once.
+            priority = _UNRECORDED + when if when is not None else -1
+
+        def released() -> None:
+            if when is not None:
+                self.skew += max(0.0, when - loop.time())
+            if self._pace is not None and order is not None:
+                self._pace(order)
+            self._mark(order)
+            release()
+
+        with self._cond:
+            self._blocked.discard(get_ident())
+        self._pump(loop).push(priority, _Entry(order, released, given_up, when))
+
+    async def _hang(self, stuck: Callable[[], BaseException]) -> None:
+        loop = asyncio.get_running_loop()
+        forever: asyncio.Future[None] = loop.create_future()
+        self._hanging.append((forever, stuck))
+        self._pump(loop).wake()
+        await forever
+
+    def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
+        return self._hang(stuck)
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _await_turn(self, order: int) -> None:
+        """Block this thread until `order` may pass. Call with the lock held."""
+        me = get_ident()
+        self._waiting[me] = order
+        try:
+            while not self._open:
+                if order <= self._next or (self._lowest(order) and self._alone(me)):
+                    if not self._others_run():
+                        return
+                    _wait(self._cond, 0.002)
+                    continue
+                late = monotonic() - self._progress > PATIENCE
+                if late and not self._outstanding and self._lowest(order):
+                    return
+                _wait(self._cond, 0.02)
+        finally:
+            self._waiting.pop(me, None)
+
+    def _lowest(self, order: int) -> bool:
+        return all(order <= other for other in self._waiting.values())
+
+    def _alone(self, me: int) -> bool:
+        """Whether nobody else could still bring what is due. Call with the lock held."""
+        able = self._alive - self._blocked - self._waiting.keys() - {me}
+        return not able and not self._coming and not self._jobs and not self._outstanding
+
+    def _may_release(self, entry: _Entry) -> bool:
+        order = entry.order
+        with self._cond:
+            me = get_ident()
+            if self._open:
+                return True
+            if order is None:
+                # A live answer passes at once; a timer without a record only when nothing else can happen.
+                wait = entry.when is not None and not self._alone(me)
+            else:
+                late = monotonic() - self._progress > PATIENCE and not self._outstanding
+                due = order <= self._next or (self._alone(me) and self._lowest(order)) or late
+                wait = not due or self._others_run()
+            if not wait:
+                self._running.add(me)
+                return True
+            self._running.discard(me)
+            self._blocked.add(me)
+        # Whatever moves things on wakes the pump; the timer is for what shows itself only by passing time.
+        self._wake_later(self._pumps[asyncio.get_running_loop()])
+        return False
+
+    def _wake_later(self, pump: _Pump) -> None:
+        _call_at(pump.loop, _time(pump.loop) + self.skew + _SETTLING, pump.wake, context=Context())
+
+    def _others_run(self) -> bool:
+        if super()._others_run():
+            if monotonic() - self._progress < _SETTLING:
+                return True
+            self._running.clear()
+        return False
+
+    def abandon(self, orders: Iterable[int]) -> None:
+        """These places will not come: they lie inside an effect that is answered whole."""
+        with self._cond:
+            for order in orders:
+                self._passed[order] = 1
+            while self._next < self._total and self._passed[self._next]:
+                self._next += 1
+
+    def _idle(self) -> None:
+        self.settle()
+        pump = self._pumps[asyncio.get_running_loop()]
+        if self._hanging and not any(not entry[2].given_up() for entry in pump.queue):
+            with self._cond:
+                alone = self._alone(get_ident())
+            self._hanging = [(future, stuck) for future, stuck in self._hanging if not future.done()]
+            if alone and self._hanging:
+                future, stuck = self._hanging.pop(0)
+                future.set_exception(stuck())
+            elif self._hanging:
+                self._wake_later(pump)
+
+    def _mark(self, order: int | None) -> None:
+        with self._cond:
+            if order is not None and order < self._total:
+                self._passed[order] = 1
+                while self._next < self._total and self._passed[self._next]:
+                    self._next += 1
+                if order > self._next:
+                    # It passed because nobody is left who could bring the places in between.
+                    self._next = order + 1
+            self._progress = monotonic()
+        self._moved()
+
+    def job_passed(self) -> None:
+        with self._cond:
+            self._jobs -= 1
+
+    def _moved(self) -> None:
+        with self._cond:
+            self._cond.notify_all()
+        me = asyncio._get_running_loop()
+        for loop, pump in list(self._pumps.items()):
+            if pump.queue or self._hanging:
+                if loop is me:
+                    pump.wake()
+                else:
+                    pump.wake_from_thread()

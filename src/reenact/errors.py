@@ -1,0 +1,82 @@
+"""Every exception that Reenact raises.
+
+    ReenactError (Exception)
+    ├── RecordingError                  a recording cannot be used as asked
+    │   ├── RecordingNotFound           no recording of that id, prefix or path     (also a LookupError)
+    │   ├── AmbiguousRecording          a prefix that several recordings share      (also a LookupError)
+    │   ├── NotARecording               the file or folder is something else        (also a ValueError)
+    │   ├── CorruptRecording            damaged before its last line                (also a ValueError)
+    │   └── FutureFormat                written by a newer Reenact
+    ├── ProgramError                    the recorded program cannot be run again
+    ├── FilterError                     a filter that does not parse                (also a ValueError)
+    ├── UsageError                      arguments that do not fit together          (also a ValueError)
+    └── DivergenceError                 a replay left its recording
+
+    Halt (BaseException)                carries a divergence through user code; never reaches the user
+
+`Halt` is no `Exception` on purpose: agent frameworks catch `Exception` around tools and hand its text to the
+model, and HTTP clients retry on it. The edge of `replay()` turns it into a `DivergenceError`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reenact.model.divergence import Divergence
+
+
+class ReenactError(Exception):
+    """Base of all errors that a user of Reenact may want to catch. Its text is one line that says what to try."""
+
+
+class RecordingError(ReenactError):
+    """A recording cannot be used as asked."""
+
+
+class RecordingNotFound(RecordingError, LookupError):
+    """No recording has that id, prefix or path."""
+
+
+class AmbiguousRecording(RecordingError, LookupError):
+    """Several recordings share the given prefix; the text lists them."""
+
+
+class NotARecording(RecordingError, ValueError):
+    """The file or folder exists, but is no recording."""
+
+
+class CorruptRecording(RecordingError, ValueError):
+    """A recording is damaged somewhere before its last line (a torn last line alone is no damage)."""
+
+
+class FutureFormat(RecordingError):
+    """A recording was written in a newer format than this version reads."""
+
+
+class ProgramError(ReenactError):
+    """The recorded program cannot be run again: none is remembered, or its files are gone."""
+
+
+class FilterError(ReenactError, ValueError):
+    """A filter expression does not parse; the text points at the column."""
+
+
+class UsageError(ReenactError, ValueError):
+    """Arguments that do not fit together, or a verb used where it cannot work."""
+
+
+class DivergenceError(ReenactError):
+    """A replay left its recording; `.divergence` says where, how, and what was nearest."""
+
+    def __init__(self, divergence: Divergence) -> None:
+        super().__init__(str(divergence))
+        self.divergence = divergence
+
+
+class Halt(BaseException):
+    """Carries a divergence through user code that catches `Exception`. Internal: never shown to a user."""
+
+    def __init__(self, divergence: Divergence) -> None:
+        super().__init__(str(divergence))
+        self.divergence = divergence

@@ -1,0 +1,120 @@
+"""What repeats from call to call is stored once.
+
+A chat's history is sent whole with every model call, so calls that stored it whole would grow with the square of the
+steps. An argument is therefore written as what it adds to the same argument of an earlier call, its base:
+
+    {"$text": [base call, characters kept from its start, characters kept from its end], "new": "…"}
+    {"$items": [base call, items kept from its start, items kept from its end], "new": [...]}
+    {"$same": base call}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import orjson
+
+from reenact.model import codec
+from reenact.model.event import Tree
+
+_SMALL = 256
+_BLOCK = 65536
+_BACK = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Arg:
+    """One argument, encoded once: as a text, as the bytes of a list's items, or as the bytes of anything else."""
+
+    tree: Tree
+    items: list[bytes] | None = None
+
+    @classmethod
+    def of(cls, tree: Tree) -> Arg:
+        """An argument ready to be compared with the same argument of a later call."""
+        # Bytes, not trees, are compared: to Python 1, 1.0 and True are equal.
+        return cls(tree, [codec.dumps(item) for item in tree] if isinstance(tree, list) else None)
+
+    def whole(self) -> Tree:
+        """The argument as it is written without a base."""
+        return self.tree if self.items is None else [orjson.Fragment(item) for item in self.items]
+
+    def against(self, base: Arg, call: int) -> Tree:
+        """The argument written against that of the earlier call `call`, or whole where nothing is gained."""
+        if isinstance(self.tree, str):
+            return _text(self.tree, base.tree, call) if isinstance(base.tree, str) else self.tree
+        if self.items is not None:
+            return _items(self.items, base.items, call) if base.items is not None else self.whole()
+        if isinstance(self.tree, dict) and self.tree == base.tree:
+            data = codec.dumps(self.tree)
+            if len(data) > _SMALL and data == codec.dumps(base.tree):
+                return {"$same": call}
+        return self.tree
+
+
+def base_of(tree: Tree) -> int | None:
+    """The call that an argument was written against, or None."""
+    if isinstance(tree, dict):
+        if "$same" in tree:
+            return int(tree["$same"])
+        for key in ("$text", "$items"):
+            if key in tree and "new" in tree:
+                return int(tree[key][0])
+    return None
+
+
+def restore(tree: Tree, base: Tree) -> Tree:
+    """The whole argument, from what was written and the base."""
+    if "$same" in tree:
+        return base
+    _, head, tail = tree.get("$text") or tree["$items"]
+    return base[:head] + tree["new"] + base[len(base) - tail :]
+
+
+def _text(tree: str, base: str, call: int) -> Tree:
+    if len(tree) <= _SMALL:
+        return tree
+    head = _common(tree, base, min(len(tree), len(base)))
+    tail = _common_end(tree, base, min(len(tree), len(base)) - head)
+    # A little is written again on either side, so that a secret is never cut in two before it is looked for.
+    head, tail = max(0, head - _BACK), max(0, tail - _BACK)
+    if head + tail <= _SMALL:
+        return tree
+    return {"$text": [call, head, tail], "new": tree[head : len(tree) - tail]}
+
+
+def _items(items: list[bytes], base: list[bytes], call: int) -> Tree:
+    most = min(len(items), len(base))
+    head = 0
+    while head < most and items[head] == base[head]:
+        head += 1
+    tail = 0
+    while tail < most - head and items[-1 - tail] == base[-1 - tail]:
+        tail += 1
+    new = [orjson.Fragment(item) for item in items[head : len(items) - tail]]
+    return {"$items": [call, head, tail], "new": new} if head + tail else new
+
+
+def _common(one: str, other: str, most: int) -> int:
+    """How many leading characters are the same. Blocks first: comparing slices runs at memory speed."""
+    return _search(lambda low, high: one[low:high] == other[low:high], most)
+
+
+def _common_end(one: str, other: str, most: int) -> int:
+    ends = len(one), len(other)
+    return _search(lambda low, high: one[ends[0] - high : ends[0] - low] == other[ends[1] - high : ends[1] - low], most)
+
+
+def _search(same: Callable[[int, int], bool], most: int) -> int:
+    low = 0
+    while low < most and same(low, min(low + _BLOCK, most)):
+        low = min(low + _BLOCK, most)
+    high = min(low + _BLOCK, most)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if same(low, middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -1,0 +1,112 @@
+"""Where and how a replay leaves its recording, and the verdict over a whole replay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+
+class Departure(str, Enum):
+    """How a replay left its recording."""
+
+    CHANGED = "CHANGED"
+    EXTRA = "EXTRA"
+    MISSING = "MISSING"
+    REORDERED = "REORDERED"
+
+
+ABSENT = "(absent)"
+"""Stands on one side of a mismatch where that side has nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """One part of an effect that differs: a dotted path (`args.order_id`, `args.body.messages[2].content`)."""
+
+    path: str
+    recorded: Any
+    actual: Any
+
+    def __str__(self) -> str:
+        return f"{self.path}: recorded {_short(self.recorded)}, actual {_short(self.actual)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """The first (or, realigned, one) place where a replay leaves its recording.
+
+    Attributes:
+        kind: CHANGED, EXTRA, MISSING or REORDERED.
+        address: The effect's identity in the run.
+        step: The recorded step that it concerns, numbered from 1; for an extra call the step before which it came.
+        mismatches: What differs, for CHANGED.
+        detail: One sentence more: what was asked instead, what the nearest recorded step is.
+        hint: What to try.
+    """
+
+    kind: Departure
+    address: str
+    step: int | None = None
+    mismatches: tuple[Mismatch, ...] = ()
+    detail: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        where = f"step {self.step}, " if self.step is not None else ""
+        text = f"{self.kind.value} at {where}{self.address}"
+        if self.detail:
+            text += f": {self.detail}"
+        shown = "; ".join(str(mismatch) for mismatch in self.mismatches[:3])
+        if shown:
+            text += f" [{shown}" + (f"; and {len(self.mismatches) - 3} more]" if len(self.mismatches) > 3 else "]")
+        return text + (f" ({self.hint})" if self.hint else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a replay amounted to. `faithful` only if the program asked exactly what was recorded, and nothing was
+    let through live or left unanswered.
+
+    Attributes:
+        recording: The id of the recording that was replayed.
+        served: How many effects were answered from the recording.
+        live: What was let through to the world, as `kind:name`, with counts.
+        rules: The named leniencies that made a difference (`ignore args.headers.user-agent`).
+        missing: Recorded effects that were never asked for, as (step, address).
+        divergences: All departures; with the strict default at most one.
+        notes: What else a careful reader must know: holes in the recording, clock reads that had no record.
+    """
+
+    recording: str
+    served: int = 0
+    live: dict[str, int] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
+    missing: tuple[tuple[int, str], ...] = ()
+    divergences: tuple[Divergence, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def faithful(self) -> bool:
+        """True when the run was the recorded one, wholly answered from the recording."""
+        return not (self.divergences or self.missing or self.live or self.notes)
+
+    @property
+    def divergence(self) -> Divergence | None:
+        """The first departure, or None."""
+        return self.divergences[0] if self.divergences else None
+
+    def __str__(self) -> str:
+        parts = [f"{self.served} served from the recording"]
+        parts += [f"{count} × {label} let through live" for label, count in self.live.items()]
+        parts += [f"{len(self.missing)} never asked for"] if self.missing else []
+        parts += [f"under rule: {rule}" for rule in self.rules]
+        parts += [str(divergence) for divergence in self.divergences]
+        parts += list(self.notes)
+        word = "faithful" if self.faithful else "diverged" if self.divergences else "not wholly recorded"
+        return f"{word}: " + "; ".join(parts)
+
+
+def _short(value: Any, limit: int = 120) -> str:
+    text = value if value is ABSENT else repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,92 @@
+"""What crosses the boundary, and the entries that it leaves in a recording.
+
+An `Effect` is a question that the agent's code puts to the world, an `Outcome` the answer. On disk each end is an
+event of its own (`Called`; `Returned`, `Raised` or `Cancelled`), so that a crash still shows what was in flight.
+`docs/format.md` documents how each event is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+FORMAT = 1
+"""The number of the recording format that this version writes."""
+
+RULES = 1
+"""The number of the built-in matching rules; an old recording is matched by the rules that it names."""
+
+Tree: TypeAlias = Any
+"""A value as the codec encodes it: only dict, list, str, int, float, bool and None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A question that the agent's code puts to the world.
+
+    Attributes:
+        kind: The family: `model`, `tool`, `http`, `process`, or a user's own word.
+        name: Which one of its kind: the tool's name, the model's name, `POST api.openai.com/v1/responses`.
+        args: All that the answer may depend on; every part is matched in a replay unless a named rule removes it.
+        leaf: Nothing inside is recorded: its answer comes whole (an HTTP exchange, a model call).
+        owner: The identity that a framework gives the call (a tool call's id). Such an effect is named below the
+            nearest span, not below the framework's internal task, whose name may change with its version.
+    """
+
+    kind: str
+    name: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+    leaf: bool = False
+    owner: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The effect as a filter names it, `tool:cancel_order`."""
+        return f"{self.kind}:{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The outcome of an effect that returned; `stream` says that chunks follow."""
+
+    value: Any
+    stream: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The outcome of an effect that raised."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """The outcome of an effect that its caller gave up before an answer came."""
+
+
+Outcome: TypeAlias = Value | Failure | Cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One entry of a recording, as read back. `t` is in seconds since the recording began.
+
+    `event` is the entry's kind, by the names of `docs/format.md`: opened, called, returned, raised, cancelled,
+    chunk, ended, closed, drew, fired, noted, spawned, sealed. `call` joins the entries of one effect.
+    """
+
+    event: str
+    data: Mapping[str, Tree]
+    line: int
+
+    @property
+    def call(self) -> int | None:
+        """The number of the call that this entry belongs to."""
+        return self.data.get("call")
+
+    @property
+    def t(self) -> float:
+        """Seconds since the recording began."""
+        return float(self.data.get("t", 0.0))

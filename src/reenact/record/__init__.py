@@ -1,0 +1,1 @@
+"""Recording: writing down every effect as it happens."""

@@ -1,0 +1,225 @@
+"""The embedded store: a folder of recordings, and no server at all.
+
+    .reenact/recordings/<id>/events.jsonl        the process that the recording began in
+                             events.<n>.jsonl    processes that it started
+                             blobs/ab/abcd…      large binary values, by their sha256
+
+An exported recording is the same tree in one zip file.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+
+from reenact.errors import AmbiguousRecording, CorruptRecording, FutureFormat, NotARecording, RecordingNotFound
+from reenact.model.event import FORMAT, Event
+from reenact.model.recording import Log, Recording
+
+SUFFIX = ".reenact"
+EVENTS = "events.jsonl"
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def home(path: str | os.PathLike[str] | None = None) -> Path:
+    """The folder that recordings are kept in: the one given, `$REENACT_HOME`, or `.reenact` here."""
+    return Path(path or os.environ.get("REENACT_HOME") or ".reenact").absolute()
+
+
+def new_id() -> str:
+    """A fresh id: ten letters and digits, random from the first, so that a short prefix is enough to name it."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(10))
+
+
+class LocalStore:
+    """Recordings in a folder.
+
+    Args:
+        root: The folder, by default `home()`. It need not exist.
+    """
+
+    def __init__(self, root: str | os.PathLike[str] | None = None) -> None:
+        self.root = home(root)
+
+    @property
+    def recordings(self) -> Path:
+        """The folder of the recordings."""
+        return self.root / "recordings"
+
+    def folder(self, id: str) -> Path:
+        """The folder of one recording, existing or not."""
+        return self.recordings / id
+
+    def ids(self) -> list[str]:
+        """The ids of all recordings, newest first."""
+        found = []
+        try:
+            with os.scandir(self.recordings) as entries:
+                for entry in entries:
+                    try:
+                        found.append((os.stat(os.path.join(entry.path, EVENTS)).st_mtime_ns, entry.name))
+                    except OSError:
+                        continue
+        except FileNotFoundError:
+            return []
+        return [name for _, name in sorted(found, reverse=True)]
+
+    def find(self, ref: str | os.PathLike[str]) -> Path:
+        """The folder or file that is meant: an id, an unambiguous prefix of one, `last`, or a path.
+
+        Raises RecordingNotFound, AmbiguousRecording or NotARecording; the text says what to try.
+        """
+        text = os.fspath(ref)
+        if not text:
+            raise RecordingNotFound("no recording is named ''; `reenact list` shows those there are")
+        if os.sep in text or text.endswith(SUFFIX) or (Path(text) / EVENTS).is_file():
+            return _at_path(Path(text))
+        if self.folder(text).joinpath(EVENTS).is_file():
+            return self.folder(text)
+        ids = self.ids()
+        if text == "last":
+            if not ids:
+                raise RecordingNotFound(f"there is no recording yet in {self.root}; `reenact record -- program` makes one")
+            return self.folder(ids[0])
+        matches = [id for id in ids if id.startswith(text)]
+        if len(matches) == 1:
+            return self.folder(matches[0])
+        if matches:
+            raise AmbiguousRecording(f"'{text}' may be any of {len(matches)} recordings: {', '.join(matches[:8])}")
+        if Path(text).exists():
+            return _at_path(Path(text))
+        raise RecordingNotFound(f"no recording '{text}' in {self.root}; `reenact list` shows those there are")
+
+    def load(self, ref: str | os.PathLike[str]) -> Recording:
+        """Read one recording."""
+        return load(self.find(ref))
+
+    def remove(self, ref: str | os.PathLike[str]) -> str:
+        """Delete one recording and its blobs; returns its id."""
+        path = self.find(ref)
+        if path.parent != self.recordings:
+            raise NotARecording(f"{path} lies outside the store; delete it as a file")
+        shutil.rmtree(path)
+        return path.name
+
+
+def load(path: Path) -> Recording:
+    """Read a recording from its folder or its exported file."""
+    if path.is_file():
+        return _load_file(path)
+    torn: list[str] = []
+    logs = []
+    for name in _process_files(os.listdir(path)):
+        data = (path / name).read_bytes()
+        logs.append(Log(read_events(data, f"{path / name}", torn), _Blobs(path)))
+    if not logs or not logs[0].opened:
+        raise NotARecording(f"{path} is no recording: its {EVENTS} has no header; `reenact list` shows recordings")
+    return Recording(str(logs[0].opened.get("id") or path.name), logs, str(path), tuple(torn))
+
+
+def read_events(data: bytes, where: str, torn: list[str]) -> Iterator[Event]:
+    """The events of one process's file. A torn last line is left out and said in `torn`.
+
+    Raises NotARecording, FutureFormat, or CorruptRecording naming the line.
+    """
+    lines = data.split(b"\n")
+    last = lines.pop()
+    for number, line in enumerate(lines, 1):
+        if not line:
+            continue
+        yield _event(line, number, where)
+    if last:
+        # kill -9 in the middle of a write: what returned before it is whole.
+        try:
+            yield _event(last, len(lines) + 1, where)
+        except CorruptRecording:
+            torn.append(f"the last line was torn ({len(last)} bytes) and is left out")
+
+
+def _event(line: bytes, number: int, where: str) -> Event:
+    try:
+        data = orjson.loads(line)
+        kind = data["event"]
+    except (ValueError, TypeError, KeyError):
+        if number == 1:
+            raise NotARecording(f"{where} is no recording: its first line is no event; `reenact import` reads other formats") from None
+        raise CorruptRecording(f"{where}, line {number}: damaged; the lines before it can be kept with `head -n {number - 1}`") from None
+    if number == 1:
+        _check_format(data, where)
+    return Event(kind, data, number)
+
+
+def _check_format(data: dict[str, object], where: str) -> None:
+    version = data.get("format")
+    if data.get("event") != "opened" or not isinstance(version, int):
+        raise NotARecording(f"{where} is no recording: it does not begin with a header; `reenact import` reads other formats")
+    if version > FORMAT:
+        raise FutureFormat(
+            f"{where} is in format {version}, and this Reenact reads up to {FORMAT}: upgrade with `pip install -U reenact`"
+        )
+
+
+def _process_files(names: list[str]) -> list[str]:
+    found = [name for name in names if name.startswith("events.") and name.endswith(".jsonl")]
+    return sorted(found, key=lambda name: (name != EVENTS, name))
+
+
+def _at_path(path: Path) -> Path:
+    if not path.exists():
+        raise RecordingNotFound(f"no recording at {path}: the path does not exist")
+    if path.is_dir() and not (path / EVENTS).is_file():
+        raise NotARecording(f"{path} is a folder, but no recording: it has no {EVENTS}")
+    return path.parent if path.name == EVENTS else path
+
+
+def _load_file(path: Path) -> Recording:
+    if not zipfile.is_zipfile(path):
+        raise NotARecording(f"{path} is no exported recording; `reenact import` reads other formats")
+    torn: list[str] = []
+    with zipfile.ZipFile(path) as archive:
+        names = {os.path.basename(name): name for name in archive.namelist()}
+        logs = []
+        try:
+            for name in _process_files(list(names)):
+                events = read_events(archive.read(names[name]), f"{path}:{name}", torn)
+                logs.append(Log(events, _ZippedBlobs(path, names)))
+        except zipfile.BadZipFile as error:
+            raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
+    if not logs or not logs[0].opened:
+        raise NotARecording(f"{path} is a zip file, but holds no recording")
+    return Recording(str(logs[0].opened.get("id") or path.stem), logs, str(path), tuple(torn))
+
+
+class _Blobs:
+    """Fetches blobs from a recording's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __call__(self, address: str) -> bytes:
+        digest = address.removeprefix("sha256:")
+        try:
+            return (self._folder / "blobs" / digest[:2] / digest).read_bytes()
+        except OSError:
+            raise CorruptRecording(f"{self._folder}: blob {address[:19]}… is missing; restore the folder's `blobs`") from None
+
+
+class _ZippedBlobs:
+    """Fetches blobs from an exported recording."""
+
+    def __init__(self, path: Path, names: dict[str, str]) -> None:
+        self._path = path
+        self._names = names
+
+    def __call__(self, address: str) -> bytes:
+        digest = address.removeprefix("sha256:")
+        if digest not in self._names:
+            raise CorruptRecording(f"{self._path}: blob {address[:19]}… is missing; ask for the file again")
+        with zipfile.ZipFile(self._path) as archive:
+            return archive.read(self._names[digest])
