@@ -21,6 +21,10 @@ SALT = b"a recording's salt"
 TOKEN = re.compile(r"\[\[secret:([a-z0-9-]+):[0-9a-f]{8}\]\]")
 
 
+def words(text: str) -> list[str]:
+    return text.split()
+
+
 def fake(*parts: str) -> str:
     """A canary, put together here: as one literal it would stop this file at every secret scanner."""
     return "".join(parts)
@@ -164,10 +168,60 @@ class TestShapes:
 
 
 OPAQUE = "correct-Horse_battery9"
-NAMES = ["password", "passwd", "secret", "client_secret", "clientSecret", "CLIENT-SECRET", "access_token", "accessToken", "refresh_token", "private_key", "api_key", "apikey", "apiKey", "API-Key", "X-Api-Key", "auth", "authorization", "session", "credential", "db_password", "dbPassword", "openai_api_key", "aws_secret_access_key", "github_token", "AccountKey", "token", "passphrase"]
+NAMES = words(
+    "password passwd secret client_secret clientSecret CLIENT-SECRET access_token accessToken "
+    "refresh_token private_key api_key apikey apiKey API-Key X-Api-Key auth authorization session "
+    "credential db_password dbPassword openai_api_key aws_secret_access_key github_token AccountKey token "
+    "passphrase"
+)
+
+
+SPELLINGS = {
+    "a YAML file": lambda v: f"db:\n  user: ann\n  password: {v}\n  host: x\n",
+    "a quoted YAML file": lambda v: f'db:\n  password: "{v}"\n',
+    "an INI file": lambda v: f"[default]\naws_secret_access_key = {v}\n",
+    "an env file": lambda v: f"A=b\nDB_PASSWORD={v}\nC=d\n",
+    "curl with JSON": lambda v: f'curl -d \'{{"password":"{v}"}}\' https://x.y',
+    "curl with a header": lambda v: f"curl -H 'X-Api-Key: {v}' https://x.y",
+    "a tuple's repr": lambda v: f"[('x-api-key', '{v}')]",
+    "a repr of bytes": lambda v: f"[(b'x-api-key', b'{v}'), (b'a', b'b')]",
+    "a dict of bytes": lambda v: f"{{b'x-api-key': b'{v}'}}",
+    "a header without a space": lambda v: f"a: b\r\nx-api-key:{v}\r\n",
+    "a cookie being set": lambda v: f"Set-Cookie: sid={v}; Path=/\r\n",
+    "a form with brackets": lambda v: f"user[name]=ann&user[password]={v}&c=d",
+    "os.environ": lambda v: f'os.environ["OPENAI_API_KEY"] = "{v}"',
+    "Ruby": lambda v: f"'password' => '{v}'",
+    "Go": lambda v: f'password := "{v}"',
+    "XML": lambda v: f"<a><ns:password>{v}</ns:password></a>",
+    "an SQL server's address": lambda v: f"Server=x;User Id=sa;Password={v};Database=y",
+    "libpq": lambda v: f"host=h user=u password={v} dbname=d",
+    "redis": lambda v: f"redis://:{v}@localhost:6379/0",
+    "git": lambda v: f"fatal: could not read https://x-access-token:{v}@github.com/a/b.git",
+    "PHP's slashes": lambda v: f'{{"dsn":"postgres:\\/\\/ann:{v}@db\\/x"}}',
+    "Go's ampersands": lambda v: f'{{"body":"user=a\\u0026password={v}\\u0026c=d"}}',
+    "a list of headers": lambda v: json.dumps({"h": [["accept", "*/*"], ["x-api-key", v]]}),
+    "a pretty list of headers": lambda v: json.dumps({"h": [["x-api-key", v]]}, indent=1),
+    "a list of header objects": lambda v: json.dumps([{"key": "X-Api-Key", "value": v, "type": "text"}]),
+    "a pretty list of values": lambda v: json.dumps({"x-api-key": [v, v, v]}, indent=1),
+    "a list of values": lambda v: json.dumps({"x-api-key": [v], "a": ["b"]}),
+    "a command": lambda v: f"tool --api-key {v} --verbose",
+    "a command in quotes": lambda v: f"tool --api-key '{v}' --verbose",
+    "a command's arguments": lambda v: json.dumps(["tool", "--api-key", v, f"--password={v}", "x"]),
+}
 
 
 class TestNames:
+    @pytest.mark.parametrize("depth", [0, 1, 2])
+    @pytest.mark.parametrize("spelling", SPELLINGS)
+    def test_a_value_without_any_shape_leaves_in_every_spelling(self, redactor, spelling, depth):
+        text = SPELLINGS[spelling](OPAQUE)
+        for _ in range(depth):
+            text = json.dumps({"nested": text})
+        clean = line(redactor, json.dumps({"text": text}))
+        assert OPAQUE not in clean
+        assert clean.count(Redactor(salt=SALT).secret("x", OPAQUE)) == text.count(OPAQUE)
+        assert redactor.raw(text.encode()).count(b"[[secret:") == text.count(OPAQUE)
+
     @pytest.mark.parametrize("name", NAMES)
     @pytest.mark.parametrize(
         "form",
@@ -183,7 +237,7 @@ class TestNames:
             lambda n, v: json.dumps({"code": f'{n} = "{v}"\n'}),
             lambda n, v: json.dumps({"conn": f"Endpoint=https://x.y/;{n}={v};Suffix=z"}),
         ],
-        ids=["object", "compact", "indented", "nested", "twice", "form", "query", "repr", "code", "connection"],
+        ids=["object", "compact", "indented", "nested", "twice", "form", "query", "repr", "code", "conn"],
     )
     def test_a_value_under_a_secret_name_leaves(self, redactor: Redactor, name: str, form: object) -> None:
         clean = line(redactor, form(name, OPAQUE))  # type: ignore[operator]
@@ -453,22 +507,18 @@ HARMLESS: list[object] = [
         "eos_token": "<|endoftext|>1234567",
     },
     {"type": "thinking", "thinking": "Hm.", "signature": "EqQBCkYIARgCKkDx9a8b7c6d5e4f3g2h1" * 9},
+    {"content": "The secret: hard work. My password is safe. Basic understanding of bearer instruments."},
+    {"content": "Set your password: it should be long.\nAuth: see the docs\nThe session: a long one"},
     {
-        "content": "The secret: hard work. My password is safe. Basic understanding of bearer instruments. Token counts matter."
+        "code": "def f(api_key=None, token: str = '', password: str | None = None):\n    "
+        "api_key = os.getenv('OPENAI_API_KEY')\n"
     },
     {
-        "content": "Set your password: it should be long.\nAuth: see the docs\nThe session: a long one, with breaks."
-    },
-    {
-        "code": "def f(api_key=None, token: str = '', password: str | None = None):\n    api_key = os.getenv('OPENAI_API_KEY')\n"
-    },
-    {
-        "code": "client = Client(api_key=api_key, token=self.token, secret=settings.secret)\npassword = getpass('Password: ')\nx = 1"
+        "code": "client = Client(api_key=api_key, token=self.token, secret=settings.secret)\n"
+        "password = getpass('Password: ')\nx = 1"
     },
     {"code": 'x = input("Enter password: ")\nprint("token: ")\nsecret = load()\n', "next": "value"},
-    {
-        "code": "export API_KEY=$OPENAI_API_KEY\nTOKEN=$(cat f)\nPASSWORD=${PW}\nheaders={'Authorization': auth}"
-    },
+    {"code": "export API_KEY=$OPENAI_API_KEY\nTOKEN=$(cat f)\nPASSWORD=${PW}\nh={'Authorization': auth}"},
     {
         "html": '<div class="sk-toggleable__label sk-toggleable__label-arrow sk-container-id-1">',
         "css": "task-force-something-long",
@@ -480,9 +530,7 @@ HARMLESS: list[object] = [
     },
     {"url": "https://user@example.com/x", "time": "12:30:45", "ratio": "a://b:c"},
     {"words": "ghp_short AKIA hf_model sk-learn eyJ xai-team npm_config SG.12 dapi r8_x pypi-x whsec glpat-"},
-    {
-        "image": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-    },
+    {"image": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"},
     {
         "pem": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
         "key": "-----BEGIN PUBLIC KEY-----",
@@ -606,7 +654,9 @@ class TestStreams:
         assert out.endswith(b" end")
 
     def test_what_turns_out_harmless_is_written_after_all(self, redactor: Redactor) -> None:
-        whole = b"use sk-learn and hf_model, xai-team; eyJab.c ghp_x http://localhost:80/x Basic thoughts -----BEGIN it"
+        whole = (
+            b"use sk-learn and hf_model, xai-team; eyJab.c ghp_x http://localhost:80/x Basic ideas -----BEGIN"
+        )
         for cut in range(len(whole)):
             stream = redactor.stream()
             assert stream.chunk(whole[:cut]) + stream.chunk(whole[cut:]) + stream.end() == whole
@@ -615,7 +665,8 @@ class TestStreams:
     @pytest.mark.parametrize("provider", ["openai", "anthropic", "ollama", "responses"])
     def test_a_secret_spelled_over_the_events_of_a_stream_leaves(self, provider: str, size: int) -> None:
         redactor = Redactor(salt=SALT, environ={"THE_TOKEN": "opaque-known-value"})
-        text = f'The key is {CANARIES["openai-proj"]} or {CANARIES["github"]}; the word "opaque-known-value".\nEnd with sk-le'
+        text = f'The key is {CANARIES["openai-proj"]} or {CANARIES["github"]}; the word "opaque-known-value".'
+        text += "\nEnd with sk-le"
         stream, clean = redactor.stream(), b""
         for event in _events(provider, text, size):
             clean += stream.chunk(event)

@@ -21,7 +21,7 @@ _REPLY_TOOL: Json = {
     "description": "answer the user in plain text",
     "parameters": {
         "type": "object",
-        "properties": {"text": {"type": "string", "maxLength": 400}},
+        "properties": {"text": {"type": "string", "maxLength": 200}},
         "required": ["text"],
         "additionalProperties": False,
     },

@@ -144,7 +144,12 @@ async def chat_completions(http: Request) -> Response:
         events = _events(frame, _chained(first, parts), usage_wanted=usage_wanted)
         return StreamingResponse(events, media_type="text/event-stream")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        detail = {"message": f"{type(error).__name__}: {error}", "type": "invalid_request_error", "param": None, "code": None}
+        detail = {
+            "message": f"{type(error).__name__}: {error}",
+            "type": "invalid_request_error",
+            "param": None,
+            "code": None,
+        }
         return JSONResponse({"error": detail}, status_code=400)
 
 

@@ -45,4 +45,9 @@ def cancel_order(order_id: OrderId, reason: Reason) -> dict[str, Any]:
     if order is None:
         return {"error": f"no order {order_id}"}
     order.status = "cancelled"
-    return {"order_id": order_id, "status": order.status, "reason": reason, "ticket": f"REF-{uuid4().hex[:8]}"}
+    return {
+        "order_id": order_id,
+        "status": order.status,
+        "reason": reason,
+        "ticket": f"REF-{uuid4().hex[:8]}",
+    }

@@ -43,7 +43,10 @@ def schema(name: str, **properties: Any) -> Any:
     return {"type": "function", "function": function}
 
 
-SCHEMAS = [schema("lookup_order", order_id=ORDER_ID), schema("cancel_order", order_id=ORDER_ID, reason=REASON)]
+SCHEMAS = [
+    schema("lookup_order", order_id=ORDER_ID),
+    schema("cancel_order", order_id=ORDER_ID, reason=REASON),
+]
 
 
 def answer(question: str) -> None:

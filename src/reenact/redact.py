@@ -30,6 +30,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
@@ -39,13 +40,18 @@ import hyperscan
 __all__ = ["DEFAULT_RULES", "Redactor", "SecretRules", "StreamRedactor"]
 
 
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 @dataclass(frozen=True, slots=True)
 class SecretRules:
     """What counts as a secret besides the built-in shapes. Immutable: extend with `dataclasses.replace`.
 
-    `names` are key names in JSON, forms, queries and environments ("api_key" also means "API-Key", "apiKey" and
-    "openai_api_key"); `headers` are HTTP header names whose values always go; `patterns` are regular expressions
-    over bytes (where one has a group, the first group is the secret); `values` are known exactly.
+    `names` are key names in JSON, forms, queries and environments ("api_key" also means "API-Key", "apiKey"
+    and "openai_api_key"); `headers` are HTTP header names whose values always go; `patterns` are regular
+    expressions over bytes (where one has a group, the first group is the secret); `values` are known
+    exactly.
     """
 
     names: frozenset[str]
@@ -55,16 +61,24 @@ class SecretRules:
 
 
 DEFAULT_RULES = SecretRules(
-    names=frozenset(
-        ["password", "passwd", "passphrase", "passcode", "pass", "pwd", "secret", "client_secret", "secret_key", "private_key", "api_key", "api_secret", "access_key", "account_key", "signing_key", "encryption_key", "master_key", "shared_access_key", "license_key", "subscription_key", "access_token", "refresh_token", "id_token", "auth_token", "session_token", "bearer_token", "api_token", "csrf_token", "xsrf_token", "security_token", "secret_token", "token", "auth", "authorization", "credential", "credentials", "session", "cookie", "set_cookie", "connection_string", "pin", "cvv", "cvc", "otp", "pgpassword"]
+    names=_set(
+        "password passwd passphrase passcode pass pwd secret client_secret secret_key private_key api_key "
+        "api_secret access_key account_key signing_key encryption_key master_key shared_access_key "
+        "license_key subscription_key access_token refresh_token id_token auth_token session_token "
+        "bearer_token api_token csrf_token xsrf_token security_token secret_token token auth "
+        "authorization credential credentials session cookie set_cookie connection_string pin cvv cvc otp "
+        "pgpassword"
     ),
-    headers=frozenset(
-        ["authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key", "apikey", "x-goog-api-key", "x-amz-security-token", "x-auth-token", "x-access-token", "x-csrf-token", "x-xsrf-token", "private-token", "x-gitlab-token", "x-vault-token", "x-shopify-access-token", "x-functions-key", "ocp-apim-subscription-key", "x-rapidapi-key", "x-subscription-token", "x-auth-key", "x-session-token", "x-amz-signature"]
+    headers=_set(
+        "authorization proxy-authorization cookie set-cookie x-api-key api-key apikey x-goog-api-key "
+        "x-amz-security-token x-auth-token x-access-token x-csrf-token x-xsrf-token private-token "
+        "x-gitlab-token x-vault-token x-shopify-access-token x-functions-key ocp-apim-subscription-key "
+        "x-rapidapi-key x-subscription-token x-auth-key x-session-token x-amz-signature"
     ),
 )
 
 
-# --- the shapes ------------------------------------------------------------------------------------------------
+# --- the shapes ---------------------------------------------------------------------------------------------
 
 
 class _Shape(NamedTuple):
@@ -79,7 +93,8 @@ class _Shape(NamedTuple):
 
 
 _W, _D, _A, _H = "[A-Za-z0-9_]", r"[A-Za-z0-9_\-]", "[A-Za-z0-9]", "[0-9a-f]"
-# Real keys hold a digit or a long unbroken run; the class names of scikit-learn's HTML ("sk-toggleable__label") do not.
+# Real keys hold a digit or a long unbroken run; the class names of scikit-learn's HTML
+# ("sk-toggleable__label") do not.
 _DENSE = r"(?:(?=[A-Za-z_\-]*[0-9])|(?=[A-Za-z0-9_\-]*?[A-Za-z0-9]{16}))"
 _SHAPES: tuple[_Shape, ...] = (
     _Shape("anthropic", "sk-ant-", _D, 16),
@@ -150,35 +165,34 @@ _TOKEN = re.compile(r"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
 _TOKEN_BYTES = re.compile(_TOKEN.pattern.encode())
 
 
-# --- names -----------------------------------------------------------------------------------------------------
+# --- names --------------------------------------------------------------------------------------------------
 
-# These stand as often for something harmless ("auth": "oauth2", the "token" of log probabilities), so that their
-# values must look like a secret, too.
+# These stand as often for something harmless ("auth": "oauth2", the "token" of log probabilities), so that
+# their values must look like a secret, too.
 _WEAK = frozenset({"token", "auth", "session", "credential", "credentials", "pass", "pwd"})
 _NUMERIC = frozenset({"password", "passwd", "passcode", "pin", "cvv", "cvc", "otp"})
 # Tokens that are no secret: cursors that a program hands back, and the special tokens of a tokenizer.
 _HARMLESS = tuple(
     f"{kind}token"
-    for kind in ["page", "next", "continuation", "continue", "sync", "cancellation", "resume", "cursor", "eos", "bos", "pad", "unk", "mask", "sep", "cls", "stop", "start", "end", "special", "nextpage", "prevpage", "previous"]
+    for kind in _set(
+        "page next continuation continue sync cancellation resume cursor eos bos pad unk mask sep cls "
+        "stop start end special nextpage prevpage previous"
+    )
 )
-# Names that a query may carry as a secret, though in JSON they are something else: Anthropic's "signature" of a
-# thought has to go back as it came.
+# Names that a query may carry as a secret, though in JSON they are something else: Anthropic's "signature"
+# of a thought has to go back as it came.
 _QUERY_NAMES = ("sig", "signature", "key", "x-amz-signature", "x-amz-credential", "x-goog-signature")
-_PLACEHOLDERS = frozenset(
-    b"none null true false undefined string required optional str bytes secretstr redacted empty password".split()
+_PLACEHOLDERS = _set(
+    "none null true false undefined string required optional str bytes secretstr redacted empty password"
 )
 # Too common as ordinary words to be hidden wherever they stand, whatever variable holds them.
-_COMMON_VALUES = frozenset(
-    ["password", "postgres", "changeme", "localhost", "undefined", "disabled", "required", "anonymous", "default"]
-)
-_ENV_PARTS = frozenset(
-    ["secret", "secrets", "password", "passwd", "passphrase", "credential", "credentials", "token", "apikey", "pat"]
-)
-_ENV_PAIRS = frozenset(
-    ["api", "access", "secret", "private", "signing", "encryption", "master", "account", "service", "license", "auth"]
-)
-_ENV_HARMLESS_ENDS = frozenset(
-    ["file", "path", "dir", "url", "uri", "endpoint", "id", "name", "arn", "type", "ttl", "length", "policy", "helper", "store", "manager", "sock", "socket", "bus", "address", "enabled", "count", "limit", "region", "version", "timeout", "size", "parallelism", "expiry", "algorithm", "issuer", "audience", "desktop"]
+_COMMON_VALUES = _set("password postgres changeme localhost undefined disabled required anonymous default")
+_ENV_PARTS = _set("secret secrets password passwd passphrase credential credentials token apikey pat")
+_ENV_PAIRS = _set("api access secret private signing encryption master account service license auth")
+_ENV_HARMLESS_ENDS = _set(
+    "file path dir url uri endpoint id name arn type ttl length policy helper store manager sock socket "
+    "bus address enabled count limit region version timeout size parallelism expiry algorithm issuer "
+    "audience desktop"
 )
 _PATHLIKE = re.compile(r"(?:~|\.{1,2})?/[\w.\-]+(?:/[\w.\-@ ]+)+/?|[A-Za-z]:\\.*")
 
@@ -212,18 +226,19 @@ def _secret_variable(name: str) -> bool:
     words = _words(name)
     if not words or words[-1] in _ENV_HARMLESS_ENDS:
         return False
-    pairs = zip(words, words[1:], strict=False)
     return (
         bool(_ENV_PARTS & set(words))
-        or any(a in _ENV_PAIRS and b == "key" for a, b in pairs)
-        or (words[-1] in {"pass", "pwd", "key"}
-        and len(words) > 1
-        and words[-2] not in {"public", "old", "ssh"})
+        or any(a in _ENV_PAIRS and b == "key" for a, b in pairwise(words))
+        or (
+            words[-1] in {"pass", "pwd", "key"}
+            and len(words) > 1
+            and words[-2] not in {"public", "old", "ssh"}
+        )
         or _normal(name) in {"pgpassword", "auth", "authorization"}
     )
 
 
-# --- finding ---------------------------------------------------------------------------------------------------
+# --- finding ------------------------------------------------------------------------------------------------
 
 
 class _Hit(NamedTuple):
@@ -270,8 +285,8 @@ _QUOTE = re.compile(rb"(\\*)([\"'])")
 def _close(data: bytes, start: int, quote: int, level: int) -> int | None:
     """Where the string that began at `start` ends: at its own quote or at that of a string around it.
 
-    In a string nested `level` deep its own quote bears 2**level - 1 backslashes, and each backslash of its text is
-    2**(level + 1) of them; a quote that belongs to the text bears 2**(level + 1) - 1 or more.
+    In a string nested `level` deep its own quote bears 2**level - 1 backslashes, and each backslash of its
+    text is 2**(level + 1) of them; a quote that belongs to the text bears 2**(level + 1) - 1 or more.
     """
     period = 2 << level
     for found in _QUOTE.finditer(data, start):
@@ -290,37 +305,55 @@ def _close(data: bytes, start: int, quote: int, level: int) -> int | None:
 
 # What stands before a value, read backwards, so that one linear match() finds the key. In reverse order:
 # the opening quote or bracket, its backslashes, b/r/u of a Python literal, a separator, and the key.
+_GAP, _GAP_BEHIND = rb"(?:\s|\\+[nrt])*", rb"(?:\s|[nrt]\\+)*"  # spaces, also escaped, as in JSON in a string
 _KEY_BEHIND = re.compile(
-    rb"(?P<open>[\"'\[])(?P<slashes>\\*)[bru]?\s*(?P<sep>>=|=:|:|=|,)\s*(?P<bracket>\]?)"
-    rb"(?:(?P<quote>[\"'])(?P<kslashes>\\*))?(?P<name>[\w.\- $]{1,80})(?P<before>.{0,12})",
+    rb"(?P<open>[\"'\[])(?P<slashes>\\*)[bru]?"
+    + _GAP_BEHIND
+    + rb"(?P<sep>>=|=:|:|=|,)"
+    + _GAP_BEHIND
+    + rb"\]?"
+    rb"(?:(?P<quote>[\"'])(?P<kslashes>\\*))?(?P<name>[\w.\- $]{1,80})(?P<before>.{0,80})",
     re.DOTALL,
 )
-_PAIR_BEHIND = re.compile(rb"[\"']\\*eulav\\*[\"']", re.IGNORECASE)
 _VALUE_BEHIND = re.compile(
-    rb"(?P<open>[\"'])(?P<slashes>\\*)\s*:\s*[\"']\\*(?i:eulav)\\*[\"']\s*,\s*[\"']\\*(?P<name>[\w.\-]{1,80})\\*[\"']"
+    rb"(?P<open>[\"'])(?P<slashes>\\*)"
+    + _GAP_BEHIND
+    + rb":"
+    + _GAP_BEHIND
+    + rb"[\"']\\*(?i:eulav)[\"']\\*"
+    + _GAP_BEHIND
+    + rb","
+    + _GAP_BEHIND
+    + rb"[\"']\\*(?P<name>[\w.\-]{1,80})[\"']"
 )
 _BARE_BEHIND = re.compile(
     rb".{3}(?P<gap>[ \t]*)(?P<sep>[:=])(?:\]|D5%)?(?P<gap2>[ \t]*)(?P<name>[\w.\-]{1,80})(?P<before>.{0,2})",
     re.DOTALL,
 )
-_SOFT = rb"\\+(?!\\*[nrtbf\"'\s]|u00(?:26|3c|3e|27|22|0a))"  # a backslash that is part of the text
+_SOFT = rb"\\++(?![nrtbf\"'\s]|u00(?:26|3c|3e|27|22|0a))"  # a backslash that is part of the text
 _FORM_VALUE = re.compile(rb"(?:[^\s&\"'\\#<>`]|" + _SOFT + rb")+")
 _BARE_VALUE = re.compile(rb"(?:[^\s&;,\"'`()<>\\{}\[\]|]|" + _SOFT + rb")+")
 _REST_OF_LINE = re.compile(rb"(?:[^\r\n\"'\\]|" + _SOFT + rb")+")
 _LINE_ENDS = re.compile(rb"[ \t]*(?:\Z|[\r\n\"'#]|\\+[nrt\"'])")
 _SCHEME = re.compile(
-    rb"\s*(?:bearer|basic|token|apikey|api-key|digest|negotiate|bot|aws4-hmac-sha256)(?:\s+|%20|\+)", re.IGNORECASE
+    rb"\s*(?:bearer|basic|token|apikey|api-key|digest|negotiate|bot|aws4-hmac-sha256)(?:\s+|%20|\+)",
+    re.IGNORECASE,
 )
 _COOKIE = re.compile(rb"([^=;,\s\"\\]+)=([^;]*?)(?=\s*(?:;|,\s*[^=;,\s]+=|\Z))")
 _COOKIE_WORDS = frozenset(b"path domain expires max-age samesite version priority".split())
-_USERINFO = re.compile(rb"://[^\s/:@\"'\\?#<>]*:([^\s/\"'\\?#<>]+)@")
+_USERINFO = re.compile(rb"[^\s/:@\"'\\?#<>]*:([^\s/\"'\\?#<>]+)@")
+_PAIR_OPENS = re.compile(rb"[\"']\\*b?" + _GAP_BEHIND + rb"[\[(]")
+_PAIR_ENDS = re.compile(rb"\\*[\"']" + _GAP + rb"[\])]")
 _CREDENTIAL = re.compile(rb"[A-Za-z0-9._~+/=\-]+")
 _PEM = re.compile(
-    rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
-    rb"(?:(?:[\w+/=\s:,.()@-]|\\+[nrt]){0,16384}?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
-    # or it breaks off: some headers, the data, and perhaps the beginning of the end
-    rb"|(?:\s|\\+[nr])*(?:[A-Za-z\-]+: [^\r\n\\\"]*(?:\s|\\+[nr])*)*(?:[A-Za-z0-9+/=\s]|\\+[nr])*(?:\\+\Z|-{1,5}(?:E[A-Z0-9 ]*-{0,5})?\Z)?)"
+    rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[\w+/=\s:,.()@-]|\\+[nrt])*?"
+    rb"-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
 )
+_PEM_BROKEN_OFF = re.compile(  # some headers, the data, and perhaps the beginning of the end
+    rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:\s|\\+[nr])*(?:[A-Za-z\-]+: [^\r\n\\\"]*(?:\s|\\+[nr])*)*"
+    rb"(?:[A-Za-z0-9+/=\s]|\\+[nr])*(?:\\+\Z|-{1,5}(?:E[A-Z0-9 ]*-{0,5})?\Z)?)"
+)
+_TAGGED = re.compile(rb"<(?:[\w.\-]*:)?([\w.\-]{1,80})>([^<>\s\"\\]+)\\*(?=</)")
 _FLAG = re.compile(rb"--[\w\-]*?[ =]+(?P<quote>\\*[\"'])?(?P<value>[^\s\"'\\]+)")
 
 
@@ -345,7 +378,7 @@ class _Finder:
         self.kind = lru_cache(maxsize=4096)(self._kind)
         name = _any_name(rules)
         header = "(?:" + "|".join(re.escape(h) for h in sorted(rules.headers)) + ")"
-        close, gap = r"\\{0,15}[\"']", r"\s{0,20}"
+        close, gap = r"\\{0,15}[\"']", r"(?:\s|\\+[nrt])*"
         caseless = hyperscan.HS_FLAG_CASELESS
         marks: list[tuple[str, int, _Look]] = [
             (_hs_literal(s.prefix) + f"{s.chars}{{{s.least}}}", 0, self._shape(i))
@@ -365,6 +398,8 @@ class _Finder:
                     caseless,
                     self._named_value,
                 ),
+                (rf"-{name}{close}{gap},{gap}{close}", caseless, self._keyed),
+                (rf"{name}>[^\s<>&]{{3}}", caseless, self._tagged),
                 (rf"-{name}[ \t]{{1,3}}\\{{0,15}}[\"']?[^\s\"'\\\-]{{3}}", caseless, self._flag),
                 (rf"(?:{'|'.join(sorted(_NUMERIC))}){close}{gap}:{gap}[0-9]{{3}}", caseless, self._number),
             ]
@@ -373,7 +408,7 @@ class _Finder:
             marks.append((rf"{header}{close}{gap}:{gap}[bru]?\\{{0,15}}[\"'\[]", caseless, self._keyed))
         marks += [
             (r"[?&;](?:" + "|".join(_QUERY_NAMES) + r")=[^\s&\"'\\<>]{3}", caseless, self._query),
-            (r"://[^\s/:@\"'\\?#<>]*:[^\s/@\"'\\?#<>]+@", 0, self._userinfo),
+            (r":\\{0,15}/\\{0,15}/[^\s/:@\"'\\?#<>]*:[^\s/@\"'\\?#<>]+@", 0, self._userinfo),
             (r"(?:bearer|basic)[ \t]{1,2}[A-Za-z0-9._~+/=\-]{8}", caseless, self._scheme),
             (r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----", 0, self._pem),
         ]
@@ -382,7 +417,7 @@ class _Finder:
             pattern = re.compile(text.encode())
             if _compiles(text):
                 marks.append((text, _USER_FLAGS, self._user(pattern)))
-            else:  # hyperscan cannot even approximate it (or it matches nothing at all): Python has to read everything
+            else:  # hyperscan cannot even approximate it, so Python has to read everything
                 self._always.append(pattern)
         self._looks = [look for _, _, look in marks]
         self._db = _Database([e.encode() for e, _, _ in marks], [f for _, f, _ in marks])
@@ -399,7 +434,7 @@ class _Finder:
         return hits
 
     def _kind(self, name: bytes) -> str | None:
-        """What a key of this name holds: "header", "cookie", "strong" (a secret), "weak" (perhaps), or None."""
+        """What a key of this name holds: "header", "cookie", "strong" (a secret), "weak" (perhaps), None."""
         text = name.decode("utf-8", "replace").strip()
         norm = _normal(text)
         if norm in self._headers:
@@ -441,14 +476,15 @@ class _Finder:
         return look
 
     def _keyed(self, data: bytes, end: int) -> Iterator[_Hit]:
-        """`"name": "value"`, `'name': 'value'`, `name="value"`, `["header", "value"]`, `"header": ["value"]`."""
+        """`"name": "value"`, `'name': 'value'`, `name="value"`, `["header", "value"]`, `"name": ["x"]`."""
         behind = _KEY_BEHIND.match(data[max(0, end - 240) : end][::-1])
         if behind is None:
             return
         kind = self.kind(_name(behind))
         pair = behind["sep"] == b","
         level = (len(behind["slashes"]) + 1).bit_length() - 1
-        if kind is None or (pair and not self._opens_pair(behind)):
+        flag = pair and _name(behind).startswith(b"--")  # ["tool", "--api-key", "..."]
+        if kind is None or (pair and not flag and not self._opens_pair(behind)):
             return
         if behind["open"] == b"[":
             if kind != "weak":
@@ -460,27 +496,27 @@ class _Finder:
             return  # likewise: in JSON no bare word stands before a string
         close = _close(data, end, behind["open"][0], level)
         stop = len(data) if close is None else close
-        if pair and not re.compile(rb"\\*[\"']\s*[\])]").match(data, stop):
+        if pair and not flag and not _PAIR_ENDS.match(data, stop):
             return
         if not behind["quote"] and re.compile(rb"[)\],;}]|\\+[nr]|\s").match(data, end):
             return  # `input("Password: ")`: what looks like an opening quote closes a string
-        yield from self._value(data, end, stop, kind, level, close is None)
+        yield from self._value(data, (end, stop), kind, level, open_=close is None)
 
     def _opens_pair(self, behind: re.Match[bytes]) -> bool:
         name = behind["name"][::-1].decode().strip().lower()
-        return name in self._header_names and re.match(rb"b?\s*[\[(]", behind["before"]) is not None
+        return name in self._header_names and _PAIR_OPENS.match(behind["before"]) is not None
 
     def _listed(self, data: bytes, at: int, kind: str) -> Iterator[_Hit]:
         """The strings of a flat list: how many libraries keep the values of one header."""
-        item = re.compile(rb"[\s,]*[bru]?(\\*)([\"'])")
+        item = re.compile(rb"(?:[\s,]|\\+[nrt])*[bru]?(\\*)([\"'])")
         while found := item.match(data, at):
             level = (len(found[1]) + 1).bit_length() - 1
             close = _close(data, found.end(), found[2][0], level)
             stop = len(data) if close is None else close
-            yield from self._value(data, found.end(), stop, kind, level, close is None)
+            yield from self._value(data, (found.end(), stop), kind, level, open_=close is None)
             if close is None:
                 return
-            at = stop + len(found[0].lstrip(b", \t\r\n")) if found[2] == b'"' else stop + 1
+            at = stop + 1 + (len(found[1]) if found[2] == b'"' else 0)
 
     def _named_value(self, data: bytes, end: int) -> Iterator[_Hit]:
         """`{"name": "x-api-key", "value": "..."}`: HAR and many logs write headers so."""
@@ -490,13 +526,14 @@ class _Finder:
             level = (len(behind["slashes"]) + 1).bit_length() - 1
             close = _close(data, end, behind["open"][0], level)
             yield from self._value(
-                data, end, len(data) if close is None else close, kind, level, close is None
+                data, (end, len(data) if close is None else close), kind, level, open_=close is None
             )
 
     def _value(
-        self, data: bytes, start: int, stop: int, kind: str, level: int, open_: bool
+        self, data: bytes, span: tuple[int, int], kind: str, level: int, *, open_: bool
     ) -> Iterator[_Hit]:
         """The secret parts of a value that its key calls secret."""
+        start, stop = span
         if kind == "cookie":
             yield from self._cookies(data, start, stop, level)
             return
@@ -528,40 +565,35 @@ class _Finder:
         if behind is None or kind is None:
             return
         start, gap = end - 3, bool(behind["gap"] or behind["gap2"])
-        if kind in {"header", "cookie"} and behind["sep"] == b":":
+        if kind in {"header", "cookie"} and behind["sep"] == b":" and behind["before"][:1] != b"/":
             line = _REST_OF_LINE.match(data, start)
             if line:
-                yield from self._value(data, start, line.end(), kind, 0, open_=False)
+                yield from self._value(data, (start, line.end()), kind, 0, open_=False)
             return
         form = not gap and behind["sep"] == b"=" and (not behind["before"] or behind["before"][:1] in b'?&"')
         found = (_FORM_VALUE if form else _BARE_VALUE).match(data, start)
         if found is None or _TOKEN_BYTES.match(data, start):
             return
-        value = (
-            unquote_plus(found[0].decode("utf-8", "surrogateescape"))
-            if not gap
-            else found[0].decode("utf-8", "replace")
-        )
-        if form or self._bare_secret(data, found, behind, kind, gap):
-            if len(value) >= 4 and (kind != "weak" or _dense(value)):
-                yield from self._hit(data, *found.span(), value)
+        text = found[0].decode("utf-8", "surrogateescape")
+        value = text if gap else unquote_plus(text)
+        likely = len(value) >= 4 and (kind != "weak" or _dense(value))
+        if likely and (form or self._bare_secret(data, found, behind, gap)):
+            yield from self._hit(data, *found.span(), value)
 
     @staticmethod
-    def _bare_secret(
-        data: bytes, found: re.Match[bytes], behind: re.Match[bytes], kind: str, gap: bool
-    ) -> bool:
-        """Is this a value, or is it program text (`api_key=os.getenv(...)`) or prose (`password: see below`)?"""
-        text, after = found[0], data[found.end() : found.end() + 1]
-        if text.lower() in _PLACEHOLDERS or (after in (b"(", b"[", b"{") and after):
+    def _bare_secret(data: bytes, found: re.Match[bytes], behind: re.Match[bytes], gap: bool) -> bool:
+        """Is this a value, or program text (`api_key=os.getenv(...)`), or prose (`password: see below`)?"""
+        text, after = found[0].decode("utf-8", "replace"), data[found.end() : found.end() + 1]
+        if text.lower() in _PLACEHOLDERS or after in {b"(", b"[", b"{"}:
             return False
-        identifier = re.fullmatch(rb"[A-Za-z_][A-Za-z_.]*", text) is not None
-        if after in (b",", b")") and after and identifier:
+        identifier = re.fullmatch(r"[A-Za-z_][A-Za-z_.]*", text) is not None
+        if after in {b",", b")"} and identifier:
             return False
         if behind["sep"] == b":" and not gap:
             return False  # `secret:label`, `auth:basic`, a slice
         if gap:
             lone = _LINE_ENDS.match(data, found.end()) is not None
-            random = behind["sep"] == b":" or (_dense(text.decode("utf-8", "replace")) and not identifier)
+            random = behind["sep"] == b":" or (_dense(text) and not identifier)
             return lone and random
         return True
 
@@ -579,17 +611,26 @@ class _Finder:
             if len(value) >= 4 and (kind != "weak" or _dense(value)):
                 yield from self._hit(data, *found.span("value"), value)
 
+    def _tagged(self, data: bytes, end: int) -> Iterator[_Hit]:
+        """`<password>value</password>`."""
+        found = _TAGGED.match(data, data.rfind(b"<", max(0, end - 100), end))
+        kind = self.kind(found[1]) if found else None
+        if found and kind and found.end() >= end:
+            value = found[2].decode("utf-8", "replace")
+            if len(value) >= 4 and (kind != "weak" or _dense(value)):
+                yield from self._hit(data, *found.span(2), value)
+
     def _number(self, data: bytes, end: int) -> Iterator[_Hit]:
         found = re.compile(rb"[0-9]{4,32}(?=\s*[,}\]\\])").match(data, end - 3)
         behind = re.match(
-            rb"\s*:\s*(?P<quote>[\"']\\*)(?P<name>[\w.\-]{1,80})(?P<before>.?)",
+            _GAP_BEHIND + rb":" + _GAP_BEHIND + rb"(?P<quote>[\"']\\*)(?P<name>[\w.\-]{1,80})(?P<before>.?)",
             data[max(0, end - 120) : end - 3][::-1],
         )
         if found and behind and self.kind(_name(behind)):
             yield from self._hit(data, *found.span(), found[0].decode(), quote=behind["quote"][::-1])
 
     def _userinfo(self, data: bytes, end: int) -> Iterator[_Hit]:
-        found = _USERINFO.match(data, data.rfind(b"://", 0, end))
+        found = _USERINFO.match(data, data.rfind(b"/", 0, end) + 1)
         if found and found[1][:1] not in (b"$", b"{", b"*"):
             yield from self._hit(data, *found.span(1), unquote(found[1].decode("utf-8", "replace")))
 
@@ -610,7 +651,10 @@ class _Finder:
             yield from self._hit(data, *found.span(), text)
 
     def _pem(self, data: bytes, end: int) -> Iterator[_Hit]:
-        found = _PEM.match(data, data.rfind(b"-----BEGIN", 0, end))
+        start = data.rfind(b"-----BEGIN", 0, end)
+        close = data.find(b"-----END ", end, end + 32768)
+        found = _PEM.match(data, start, close + 80) if close >= 0 else None
+        found = found or _PEM_BROKEN_OFF.match(data, start)
         if found:
             text = re.sub(r"\\+r|\r", "", re.sub(r"\\+n", "\n", found[0].decode("utf-8", "replace")))
             yield from self._hit(data, *found.span(), text)
@@ -618,7 +662,8 @@ class _Finder:
 
 def _last(text: str, known: str) -> list[str]:
     """The last words of a name, as many as make up the length of `known`."""
-    words, length = [], 0
+    words: list[str] = []
+    length = 0
     for word in reversed(_words(text)):
         if length >= len(known):
             break
@@ -637,7 +682,7 @@ def _name(behind: re.Match[bytes]) -> bytes:
 
 
 def _logprob(data: bytes, stop: int) -> bool:
-    return re.compile(rb"\\*\"\s*,\s*\\*\"(?:logprob|bytes|id|score|prob)\\*\"").match(data, stop) is not None
+    return re.compile(rb"\\*\"\s*,\s*\\*\"(?:logprob|bytes)\\*\"").match(data, stop) is not None
 
 
 def _groups(pattern: re.Pattern[bytes], data: bytes) -> Iterator[_Hit]:
@@ -674,8 +719,9 @@ def _compiles(expression: str) -> bool:
 class _Database:
     """A compiled hyperscan database that any thread may use.
 
-    hyperscan works in a scratch space, which serves one scan at a time; the spare ones wait in a list, whose pop and
-    append are atomic. So threads, a signal handler in the middle of a scan, and a fork all find one of their own.
+    hyperscan works in a scratch space, which serves one scan at a time; the spare ones wait in a list, whose
+    pop and append are atomic. So threads, a signal handler in the middle of a scan, and a fork all find one
+    of their own.
     """
 
     def __init__(self, expressions: list[bytes], flags: list[int]) -> None:
@@ -703,7 +749,7 @@ def _finder(rules: SecretRules) -> _Finder:
 
 
 class _Known:
-    """The exact values, each in the spellings in which it may stand: as it is, in JSON (four deep), in a URL."""
+    """The exact values, each as it may be spelled: as it is, in JSON (up to four deep), in a URL."""
 
     def __init__(self, values: Iterable[str]) -> None:
         self.spelled: list[tuple[bytes, str]] = []
@@ -739,7 +785,7 @@ class _Known:
         return hits
 
 
-# --- replacing -------------------------------------------------------------------------------------------------
+# --- replacing ----------------------------------------------------------------------------------------------
 
 
 class Redactor:
@@ -758,15 +804,14 @@ class Redactor:
         self._values = set(rules.values)
         self._stale = True
         for name, value in environ.items():
-            if _secret_variable(name) or self._finder.kind(name.encode()) == "strong":
-                if not _PATHLIKE.fullmatch(value) and value.lower() not in _COMMON_VALUES:
-                    self.learn(value)
+            if self._named(name) and not _PATHLIKE.fullmatch(value) and value.lower() not in _COMMON_VALUES:
+                self.learn(value)
         self._known = _Known(self._values)
         self._stale = False
         self._tokens: dict[str, str] = {}
 
     def learn(self, value: str) -> None:
-        """Replace this value wherever it stands from now on (of "Bearer xyz": xyz). Under 8 characters: ignored."""
+        """Replace this value wherever it stands from now on (of "Bearer xyz": xyz), if not too short."""
         scheme = re.match(r"(?i)\s*(?:bearer|basic)\s+", value)
         text = (value[scheme.end() :] if scheme else value).strip()
         if len(text) < 8 or _TOKEN.search(text) or text in self._values:
@@ -776,7 +821,7 @@ class Redactor:
             self._stale = True
 
     def line(self, data: bytes) -> bytes:
-        """One event's JSON, without its secrets: the same object where there are none, and JSON in any case."""
+        """One event's JSON without its secrets: the same object where there are none, JSON in any case."""
         hits = self._hits(data)
         return self._clean(data, hits, json_=True) if hits else data
 
@@ -786,10 +831,11 @@ class Redactor:
         return self._clean(data, hits, json_=_is_json(data)) if hits else data
 
     def body(self, data: bytes, encoding: str = "") -> bytes:
-        """A body under a Content-Encoding (gzip, deflate, br, zstd; several, with commas): the same object if clean.
+        """A body under a Content-Encoding (gzip, deflate, br, zstd): the same object where it is clean.
 
-        What had secrets is packed again in the same way, so that a replay can unpack it as the program expects. What
-        does not unpack, or needs a library that is not there, is cleaned as plain bytes: nobody here can read it.
+        What had secrets is packed again in the same way, so that a replay can unpack it as the program
+        expects. What does not unpack, or needs a library that is not there, is cleaned as plain bytes:
+        nobody here can read it.
         """
         codings = [_CODINGS[c] for c in re.split(r"[\s,]+", encoding.strip().lower()) if c in _CODINGS]
         plain = data
@@ -808,8 +854,8 @@ class Redactor:
     def secret(self, label: str, value: str) -> str:
         """The token for a value that the caller knows to be secret; it is learned, too.
 
-        `label` tells the reader of the calling code what it is. The token's own label comes from the value's shape,
-        since the same value found elsewhere has to get the same token.
+        `label` tells the reader of the calling code what it is. The token's own label comes from the value's
+        shape, since the same value found elsewhere has to get the same token.
         """
         if not value or _TOKEN.fullmatch(value):
             return value
@@ -818,14 +864,17 @@ class Redactor:
 
     def env(self, name: str, value: str) -> str:
         """What to record for the reading of an environment variable."""
-        named = _secret_variable(name) or self._finder.kind(name.encode()) == "strong"
-        if named and len(value) >= 4 and not _PATHLIKE.fullmatch(value):
+        if self._named(name) and len(value) >= 4 and not _PATHLIKE.fullmatch(value):
             return self.secret(name, value)
         return self.raw(value.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
     def stream(self) -> StreamRedactor:
         """A redactor for one body that arrives chunk by chunk."""
         return StreamRedactor(self)
+
+    def _named(self, name: str) -> bool:
+        """Does this environment variable hold a secret, by its name?"""
+        return _secret_variable(name) or self._finder.kind(name.encode("utf-8", "replace")) == "strong"
 
     def _token(self, value: str) -> str:
         value = value.strip()
@@ -865,8 +914,9 @@ class Redactor:
         return merged
 
     def _clean(self, data: bytes, hits: list[_Hit], *, json_: bool) -> bytes:
-        # Where two secrets touch, the second is seen only when a token stands before it: hence not once, but until
-        # nothing is found. So what comes out is what comes out again (and the second look costs microseconds).
+        # Where two secrets touch, the second is seen only when a token stands before it: hence not once, but
+        # until nothing is found. So what comes out is what comes out again (and the second look costs
+        # microseconds).
         for _ in range(8):
             clean = self._cover(data, hits, json_=json_)
             if clean == data:
@@ -903,7 +953,7 @@ def _slashes(data: bytes, at: int) -> int:
 
 
 def _fit(data: bytes, hit: _Hit) -> _Hit:
-    """The hit, moved so that JSON stays JSON: it cuts no escape in two, keeps to one string, or is a number."""
+    """The hit, moved so that JSON stays JSON: it cuts no escape, and keeps to one string or number."""
     start, end = hit.start, hit.end
     if hit.quote:
         return hit
@@ -926,7 +976,7 @@ def _fit_end(data: bytes, start: int, end: int) -> int:
 
 
 def _fit_string(data: bytes, hit: _Hit) -> _Hit:
-    """The slow way, for what may reach across quotes or stand outside of any: walk the strings of the document."""
+    """The slow way, for what may reach across quotes or stand outside of any: walk all strings."""
     for string in _STRING.finditer(data):
         inner_start, inner_end = string.start() + 1, string.end() - 1
         if inner_end <= hit.start:
@@ -947,7 +997,7 @@ def _fit_string(data: bytes, hit: _Hit) -> _Hit:
     return _Hit(start, found.end(), hit.value, b'"') if found else _Hit(hit.start, hit.start, "")
 
 
-# --- compressed bodies -----------------------------------------------------------------------------------------
+# --- compressed bodies --------------------------------------------------------------------------------------
 
 
 def _inflate(data: bytes) -> bytes:
@@ -973,7 +1023,7 @@ _CODINGS: dict[str, tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]] =
 }
 
 
-# --- streams ---------------------------------------------------------------------------------------------------
+# --- streams ------------------------------------------------------------------------------------------------
 
 _CONTEXT = 256  # how much of what was written is kept to recognise what follows
 _MOST_HELD = 65536
@@ -990,8 +1040,8 @@ _OPEN_BARE = re.compile(
     re.DOTALL,
 )
 _DELTA = re.compile(
-    rb'"(content|text|delta|arguments|partial_json|thinking|reasoning|reasoning_content|input|refusal|completion|response'
-    rb'|generated_text|transcript)"\s*:\s*"((?:[^"\\]|\\.)*)"'
+    rb'"(content|text|delta|arguments|partial_json|thinking|reasoning|reasoning_content|input|refusal'
+    rb'|completion|response|generated_text|transcript)"\s*:\s*"((?:[^"\\]|\\.)*)"'
 )
 _INDEX = re.compile(rb'"(?:index|output_index|content_index|item_id)"\s*:\s*("[^"]*"|\d+)')
 
@@ -999,9 +1049,11 @@ _INDEX = re.compile(rb'"(?:index|output_index|content_index|item_id)"\s*:\s*("[^
 class StreamRedactor:
     """One body, chunk by chunk: what `chunk` returns may be written at once.
 
-    Where a chunk ends within what may be a secret, that part is left out, and nothing else. The next chunk decides:
-    the token is written where the secret ends, or, if it was none, the text that was left out. So all chunks
-    together read like the whole body redacted at once, whatever the splits. `end` gives what the last chunk left out.
+    Where a chunk ends within what may be a secret, that part is left out, and nothing else. The next chunk
+    decides: the token is written where the secret ends, or, if it was none, the text that was left out. So
+    all chunks together read like the whole body redacted at once (but for a split within the first characters of
+    a secret: one of a prefix, three of a known value may be out before anything can be told from them). `end`
+    gives what the last chunk left out; whoever does not call it may lose the last word of a body.
     """
 
     def __init__(self, redactor: Redactor, *, text: bool = False) -> None:
@@ -1024,7 +1076,7 @@ class StreamRedactor:
         return self._feed(data)
 
     def end(self) -> bytes:
-        """What was left out at the end of the last chunk: empty but for a body that ends in a secret, or nearly."""
+        """What the last chunk left out: empty but for a body that ends in a secret, or in what may be one."""
         rest = self._deltas.end() if self._deltas is not None else b""
         buffer, done = self._written + self._held + rest, len(self._written)
         self._held, self._written = b"", b""
@@ -1076,7 +1128,8 @@ class StreamRedactor:
             bare = _OPEN_BARE.match(buffer[-200:][::-1])
             if bare and bare["value"] and self._redactor._finder.kind(_name(bare)):
                 starts.append(len(buffer) - len(bare["value"]))
-        url = _OPEN_URL.search(buffer, max(0, buffer.rfind(b"://", -600)))
+        scheme = buffer.rfind(b"://", -600)
+        url = _OPEN_URL.match(buffer, scheme) if scheme >= 0 else None
         if url:
             starts.append(url.start(1))
         pem = buffer.rfind(b"-----BEGIN", -48)
@@ -1105,10 +1158,11 @@ class StreamRedactor:
 
 
 class _Deltas:
-    """Events of a model's stream, each with a few characters of its answer: a secret may be spelled over many.
+    """Events of a model's stream, each with a few characters: a secret may be spelled over many.
 
-    The texts of each channel (a field, at an index) go through a stream of their own. What that holds back appears in
-    the channel's next event; and where none follows, in a copy of its last event, put before the event that ends it.
+    The texts of each channel (a field, at an index) go through a stream of their own. What that holds back
+    appears in the channel's next event; and where none follows, in a copy of its last event, put before the
+    event that ends it.
     """
 
     def __init__(self, redactor: Redactor) -> None:
@@ -1135,7 +1189,7 @@ class _Deltas:
             ended = self._event not in (b"", line)
             self._event = line
             return (self.end() if ended else b"") + line[out:]
-        if line[:5] not in (b"data:",) and line[:1] != b"{":
+        if line[:5] != b"data:" and line[:1] != b"{":
             return line[out:]
         index = tuple(_INDEX.findall(line))
         pieces, at, seen = [], out, set()

@@ -12,10 +12,14 @@ from types import ModuleType
 
 import wrapt
 
+from reenact.errors import ReenactError
+from reenact.store.writer import warn
+
 LIBRARIES = {
     "httpx": "reenact.adapters.http.httpx",
     "httpx2": "reenact.adapters.http.httpx",
     "http.client": "reenact.adapters.http.http_client",
+    "urllib3.connectionpool": "reenact.adapters.http.urllib3",
     "aiohttp": "reenact.adapters.http.aiohttp",
     "pydantic_ai": "reenact.adapters.pydantic_ai",
 }
@@ -58,5 +62,10 @@ class _Hook:
         self._adapter = adapter
 
     def __call__(self, module: ModuleType) -> None:
-        importlib.import_module(self._adapter).install(module)
+        try:
+            importlib.import_module(self._adapter).install(module)
+        except ReenactError as error:
+            # Raised in the middle of the program's own import: it must not fail for our sake, nor in silence.
+            warn(str(error))
+            return
         _installed.append(f"{self._adapter} ({module.__name__})")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 import sys
 import threading
 from asyncio import base_events
@@ -19,6 +20,7 @@ from weakref import WeakKeyDictionary
 
 from reenact.boundary import Scope
 from reenact.boundary.scope import _scope, current
+from reenact.errors import Halt
 
 T = TypeVar("T")
 
@@ -52,6 +54,15 @@ def install() -> None:
     for name in ("as_completed", "wait"):
         _replace(asyncio, name, {"as_completed": _as_completed, "wait": _asyncio_wait}[name])
         setattr(asyncio.tasks, name, getattr(asyncio, name))
+    logging.getLogger("asyncio").addFilter(_no_halt)
+
+
+def _no_halt(record: logging.LogRecord) -> bool:
+    """A diverged replay leaves tasks behind that nobody awaits: it has been reported once, where it began."""
+    error = record.exc_info[1] if record.exc_info else None
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return not isinstance(error, Halt)
 
 
 def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
@@ -116,6 +127,9 @@ def _start(original: Callable[..., Any], thread: threading.Thread) -> None:
         turnstile.thread_begins()
         try:
             run()
+        except Halt:
+            # It is remembered, and surfaces at the edge of the replay: here it could only be printed.
+            pass
         finally:
             turnstile.thread_ends()
 
@@ -134,17 +148,65 @@ def _submit(original: Callable[..., Any], pool: Any, fn: Callable[..., T], /, *a
     if scope is None:
         return original(pool, fn, *args, **kwargs)
     child = scope.child(_name(_inner(fn, args)))
-    job = functools.partial(_job, child, _awaited.get(), fn, *args, **kwargs)
-    scope.run.turnstile.thread_started()
+    places = _places(pool)
+    job = functools.partial(_job, child, places, _awaited.get(), fn, *args, **kwargs)
+    places.taken(scope)
     token = _scope.set(None)
     try:
         # A pool's threads are started by whoever submits first, and serve everybody: they have no scope.
-        return original(pool, job)
+        future = original(pool, job)
     finally:
         _scope.reset(token)
+    future.add_done_callback(places.cancelled)
+    return future
 
 
-def _job(scope: Scope, awaited: list[bool] | None, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+class _Places:
+    """How many of a pool's workers have work: a job that no worker is free for does not start yet."""
+
+    def __init__(self, workers: int) -> None:
+        self._free = workers
+        self._queued = 0
+        self._lock = threading.Lock()
+
+    def taken(self, scope: Scope) -> None:
+        """A job is handed in."""
+        with self._lock:
+            starts = self._free > 0
+            self._free -= starts
+            self._queued += not starts
+        if starts:
+            scope.run.turnstile.thread_started()
+
+    def cancelled(self, future: Any) -> None:
+        """A job that was cancelled while it was queued leaves the queue."""
+        if future.cancelled():
+            with self._lock:
+                self._queued -= self._queued > 0
+
+    def left(self, scope: Scope) -> None:
+        """A job has ended; its worker takes up the next one, if there is one."""
+        with self._lock:
+            starts = self._queued > 0
+            self._queued -= starts
+            self._free += not starts
+        if starts:
+            scope.run.turnstile.thread_started()
+
+
+_pools: WeakKeyDictionary[Any, _Places] = WeakKeyDictionary()
+
+
+def _places(pool: Any) -> _Places:
+    known = _pools.get(pool)
+    if known is None:
+        known = _pools[pool] = _Places(pool._max_workers)
+    return known
+
+
+def _job(
+    scope: Scope, places: _Places, awaited: list[bool] | None, fn: Callable[..., T], *args: Any, **kwargs: Any
+) -> T:
     turnstile = scope.run.turnstile
     turnstile.thread_begins()
     token = _scope.set(scope)
@@ -158,6 +220,7 @@ def _job(scope: Scope, awaited: list[bool] | None, fn: Callable[..., T], *args: 
         if awaited is not None:
             awaited.append(True)
             turnstile.job_done()
+        places.left(scope)
         turnstile.thread_ends()
 
 
@@ -230,6 +293,7 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
             outer.set_result(inner.result())
 
     inner.add_done_callback(done, context=Context())
+    run.turnstile.rests(loop)
     outer.add_done_callback(lambda _: inner.cancel() if outer.cancelled() else None, context=Context())
     return outer
 

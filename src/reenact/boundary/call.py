@@ -6,7 +6,7 @@ what happens inside.
 
 from __future__ import annotations
 
-from asyncio import CancelledError
+from asyncio import CancelledError, _get_running_loop
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -39,7 +39,7 @@ class Answer:
     """A recorded outcome: what it was, when it came in the order of the run, and for a stream its chunks.
 
     `end` is how a stream ended: None where the recording stops, `"ended"`, `"closed"` (the program stopped reading),
-    or the error it broke off with. `end_order` is the place of that end.
+    `"cancelled"` (it was cancelled while it waited for more), or the error it broke off with.
     """
 
     outcome: Outcome
@@ -47,7 +47,6 @@ class Answer:
     call: int | None = None
     pieces: tuple[Piece, ...] = ()
     end: str | BaseException | None = None
-    end_order: int | None = None
 
 
 class Handler(Protocol):
@@ -63,7 +62,7 @@ class Handler(Protocol):
         """One more chunk of a live stream, before the program sees it."""
 
     def end(self, ticket: Ticket, how: str | BaseException) -> None:
-        """A live stream's end: `ended`, `closed`, or its error."""
+        """A live stream's end: `ended`, `closed`, `cancelled`, or its error."""
 
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
         """A scalar input (a clock, entropy, an environment variable)."""
@@ -108,7 +107,8 @@ class Call:
     """One effect between its question and its answer, for adapters that need more than `perform`.
 
     `answer` is the recorded answer, or None when the call goes live: then the adapter runs the real thing within
-    `inner`, and reports `returned`, `raised` or `cancelled`, and for a stream its chunks.
+    `inner`, and reports `returned`, `raised` or `cancelled`, and for a stream its chunks. `served` counts the recorded
+    chunks that `apiece` has handed out.
     """
 
     scope: Scope
@@ -118,6 +118,7 @@ class Call:
     answer: Answer | None = None
     inner: Scope | None = None
     _over: bool = field(default=False)
+    served: int = field(default=0)
 
     # -- live ------------------------------------------------------------------------------------------------
 
@@ -182,12 +183,36 @@ class Call:
                 yield chunk
         except StopAsyncIteration:
             self._end("ended")
-        except (GeneratorExit, CancelledError):
+        except GeneratorExit:
             self.close()
+            raise
+        except CancelledError:
+            self._end("cancelled")
             raise
         except Exception as error:
             self._end(error)
             raise
+
+    def chunk(self, value: T) -> T:
+        """Report one more chunk of a live stream, where a library reads rather than iterates (a file, a socket)."""
+        handler, ticket, turnstile = self._live()
+        turnstile.pass_sync(ticket.order, lambda: handler.chunk(ticket, self.wire.dump(value)))
+        return value
+
+    async def achunk(self, value: Any, deliver: Callable[[], None]) -> None:
+        """Report one more chunk and wait for its turn. `deliver` hands it on in the very moment that it is recorded,
+        so that a reader who is cancelled meanwhile finds it at the next read, and it is recorded once."""
+        handler, ticket, turnstile = self._live()
+
+        def write() -> None:
+            handler.chunk(ticket, self.wire.dump(value))
+            deliver()
+
+        await turnstile.pass_async(ticket.order, write)
+
+    def over(self, how: BaseException | None = None) -> None:
+        """Report the end of a live stream that was given to `chunk`: by itself, or the error it broke off with."""
+        self._end("ended" if how is None else how)
 
     def close(self) -> None:
         """Report that the program stopped reading a live stream. Harmless after its end."""
@@ -225,7 +250,25 @@ class Call:
         for piece in answer.pieces:
             await turnstile.pass_async(piece.order, None)
             yield self.wire.load(piece.value)
+        if answer.end == "cancelled":
+            await turnstile.hang(lambda: self.scope.run.handler.read_on(answer))
         self._finish(answer)
+
+    async def apiece(self, deliver: Callable[[Any], None]) -> bool:
+        """Hand the next recorded chunk to `deliver`, in its turn. False after the last; raises the recorded error.
+        The counterpart of `achunk`: who is cancelled meanwhile can read on."""
+        answer, turnstile = self._recorded(), self.scope.run.turnstile
+        if self.served == len(answer.pieces):
+            self._finish(answer)
+            return False
+        piece = answer.pieces[self.served]
+
+        def release() -> None:
+            self.served += 1
+            deliver(self.wire.load(piece.value))
+
+        await turnstile.pass_async(piece.order, release)
+        return True
 
     # -- within ----------------------------------------------------------------------------------------------
 
@@ -290,7 +333,9 @@ def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
     if scope is None or scope.hidden:
         return None
     run = scope.run
-    run.turnstile.settle()
+    if _get_running_loop() is None:
+        # Within a loop other tasks may still have to run; there the turnstile sees for itself when it is quiet.
+        run.turnstile.settle()
     at = scope
     if effect.owner is not None:
         at = scope.anchor.span(f"call:{effect.owner}")
@@ -314,6 +359,7 @@ def perform(effect: Effect, live: Callable[[], T], wire: Wire = PLAIN) -> T:
     if call.answer is not None:
         result: T = call.serve()
         return result
+    call.scope.run.turnstile.settle()
     token = _scope.set(call.inner)
     try:
         value = live()

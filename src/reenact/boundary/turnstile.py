@@ -24,13 +24,14 @@ from time import monotonic
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
-GRACE = 0.001
+GRACE = 0.005
 """Seconds that a recording lets one thread wait for another to reach its next boundary."""
 
 PATIENCE = 0.5
 """Seconds after which a replay passes over an outcome that does not come although somebody might still bring it."""
 
-_SETTLING = 0.02
+_SETTLING = 0.2
+_LOOK = 0.02
 _SPINS = 32
 _UNRECORDED = 1 << 60
 
@@ -92,6 +93,9 @@ class Turnstile(Protocol):
     def job_passed(self) -> None:
         """The loop has heard of a finished job."""
 
+    def rests(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The loop will wait for other threads: see when it is quiet."""
+
 
 class _Pump:
     """Releases the queued wake-ups of one event loop, one at a time, while the loop is quiet."""
@@ -101,6 +105,7 @@ class _Pump:
         self.may_release = may_release
         self.queue: list[tuple[float, int, _Entry]] = []
         self.idle: Callable[[], None] = lambda: None
+        self.rest: Callable[[], None] = lambda: None
         self._active = False
         self._spins = 0
         self._count = itertools.count()
@@ -132,6 +137,8 @@ class _Pump:
             heapq.heappop(self.queue)
         if not self.queue or not self.may_release(self.queue[0][2]):
             self._active = False
+            if not self.queue:
+                self.rest()
             return
         entry = heapq.heappop(self.queue)[2]
         entry.release()
@@ -153,35 +160,27 @@ class _Entry:
 
 
 class _Base:
-    """What both turnstiles share: the loops' pumps, and which thread was last let through."""
+    """What both turnstiles share: the loops' pumps."""
 
     def __init__(self) -> None:
         self._cond = threading.Condition()
-        self._running: set[int] = set()
         self._pumps: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump] = WeakKeyDictionary()
-
-    def settle(self) -> None:
-        if self._running:
-            with self._cond:
-                self._running.discard(get_ident())
-                self._cond.notify_all()
 
     def _pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
         pump = self._pumps.get(loop)
         if pump is None:
             pump = self._pumps[loop] = _Pump(loop, self._may_release)
-            pump.idle = self._idle
+            pump.idle, pump.rest = self._idle, self.blocks
         return pump
 
     def _may_release(self, entry: _Entry) -> bool:
         raise NotImplementedError
 
     def _idle(self) -> None:
-        self.settle()
+        raise NotImplementedError
 
-    def _others_run(self) -> bool:
-        """Whether a thread other than this one was let through and has not settled. Call with the lock held."""
-        return len(self._running) > 1 or (bool(self._running) and get_ident() not in self._running)
+    def blocks(self) -> None:
+        raise NotImplementedError
 
     async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
         loop = asyncio.get_running_loop()
@@ -208,6 +207,23 @@ class _Base:
 
 class RecordingTurnstile(_Base):
     """Lets outcomes through as they come, one at a time, so that their order is the order of what they set off."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._running: set[int] = set()
+
+    def settle(self) -> None:
+        if self._running:
+            with self._cond:
+                self._running.discard(get_ident())
+                self._cond.notify_all()
+
+    def _idle(self) -> None:
+        self.settle()
+
+    def _others_run(self) -> bool:
+        """Whether a thread other than this one was let through and has not settled. Call with the lock held."""
+        return len(self._running) > 1 or (bool(self._running) and get_ident() not in self._running)
 
     def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
         with self._cond:
@@ -243,6 +259,8 @@ class RecordingTurnstile(_Base):
     def job_done(self) -> None: ...
 
     def job_passed(self) -> None: ...
+
+    def rests(self, loop: asyncio.AbstractEventLoop) -> None: ...
 
     def thread_ends(self) -> None:
         self.settle()
@@ -289,6 +307,11 @@ class ReplayingTurnstile(_Base):
         self.skew = 0.0
         """Seconds by which the event loops' clocks have been moved on."""
 
+    @property
+    def position(self) -> int:
+        """The first place that has not been passed, or passed over."""
+        return self._next
+
     # -- who is there ----------------------------------------------------------------------------------------
 
     def thread_started(self) -> None:
@@ -302,8 +325,8 @@ class ReplayingTurnstile(_Base):
 
     def thread_ends(self) -> None:
         with self._cond:
-            for threads in (self._alive, self._running, self._blocked):
-                threads.discard(get_ident())
+            self._alive.discard(get_ident())
+            self._blocked.discard(get_ident())
         self._moved()
 
     def job_done(self) -> None:
@@ -312,7 +335,6 @@ class ReplayingTurnstile(_Base):
 
     def blocks(self) -> None:
         with self._cond:
-            self._running.discard(get_ident())
             self._blocked.add(get_ident())
         self._moved()
 
@@ -323,10 +345,16 @@ class ReplayingTurnstile(_Base):
     def live_begins(self) -> None:
         with self._cond:
             self._outstanding += 1
+            if asyncio._get_running_loop() is None:
+                self._blocked.add(get_ident())
 
     def live_ends(self) -> None:
         with self._cond:
             self._outstanding -= 1
+            self._blocked.discard(get_ident())
+
+    def rests(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._pump(loop).wake()
 
     def set_pace(self, pace: Callable[[int], None]) -> None:
         """Call `pace` with each place before it is let through, to wait there as long as was recorded."""
@@ -338,6 +366,8 @@ class ReplayingTurnstile(_Base):
             self._open = True
         self._moved()
 
+    def settle(self) -> None: ...
+
     # -- passing ---------------------------------------------------------------------------------------------
 
     def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
@@ -346,7 +376,8 @@ class ReplayingTurnstile(_Base):
                 self._await_turn(order)
             if write is not None:
                 write()
-            self._running.add(get_ident())
+            self._blocked.discard(get_ident())
+            self._progress = monotonic()
         if self._pace is not None and order is not None:
             self._pace(order)
         self._mark(order)
@@ -403,17 +434,21 @@ class ReplayingTurnstile(_Base):
                 late = monotonic() - self._progress > PATIENCE
                 if late and not self._outstanding and self._lowest(order):
                     return
-                _wait(self._cond, 0.02)
+                _wait(self._cond, _LOOK)
         finally:
             self._waiting.pop(me, None)
 
     def _lowest(self, order: int) -> bool:
-        return all(order <= other for other in self._waiting.values())
+        """Whether nothing that waits here, in a thread or in another thread's loop, comes before."""
+        if any(other < order for other in self._waiting.values()):
+            return False
+        mine = asyncio._get_running_loop()
+        tops = [pump.queue[0][0] for loop, pump in list(self._pumps.items()) if loop is not mine and pump.queue]
+        return all(order <= top for top in tops if top >= 0)
 
     def _alone(self, me: int) -> bool:
         """Whether nobody else could still bring what is due. Call with the lock held."""
-        able = self._alive - self._blocked - self._waiting.keys() - {me}
-        return not able and not self._coming and not self._jobs and not self._outstanding
+        return not self._able(me) and not self._coming and not self._jobs and not self._outstanding
 
     def _may_release(self, entry: _Entry) -> bool:
         order = entry.order
@@ -429,23 +464,26 @@ class ReplayingTurnstile(_Base):
                 due = order <= self._next or (self._alone(me) and self._lowest(order)) or late
                 wait = not due or self._others_run()
             if not wait:
-                self._running.add(me)
+                self._blocked.discard(me)
+                self._progress = monotonic()
                 return True
-            self._running.discard(me)
             self._blocked.add(me)
         # Whatever moves things on wakes the pump; the timer is for what shows itself only by passing time.
         self._wake_later(self._pumps[asyncio.get_running_loop()])
         return False
 
     def _wake_later(self, pump: _Pump) -> None:
-        _call_at(pump.loop, _time(pump.loop) + self.skew + _SETTLING, pump.wake, context=Context())
+        _call_at(pump.loop, _time(pump.loop) + self.skew + _LOOK, pump.wake, context=Context())
 
     def _others_run(self) -> bool:
-        if super()._others_run():
-            if monotonic() - self._progress < _SETTLING:
-                return True
-            self._running.clear()
+        # Recorded outcomes took their time, and the program had come to rest before they came. Here they would come
+        # at once: so nobody is let through while another thread still runs, within bounds.
+        if self._coming or self._able(get_ident()):
+            return monotonic() - self._progress < _SETTLING
         return False
+
+    def _able(self, me: int) -> set[int]:
+        return self._alive - self._blocked - self._waiting.keys() - {me}
 
     def abandon(self, orders: Iterable[int]) -> None:
         """These places will not come: they lie inside an effect that is answered whole."""
@@ -456,17 +494,22 @@ class ReplayingTurnstile(_Base):
                 self._next += 1
 
     def _idle(self) -> None:
-        self.settle()
         pump = self._pumps[asyncio.get_running_loop()]
         if self._hanging and not any(not entry[2].given_up() for entry in pump.queue):
-            with self._cond:
-                alone = self._alone(get_ident())
-            self._hanging = [(future, stuck) for future, stuck in self._hanging if not future.done()]
-            if alone and self._hanging:
-                future, stuck = self._hanging.pop(0)
-                future.set_exception(stuck())
-            elif self._hanging:
-                self._wake_later(pump)
+            self._look_for_stuck(pump)
+
+    def _look_for_stuck(self, pump: _Pump) -> None:
+        """Nothing is due, yet somebody waits to be cancelled. Believed only when a while later nothing has moved."""
+        self._hanging = [(future, stuck) for future, stuck in self._hanging if not future.done()]
+        if not self._hanging:
+            return
+        with self._cond:
+            alone = self._alone(get_ident())
+        if alone and not getattr(pump.loop, "_ready", None) and monotonic() - self._progress > 2 * _LOOK:
+            future, stuck = self._hanging.pop(0)
+            future.set_exception(stuck())
+        else:
+            self._wake_later(pump)
 
     def _mark(self, order: int | None) -> None:
         with self._cond:

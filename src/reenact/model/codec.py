@@ -282,7 +282,8 @@ def decode_error(tree: Tree) -> BaseException:
         error.args = tuple(arguments)
         # OSError and its like keep part of their arguments elsewhere than in `args`.
         if isinstance(error, (OSError, UnicodeError, SyntaxError, StopIteration, SystemExit, ImportError)):
-            kind.__init__(error, *arguments)
+            # The built-in constructor only: a subclass's may want other arguments than it passed on.
+            next(base for base in kind.__mro__ if base.__module__ == "builtins").__init__(error, *arguments)
     except Exception:
         return RecordedError(tree["type"], tree["text"])
     for name, item in tree.get("attributes", {}).items():

@@ -26,7 +26,7 @@ class CallRecord:
         outcome: The entry that answered it (`returned`, `raised`, `cancelled`), or None: still in flight when the
             recording stops.
         pieces: A stream's chunks, as (order, seconds, tree).
-        end: How a stream ended: `ended`, `closed`, an error's tree, or None.
+        end: How a stream ended: `ended`, `closed`, `cancelled`, an error's tree, or None.
     """
 
     number: int
@@ -146,8 +146,10 @@ class Log:
 
     def _on_cancelled(self, data: Mapping[str, Tree]) -> None:
         call = self.calls.get(data["call"])
-        if call is not None:
+        if call is not None and call.outcome is None:
             call.outcome = data
+        elif call is not None:
+            call.end, call.ended = "cancelled", float(data["t"])
 
     def _on_chunk(self, data: Mapping[str, Tree]) -> None:
         call = self.calls.get(data["call"])

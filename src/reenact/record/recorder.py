@@ -74,7 +74,13 @@ class Recorder:
 
     def end(self, ticket: Ticket, how: str | BaseException) -> None:
         try:
-            self._streams.pop(ticket.call or 0, None)
+            stream = self._streams.pop(ticket.call or 0, None)
+            if stream is not None and (rest := stream.end()):
+                # What the last chunk left out, because it might have been the beginning of a secret.
+                value = codec.Encoder(blob=self._writer.blob).encode(rest)
+                self._writer.append(
+                    codec.dumps({"event": "chunk", "call": ticket.call, "value": value, "t": self._now()})
+                )
             if isinstance(how, str):
                 self._write({"event": how, "call": ticket.call, "t": self._now()})
             else:

@@ -58,18 +58,26 @@ class Cursor:
                     return call
         return None
 
+    def before(self, call: CallRecord) -> list[CallRecord]:
+        """The calls of the same scope, recorded before this one, that nobody has asked for."""
+        if call.scope in self._unordered:
+            return []
+        calls = self.by_scope[call.scope]
+        return [c for c in calls[: calls.index(call)] if c.number not in self.asked]
+
     def take(self, call: CallRecord) -> list[CallRecord]:
         """Mark a call as asked for. Returns the calls of its scope that it was asked before, though recorded after."""
         self.asked.add(call.number)
         calls = self.by_scope[call.scope]
         if call.scope in self._unordered:
             return []
-        place = calls.index(call, self._front.get(call.scope, 0)) if call in calls[self._front.get(call.scope, 0) :] else -1
-        if place < 0:
+        front = self._front.get(call.scope, 0)
+        # The next one is meant nearly always; only a departure looks further.
+        place = front if front < len(calls) and calls[front] is call else calls.index(call)
+        if place < front:
             return []
-        skipped = [c for c in calls[self._front.get(call.scope, 0) : place] if c.number not in self.asked]
         self._front[call.scope] = place + 1
-        return skipped
+        return [c for c in calls[front:place] if c.number not in self.asked]
 
     def places_inside(self, call: CallRecord) -> Iterator[int]:
         """The places in the run's order of all that happened inside a call; answered whole, they will not come."""

@@ -265,15 +265,25 @@ class Replayer:
         self, effect: Effect, scope: Scope, ordinal: int, args: dict[str, Tree], there: CallRecord | None
     ) -> CallRecord | None:
         """No recorded call asks this. Name the departure; under `realign`, a changed call keeps its counterpart."""
-        if self._policy == "raise" and self._skipped:
-            first = min(self._skipped.values(), key=lambda call: call.number)
-            self._named(self._divergence(Departure.MISSING, first, detail="it was left out before a call that differs"))
         if self._lets_live(effect.kind, effect.label) and self._policy != "raise":
             return None
         if self._policy == "realign":
             return self._realign(effect, scope, args)
-        self._named(self._what_changed(effect, scope, ordinal, args, there))
+        found = self._what_changed(effect, scope, ordinal, args, there)
+        self._named(self._what_was_left_out(found, there) or found)
         return None
+
+    def _what_was_left_out(self, found: Divergence, there: CallRecord | None) -> Divergence | None:
+        """An earlier call that should have come by now: its absence is the first departure, `found` its consequence."""
+        passed = self.turnstile.position
+        absent = list(self._skipped.values())
+        if there is not None:
+            absent += self.cursor.before(there)
+        absent += [c for c in self._log.calls.values() if c.order is not None and c.order < passed]
+        first = min((c for c in absent if c.number not in self.cursor.asked), key=lambda c: c.number, default=None)
+        if first is None or (found.step is not None and self._steps[first.number] >= found.step):
+            return None
+        return self._divergence(Departure.MISSING, first, detail=f"left out or moved; then came: {found}")
 
     def _what_changed(
         self, effect: Effect, scope: Scope, ordinal: int, args: dict[str, Tree], there: CallRecord | None
@@ -287,7 +297,9 @@ class Replayer:
             return Divergence(Departure.REORDERED, address, step, detail=f"this question is {place}", hint=hint)
         if there is not None and there.number not in self.cursor.asked:
             differing = tuple(match.mismatches(effect.label, self._log.args(there), args, self.rules))
-            return Divergence(Departure.CHANGED, address, self._steps[there.number], differing, hint=_HINT)
+            unlike = match.likeness(self._log.args(there), args) < _ALIKE
+            detail = "quite another question; perhaps a call was inserted here" if unlike else ""
+            return Divergence(Departure.CHANGED, address, self._steps[there.number], differing, detail, _HINT)
         return self._extra(effect, scope, address)
 
     def _extra(self, effect: Effect, scope: Scope, address: str) -> Divergence:

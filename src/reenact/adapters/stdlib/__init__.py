@@ -1,1 +1,22 @@
-"""Adapters."""
+"""The standard library's inputs: clocks, randomness, the environment, and a watch on what crosses no boundary."""
+
+from __future__ import annotations
+
+from reenact.adapters.stdlib import clock, early, entropy, environ, seal
+from reenact.boundary import Run
+
+
+def begin(run: Run) -> None:
+    """A recording or replay begins. Call it before the program runs in it."""
+    early.rebind()
+    seal.begin(run)
+    clock.begin(run)
+    entropy.begin(run)
+
+
+def end(run: Run) -> None:
+    """That recording or replay is over. Call it before the recording is sealed."""
+    seal.end(run)
+    entropy.end(run)
+    clock.end(run)
+    environ.end(run)

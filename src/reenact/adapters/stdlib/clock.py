@@ -1,10 +1,210 @@
-"""placeholder until the helper writes it"""
+"""The clocks that the program reads, and the time that it sleeps.
+
+The wall clock is read through C functions that programs import early (`from time import time`,
+`datetime.now` as a default factory), so it is hooked below them: time-machine patches these functions to ask the
+object on top of its stack, and ours is there. The others (`time.monotonic`, `time.perf_counter` …) are replaced in
+the `time` module only: event loops and time-outs of libraries run on the real ones.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import sys
+import time
+from collections.abc import Callable
+from types import BuiltinMethodType
+from typing import Any
+
+import _time_machine
+import time_machine
+
+from reenact.adapters.stdlib import callers, early
+from reenact.boundary import Run, current, draw
+from reenact.store.writer import warn
+
+_getframe = sys._getframe
+_program = callers.program
+_sleep = time.sleep
+_ctime, _asctime, _localtime = time.ctime, time.asctime, time.localtime
+
+_PAUSE = 0.005
+"""Seconds that an unrecorded sleep takes in a replay: a loop that polls must let others run."""
+
+_POLLERS = (
+    "_pydev_bundle", "_pydevd_bundle", "_pytest", "bdb", "debugpy", "execnet", "multiprocessing", "pdb", "pydevd",
+    "socketserver", "subprocess", "xdist",
+)  # fmt: skip
+"""Who sleeps between looks at something outside of the program, such as a child process: always for real."""
+
+_zones: dict[Run, str | None] = {}
 
 
-def install() -> None: ...
+def install() -> None:
+    """Hook the clocks, once."""
+    _hook_wall_clock()
+    if isinstance(time.monotonic, staticmethod):
+        return
+    callers.install()
+    for name in ("monotonic", "perf_counter", "process_time", "thread_time"):
+        if hasattr(time, name):
+            _hook(name)
+    early.replace(time, "sleep", _slept, everywhere=True)
+    early.replace(time, "ctime", _ctime_of)
+    early.replace(time, "asctime", _asctime_of)
+    if (timeit := sys.modules.get("timeit")) is not None:
+        timeit.default_timer = time.perf_counter  # type: ignore[attr-defined]
+    early.rebind()
 
 
-def begin(run: object) -> None: ...
+def begin(run: Run) -> None:
+    """Local times depend on the time zone: a replay runs in the recorded one."""
+    _hook_wall_clock()
+    zone = run.handler.draw(run.root, "clock:zone", _zone)
+    if run.replaying and isinstance(zone, str) and zone != _zone():
+        _zones[run] = os.environ.get("TZ")
+        _set_zone(zone)
+    # uuid1 never goes back behind the last one that it gave, and a replay is in the past.
+    if run.replaying and (uuid := sys.modules.get("uuid")) is not None:
+        uuid._last_timestamp = None  # type: ignore[attr-defined]
 
 
-def end(run: object) -> None: ...
+def end(run: Run) -> None:
+    """Back to the machine's own time zone."""
+    if run in _zones:
+        _set_zone(_zones.pop(run))
+
+
+# -- the wall clock ------------------------------------------------------------------------------------------
+
+
+class _Traveller:
+    """What time-machine's C functions ask for the time."""
+
+    _destination_tzname = None
+
+    def time_ns(self) -> int:
+        """The time for whoever is asking."""
+        scope = current()
+        if scope is None or scope.hidden or not _program(_getframe(1)):
+            return _time_machine.original_time_ns()  # type: ignore[no-any-return]
+        return draw("clock:time", _time_machine.original_time_ns)  # type: ignore[no-any-return]
+
+    def _start(self) -> None: ...
+
+    def _stop(self) -> None: ...
+
+
+_traveller: Any = _Traveller()
+
+
+def _hook_wall_clock() -> None:
+    if _traveller in time_machine.traveller_stack:
+        return
+    if not isinstance(dt.datetime.now, BuiltinMethodType):
+        # freezegun has put a class of its own there, and patching that would crash the process.
+        warn("the wall clock is not recorded while freezegun holds it: begin the recording outside of freeze_time()")
+        return
+    # At the bottom: where the program travels in time by itself, its own time holds.
+    time_machine.traveller_stack.insert(0, _traveller)
+    _time_machine.patch()
+
+
+def _ctime_of(seconds: float | None = None, /) -> str:
+    if seconds is not None:
+        return _ctime(seconds)
+    return _asctime(_localtime(_now(2)))
+
+
+def _asctime_of(moment: Any = None, /) -> str:
+    return _asctime(_localtime(_now(2)) if moment is None else moment)
+
+
+def _now(depth: int) -> float:
+    scope = current()
+    if scope is None or scope.hidden or not _program(_getframe(depth)):
+        return time.time()
+    if time_machine.traveller_stack[-1] is not _traveller:
+        return time.time()
+    ns: int = draw("clock:time", _time_machine.original_time_ns)
+    return ns / 1e9
+
+
+# -- the other clocks ----------------------------------------------------------------------------------------
+
+
+def _hook(name: str) -> None:
+    original: Callable[[], float] = getattr(time, name)
+    original_ns: Callable[[], int] = getattr(time, f"{name}_ns")
+    source = f"clock:{name}"
+
+    def read() -> float:
+        scope = current()
+        if scope is None or scope.hidden or not _program(_getframe(1)):
+            return original()
+        return draw(source, original_ns) / 1e9
+
+    def read_ns() -> int:
+        scope = current()
+        if scope is None or scope.hidden or not _program(_getframe(1)):
+            return original_ns()
+        return draw(source, original_ns)
+
+    early.replace(time, name, read)
+    early.replace(time, f"{name}_ns", read_ns)
+
+
+# -- sleeping ------------------------------------------------------------------------------------------------
+
+
+def _slept(seconds: float, /) -> None:
+    scope = current()
+    if scope is None or scope.hidden or _polls():
+        _sleep(seconds)
+        return
+    run = scope.run
+    name = f"sleep#{scope.count('sleep')}"
+    order = run.handler.due(scope, name)
+    run.turnstile.settle()
+    if not run.replaying or getattr(run.handler, "gone_live", False):
+        _sleep(seconds)
+    elif order is None:
+        # Not recorded. What a tool that is let through waits for takes its time; anything else is over already.
+        _sleep(seconds if "#" in scope.path else min(seconds, _PAUSE))
+    elif seconds < 0:
+        _sleep(seconds)  # which says what is wrong with that
+    run.turnstile.pass_sync(order, lambda: run.handler.fire(scope, name))
+
+
+def _polls() -> bool:
+    name = _getframe(2).f_globals.get("__name__")
+    return isinstance(name, str) and name.partition(".")[0] in _POLLERS
+
+
+# -- the time zone -------------------------------------------------------------------------------------------
+
+
+def _zone() -> str:
+    """The local time zone, as the TZ variable would name it."""
+    if name := os.environ.get("TZ"):
+        return name
+    try:
+        path = os.path.realpath("/etc/localtime")
+    except OSError:
+        path = ""
+    if "zoneinfo/" in path:
+        return path.rpartition("zoneinfo/")[2]
+    # Its name and offset, in POSIX notation, which counts westwards. Daylight saving time is lost.
+    hours, minutes = divmod(abs(time.timezone) // 60, 60)
+    return f"<{time.tzname[0]}>{'-' if time.timezone < 0 else '+'}{hours}:{minutes:02d}"
+
+
+def _set_zone(zone: str | None) -> None:
+    if not hasattr(time, "tzset"):
+        return
+    # Not through `os.environ`: the program must not see a variable that was not set.
+    if zone is None:
+        os.unsetenv("TZ")
+    else:
+        os.putenv("TZ", zone)
+    time.tzset()

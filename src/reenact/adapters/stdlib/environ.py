@@ -1,10 +1,139 @@
-"""placeholder until the helper writes it"""
+"""Environment variables, as the program's own code reads them by name.
+
+Each is recorded at its first read in a run, for the whole run: the environment changes only where somebody writes
+it, and what the program writes it will write again. Walking the whole environment (`dict(os.environ)`, to hand it to
+a child process) is not recorded.
+
+Of what libraries read, only what says which service they talk to is recorded (`OPENAI_API_KEY`, `*_BASE_URL`): a
+replay needs no key, on any machine. Paths, proxies and the like stay those of the machine.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+from reenact.adapters.stdlib import callers
+from reenact.boundary import Run, current
+
+_getframe = sys._getframe
+_Environ: Any = type(os.environ)
+_getitem: Callable[[Any, Any], str] = _Environ.__getitem__
+_setitem: Callable[[Any, Any, Any], None] = _Environ.__setitem__
+_delitem: Callable[[Any, Any], None] = _Environ.__delitem__
+_iter: Callable[[Any], Iterator[str]] = _Environ.__iter__
+
+_SERVICE = re.compile(
+    r"[A-Z0-9_]*_(?:API_?KEY|API_?TOKEN|AUTH_TOKEN|ACCESS_KEY(?:_ID)?|SECRET(?:_ACCESS)?_KEY|BASE_?URL|API_(?:BASE|URL|HOST"
+    r"|VERSION)|ENDPOINT|ORG(?:ANIZATION)?(?:_ID)?|PROJECT(?:_ID)?|REGION|DEPLOYMENT|MODEL)"
+)
+_TOKEN = re.compile(r"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
+_PLUMBING = {"_collections_abc", "collections.abc", "os"}
+
+_known: dict[Run, dict[str, str | None]] = {}
+_walked = threading.local()
+# Reentrant: a collected object's `__del__` may read the environment in the middle of a read.
+_lock = threading.RLock()
 
 
-def install() -> None: ...
+def install() -> None:
+    """Hook reads and writes of `os.environ`, once."""
+    if _Environ.__getitem__ is _read:
+        return
+    _Environ.__getitem__ = _read
+    _Environ.__setitem__ = _write
+    _Environ.__delitem__ = _delete
+    _Environ.__iter__ = _walk
 
 
-def begin(run: object) -> None: ...
+def end(run: Run) -> None:
+    """That run reads no more."""
+    _known.pop(run, None)
 
 
-def end(run: object) -> None: ...
+def _read(self: Any, key: Any) -> str:
+    scope = current()
+    if scope is None or scope.hidden or self is not os.environ or type(key) is not str:
+        return _getitem(self, key)
+    if getattr(_walked, "key", None) == key or not _recorded(_getframe(1), key):
+        return _getitem(self, key)
+    value = _value(scope.run, key)
+    if value is None:
+        raise KeyError(key)
+    return value
+
+
+def _recorded(frame: FrameType | None, key: str) -> bool:
+    while frame is not None and frame.f_globals.get("__name__") in _PLUMBING:
+        frame = frame.f_back
+    return callers.program(frame) or (
+        frame is not None
+        and _SERVICE.fullmatch(key) is not None
+        and not frame.f_code.co_filename.startswith(callers.OURS)
+    )
+
+
+def _value(run: Run, key: str) -> str | None:
+    with _lock:
+        known = _known.setdefault(run, {})
+        if key not in known:
+            known[key] = _drawn(run, key)
+        return known[key] if run.replaying else _live(key)
+
+
+def _drawn(run: Run, key: str) -> str | None:
+    # In the first scope, so that it does not matter which of several tasks reads first.
+    value: str | None = run.handler.draw(run.root, f"env:{key}", lambda: _live(key))
+    if run.replaying and value is not None and _TOKEN.search(value) and not getattr(run.handler, "offline", True):
+        # The recording holds a token in place of a secret. Calls that are let through need the real one.
+        return _live(key) or value
+    return value
+
+
+def _live(key: str) -> str | None:
+    try:
+        return _getitem(os.environ, key)
+    except KeyError:
+        return None
+
+
+def _write(self: Any, key: Any, value: Any) -> None:
+    _setitem(self, key, value)
+    _written(self, key, value, _getframe(1))
+
+
+def _delete(self: Any, key: Any) -> None:
+    _delitem(self, key)
+    _written(self, key, None, _getframe(1))
+
+
+def _written(self: Any, key: Any, value: str | None, frame: FrameType | None) -> None:
+    scope = current()
+    if scope is None or self is not os.environ or type(key) is not str:
+        return
+    while frame is not None and frame.f_globals.get("__name__") in _PLUMBING:
+        frame = frame.f_back
+    with _lock:
+        known = _known.setdefault(scope.run, {})
+        if callers.program(frame) and not scope.hidden:
+            known[key] = value
+        else:
+            # What a library writes came from somewhere (a file, a service): the next read is recorded again.
+            known.pop(key, None)
+
+
+def _walk(self: Any) -> Iterator[str]:
+    if current() is None or self is not os.environ:
+        yield from _iter(self)
+        return
+    try:
+        for key in _iter(self):
+            _walked.key = key
+            yield key
+    finally:
+        _walked.key = None

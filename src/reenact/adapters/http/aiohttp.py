@@ -1,0 +1,293 @@
+"""aiohttp: a middleware of our own, the innermost, around connecting, sending and the response's head.
+
+It lies below redirects, cookies and retries. The program reads the body from a stream of ours that draws on aiohttp's
+(or on the recording), so that each chunk passes the boundary when the program gets it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from asyncio import AbstractEventLoop, CancelledError
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from aiohttp import StreamReader
+from aiohttp.base_protocol import BaseProtocol
+from aiohttp.http_parser import RawResponseMessage
+from aiohttp.http_writer import HttpVersion
+from multidict import CIMultiDict, CIMultiDictProxy
+
+from reenact.adapters.http import exchange
+from reenact.adapters.http.coding import Coding
+from reenact.boundary import Call, begin, current, entered
+
+_BLOCK = 65536
+
+
+def install(module: ModuleType) -> None:
+    """Patch aiohttp. Raises HookMissing."""
+    session: Any = module.ClientSession
+    if "middlewares" not in inspect.signature(session._request).parameters:
+        raise exchange.HookMissing(
+            f"aiohttp {getattr(module, '__version__', '')} is older than 3.12: its requests are not recorded (and a "
+            f"replay refuses them); install aiohttp >= 3.12"
+        )
+    exchange.patch(session, "_request", _hook, library="aiohttp")
+
+
+def _hook(original: Any) -> Any:
+    def _request(session: Any, method: str, str_or_url: Any, **options: Any) -> Any:
+        scope = current()
+        if scope is not None and not scope.hidden:
+            chain = options.get("middlewares")
+            decompress = options.get("auto_decompress")
+            options["middlewares"] = (
+                *(session._middlewares if chain is None else chain),
+                _Crossing(decodes=not (session._auto_decompress if decompress is None else decompress)),
+            )
+        return original(session, method, str_or_url, **options)
+
+    return _request
+
+
+class _Crossing:
+    """The middleware of one request of the program's; called once for each attempt and each redirect."""
+
+    def __init__(self, *, decodes: bool) -> None:
+        self._decodes = decodes
+
+    async def __call__(self, request: Any, handler: Any) -> Any:
+        headers = list(request.headers.items())
+        url = str(request.url)
+        if exchange.upgrades(headers, url):
+            return await handler(request)
+        effect = exchange.effect(request.method, url, headers, await _body(request))
+        call = begin(effect, Coding(decodes=self._decodes))
+        if call is None:
+            return await handler(request)
+        if call.answer is not None:
+            return await _replayed(request, call, await call.aserve())
+        async with exchange.alive(call):
+            response = await handler(request)
+        try:
+            await call.areturned(_head(response), stream=True)
+        except BaseException:
+            call.close()
+            response.close()
+            raise
+        source = response.content
+        if isinstance(source, StreamReader):
+            response.content = _Live(call, source, request.loop)
+        else:
+            call.over()
+        return response
+
+
+async def _body(request: Any) -> exchange.Body:
+    body = request.body
+    if not body:
+        return exchange.Body()
+    file = getattr(body, "_value", None)
+    if (body.size or 0) > exchange.LARGE and hasattr(file, "seek") and hasattr(file, "read"):
+        start, kept = file.tell(), exchange.Body()
+        while block := file.read(_BLOCK):
+            kept.add(block)
+        file.seek(start)
+        return kept
+    # Made for middlewares: what it reads can be sent afterwards.
+    return exchange.Body.of([await body.as_bytes()])
+
+
+def _head(response: Any) -> dict[str, Any]:
+    version = f"HTTP/{response.version.major}.{response.version.minor}"
+    headers = [(key.decode("utf-8", "surrogateescape"), value.decode("utf-8", "surrogateescape"))
+               for key, value in response.raw_headers]  # fmt: skip
+    return exchange.head(response.status, response.reason, version, headers)
+
+
+# -- the body ------------------------------------------------------------------------------------------------
+
+
+class _Drawn(StreamReader):
+    """A stream that gets its next chunk when somebody wants to read it."""
+
+    __slots__ = ("_call", "_drawing")
+
+    def __init__(self, call: Call, limit: int, loop: AbstractEventLoop) -> None:
+        super().__init__(BaseProtocol(loop), limit, loop=loop)
+        self._call = call
+        self._drawing = False
+
+    async def _wait(self, func_name: str) -> None:
+        if self._drawing:
+            raise RuntimeError(f"{func_name}() called while another coroutine is already waiting for incoming data")
+        self._drawing = True
+        try:
+            await self._draw()
+        except CancelledError:
+            raise
+        except Exception as error:
+            super().set_exception(error)
+            raise
+        finally:
+            self._drawing = False
+
+    async def _draw(self) -> None:
+        raise NotImplementedError
+
+    def _feed(self, data: bytes, *, whole: bool) -> None:
+        """Take a chunk; `whole` says that a chunk of the transfer encoding ends with it."""
+        if whole and self._http_chunk_splits is None and not self.total_bytes:
+            self.begin_http_chunk_receiving()
+        self.feed_data(data)
+        if whole and self._http_chunk_splits is not None:
+            self.end_http_chunk_receiving()
+
+
+class _Live(_Drawn):
+    """The body of a live response, recorded as it is read."""
+
+    __slots__ = ("_source", "_taken")
+
+    def __init__(self, call: Call, source: StreamReader, loop: AbstractEventLoop) -> None:
+        super().__init__(call, source.get_read_buffer_limits()[0], loop)
+        self._source = source
+        self._taken: tuple[bytes, bool] | None = None
+        if source._http_chunk_splits is not None:
+            self.begin_http_chunk_receiving()
+        self._look_for_end()
+
+    async def _draw(self) -> None:
+        if self._taken is None:
+            try:
+                with entered(self._call.inner):
+                    self._taken = await self._next()
+            except Exception as error:
+                self._call.over(error)
+                raise
+        data, whole = self._taken
+        if data:
+            await self._call.achunk(data, self._deliver)
+        else:
+            self._taken = None
+            if whole:
+                self._feed(b"", whole=True)
+        self._look_for_end()
+
+    async def _next(self) -> tuple[bytes, bool]:
+        if self._source._http_chunk_splits is None:
+            return await self._source.readany(), False
+        return await self._source.readchunk()
+
+    def _deliver(self) -> None:
+        assert self._taken is not None
+        (data, whole), self._taken = self._taken, None
+        self._feed(data, whole=whole)
+
+    def _look_for_end(self) -> None:
+        if self._source.at_eof() and self._taken is None and not self._eof:
+            self._call.over()
+            self.feed_eof()
+
+    async def wait_eof(self) -> None:
+        await self._source.wait_eof()
+
+    def set_read_chunk_size(self, n: int) -> None:
+        super().set_read_chunk_size(n)
+        self._source.set_read_chunk_size(n)
+
+    def set_exception(self, exc: Any, *cause: Any) -> None:
+        # The response was closed or released.
+        self._call.close()
+        super().set_exception(exc, *cause)
+        if self._source.exception() is None:
+            self._source.set_exception(exc, *cause)
+
+
+class _Recorded(_Drawn):
+    """The body of a recorded response."""
+
+    __slots__ = ("_whole",)
+
+    def __init__(self, call: Call, limit: int, loop: AbstractEventLoop, *, chunked: bool) -> None:
+        super().__init__(call, limit, loop)
+        self._whole = chunked
+        self._look_for_end()
+
+    async def _draw(self) -> None:
+        if not await self._call.apiece(lambda data: self._feed(data, whole=self._whole)):
+            self._end()
+        self._look_for_end()
+
+    def _look_for_end(self) -> None:
+        answer = self._call.answer
+        if answer is not None and answer.end == "ended" and self._call.served == len(answer.pieces) and not self._eof:
+            self._end()
+
+    def _end(self) -> None:
+        if isinstance(self._call.wire, Coding) and (rest := self._call.wire.finish()):
+            self._feed(rest, whole=self._whole)
+        self.feed_eof()
+
+    async def wait_eof(self) -> None: ...
+
+
+# -- the recorded response -----------------------------------------------------------------------------------
+
+
+class _Protocol:
+    """In the place of a connection's protocol: it has read the recorded head."""
+
+    upgraded = False
+
+    def __init__(self, message: RawResponseMessage, body: StreamReader) -> None:
+        self._read = (message, body)
+
+    async def read(self) -> tuple[RawResponseMessage, StreamReader]:
+        return self._read
+
+
+class _Connection:
+    """In the place of a connection: there is none in a replay."""
+
+    transport = None
+
+    def __init__(self, protocol: _Protocol) -> None:
+        self.protocol = protocol
+
+    def add_callback(self, callback: Any) -> None: ...
+
+    def release(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+async def _replayed(request: Any, call: Call, head: Any) -> Any:
+    raw = tuple((_bytes(key), _bytes(value)) for key, value in head["headers"])
+    headers = CIMultiDictProxy(CIMultiDict((key, value) for key, value in head["headers"]))
+    chunked = "chunked" in headers.get("transfer-encoding", "").lower()
+    body = _Recorded(call, request._session._read_bufsize, request.loop, chunked=chunked)
+    major, _, minor = head["version"].removeprefix("HTTP/").partition(".")
+    message = RawResponseMessage(
+        HttpVersion(int(major), int(minor)), head["status"], head["reason"], headers, raw, False, None, False, chunked
+    )
+    options = {
+        "writer": None,
+        "continue100": None,
+        "timer": request._timer,
+        "request_info": request.request_info,
+        "traces": request._traces,
+        "loop": request.loop,
+        "session": request._session,
+        "stream_writer": SimpleNamespace(output_size=0),
+    }
+    known = inspect.signature(request.response_class).parameters
+    url = getattr(request, "original_url", request.url)
+    response = request.response_class(
+        request.method, url, **{name: value for name, value in options.items() if name in known}
+    )
+    return await response.start(_Connection(_Protocol(message, body)))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

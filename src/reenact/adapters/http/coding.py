@@ -1,0 +1,192 @@
+"""Compressed bodies are recorded as what they decompress to: who looks for secrets cannot look into gzip.
+
+Chunk by chunk: what a chunk adds to the decompressed body is what is recorded for it. In a replay each is compressed
+again and flushed, so that the library's own decoder runs, and gives the program the same bytes for the same chunk.
+The compressed bytes themselves are others than the server sent.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+
+class _Decoder(Protocol):
+    def decode(self, data: bytes) -> bytes: ...
+
+
+class _Encoder(Protocol):
+    def encode(self, data: bytes) -> bytes: ...
+
+    def finish(self) -> bytes: ...
+
+
+class Coding:
+    """The wire of an exchange: heads pass as they are, but marked `decoded` where chunks are recorded decompressed.
+
+    Args:
+        decodes: False where the library hands over bytes that it has decompressed already.
+    """
+
+    def __init__(self, *, decodes: bool = True) -> None:
+        self._decodes = decodes
+        self._decoder: _Decoder | None = None
+        self._encoder: _Encoder | None = None
+        self._broken = False
+
+    def dump(self, value: Any, /) -> Any:
+        """The recordable form of a head or a chunk."""
+        if not isinstance(value, bytes):
+            return self._dump_head(value)
+        if self._broken:
+            return {"raw": value}
+        if self._decoder is None:
+            return value
+        try:
+            return self._decoder.decode(value)
+        except Exception:
+            # The library will say the same in a moment; in a replay it gets to see the same bytes.
+            self._broken = True
+            return {"raw": value}
+
+    def load(self, value: Any, /) -> Any:
+        """The head or chunk again."""
+        if isinstance(value, bytes):
+            return value if self._encoder is None else self._encoder.encode(value)
+        if "raw" in value:
+            return value["raw"]
+        self._encoder = _encoder(value.get("decoded", "")) if self._decodes else None
+        return value
+
+    def finish(self) -> bytes:
+        """What ends the compressed body, after its last chunk."""
+        encoder, self._encoder = self._encoder, None
+        return b"" if encoder is None else encoder.finish()
+
+    def _dump_head(self, head: Any) -> Any:
+        encoding = encoding_of(head["headers"])
+        if not encoding:
+            return head
+        if not self._decodes:
+            return {**head, "decoded": encoding}
+        self._decoder = _decoder(encoding)
+        return {**head, "decoded": encoding} if self._decoder is not None else head
+
+
+def encoding_of(headers: list[list[str]]) -> str:
+    """The content encoding of a recorded head, `` where it has none."""
+    found = ",".join(value for key, value in headers if key.lower() == "content-encoding").strip().lower()
+    return "" if found == "identity" else found
+
+
+def decoded(data: bytes, encoding: str) -> bytes:
+    """A whole body, decompressed; as it is, where that cannot be done."""
+    decoder = _decoder(encoding.strip().lower())
+    if decoder is None:
+        return data
+    try:
+        return decoder.decode(data)
+    except Exception:
+        return data
+
+
+class _Zlib:
+    """gzip (with any number of members) and deflate (with or without the header that it should have)."""
+
+    def __init__(self, bits: int) -> None:
+        self._bits = bits
+        self._inner = zlib.decompressobj(bits)
+        self._fresh = True
+
+    def decode(self, data: bytes) -> bytes:
+        try:
+            out = self._inner.decompress(data)
+        except zlib.error:
+            if not self._fresh or self._bits != zlib.MAX_WBITS:
+                raise
+            self._inner = zlib.decompressobj(-zlib.MAX_WBITS)
+            out = self._inner.decompress(data)
+        self._fresh = False
+        while self._inner.eof and self._inner.unused_data and self._bits > zlib.MAX_WBITS:
+            rest, self._inner = self._inner.unused_data, zlib.decompressobj(self._bits)
+            out += self._inner.decompress(rest)
+        return out
+
+
+class _Deflating:
+    def __init__(self, bits: int) -> None:
+        self._inner = zlib.compressobj(1, zlib.DEFLATED, bits)
+
+    def encode(self, data: bytes) -> bytes:
+        return self._inner.compress(data) + self._inner.flush(zlib.Z_SYNC_FLUSH) if data else b""
+
+    def finish(self) -> bytes:
+        return self._inner.flush(zlib.Z_FINISH)
+
+
+class _Functions:
+    """A decoder or encoder made of a library's functions."""
+
+    def __init__(
+        self, step: Callable[[bytes], bytes], finish: Callable[[], bytes] = bytes, flush: Callable[[], bytes] = bytes
+    ) -> None:
+        self.decode = step
+        self._step, self._flush, self.finish = step, flush, finish
+
+    def encode(self, data: bytes) -> bytes:
+        return self._step(data) + self._flush() if data else b""
+
+
+def _decoder(encoding: str) -> _Decoder | None:
+    if encoding in ("gzip", "x-gzip"):
+        return _Zlib(zlib.MAX_WBITS | 16)
+    if encoding == "deflate":
+        return _Zlib(zlib.MAX_WBITS)
+    if encoding == "br":
+        for brotli in _first("brotli", "brotlicffi"):
+            inner = brotli.Decompressor()
+            return _Functions(inner.process if hasattr(inner, "process") else inner.decompress)
+    if encoding == "zstd":
+        for zstd in _first(_ZSTD, "backports.zstd"):
+            return _Functions(zstd.ZstdDecompressor().decompress)
+        for zstandard in _first("zstandard"):
+            return _Functions(zstandard.ZstdDecompressor().decompressobj().decompress)
+    # Unknown to us: recorded as it comes. The library that asked for it can read it.
+    return None
+
+
+def _encoder(encoding: str) -> _Encoder | None:
+    if encoding in ("gzip", "x-gzip"):
+        return _Deflating(zlib.MAX_WBITS | 16)
+    if encoding == "deflate":
+        return _Deflating(zlib.MAX_WBITS)
+    if encoding == "br":
+        for brotli in _first("brotli", "brotlicffi"):
+            br = brotli.Compressor(quality=1)
+            return _Functions(br.process if hasattr(br, "process") else br.compress, br.finish, br.flush)
+    if encoding == "zstd":
+        for zstd in _first(_ZSTD, "backports.zstd"):
+            inner = zstd.ZstdCompressor(level=1)
+            return _Functions(inner.compress, inner.flush, lambda: bytes(inner.flush(mode=inner.FLUSH_BLOCK)))
+        for zstandard in _first("zstandard"):
+            obj = zstandard.ZstdCompressor(level=1).compressobj()
+            block = zstandard.COMPRESSOBJ_FLUSH_BLOCK
+            return _Functions(obj.compress, obj.flush, lambda: bytes(obj.flush(block)))
+    if encoding:
+        raise ImportError(f"a {encoding} body was recorded decompressed, and the library for {encoding} is gone")
+    return None
+
+
+_ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+
+
+def _first(*names: str) -> Iterator[Any]:
+    """The first of these optional modules that is there, if any."""
+    for name in names:
+        try:
+            yield importlib.import_module(name)
+        except ImportError:
+            continue

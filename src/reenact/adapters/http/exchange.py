@@ -1,0 +1,240 @@
+"""One HTTP exchange as an effect: what all adapters of HTTP libraries share.
+
+The question is made of method, URL, headers and body; the answer is a head (status, reason, version, headers) and the
+body's bytes, chunk by chunk as they arrive.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from asyncio import CancelledError
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import wraps
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from reenact.adapters.http import coding
+from reenact.boundary import Call, entered
+from reenact.errors import Halt, ReenactError
+from reenact.model.event import Effect
+from reenact.store.writer import warn
+
+LARGE = 10_000_000
+"""From how many bytes on a request's body is recorded by its hash and size only."""
+
+_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+_FORM = re.compile(r"\bboundary=(?:\"([^\"]+)\"|([^\s;,]+))", re.IGNORECASE)
+_BLOCK = 65536
+
+
+class HookMissing(ReenactError):
+    """The installed version of a library lacks what its adapter patches: its calls would go unrecorded."""
+
+
+def patch(owner: Any, name: str, wrapper: Callable[[Any], Any], *, library: str) -> None:
+    """Put `wrapper(original)` in the place of a class's method, once. Raises HookMissing where there is none."""
+    original = getattr(owner, "__dict__", {}).get(name)
+    if original is None:
+        raise HookMissing(
+            f"{library} has no {getattr(owner, '__name__', owner)}.{name}, so its requests are not recorded "
+            f"(and a replay refuses them); a version of Reenact that knows this version of {library} may help"
+        )
+    if not getattr(original, "_reenact", False):
+        patched = wraps(original)(wrapper(original))
+        patched._reenact = True  # type: ignore[attr-defined]
+        setattr(owner, name, patched)
+
+
+# -- the question --------------------------------------------------------------------------------------------
+
+
+class Body:
+    """A request's body, read once and sent again unharmed. From `LARGE` bytes on it lies in a temporary file."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        self._parts: list[bytes] = [data] if data else []
+        self._file: IO[bytes] | None = None
+        self._hash = hashlib.sha256()
+        self._size = len(data)
+
+    @classmethod
+    def of(cls, parts: Iterable[bytes | str]) -> Body:
+        """Read all parts, in the scope of whoever sends them: a generator of the program's runs its own code."""
+        body = cls()
+        for part in parts:
+            body.add(part)
+        return body
+
+    def add(self, part: bytes | str) -> None:
+        """Take one more part."""
+        data = part.encode() if isinstance(part, str) else bytes(part)
+        self._size += len(data)
+        if self._file is None and self._size <= LARGE:
+            self._parts.append(data)
+            return
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(prefix="reenact-")  # noqa: SIM115 - lives as long as the request
+            for earlier in self._parts:
+                self._spill(earlier)
+            self._parts.clear()
+        self._spill(data)
+
+    def _spill(self, data: bytes) -> None:
+        assert self._file is not None
+        self._hash.update(data)
+        self._file.write(data)
+
+    def parts(self) -> Iterator[bytes]:
+        """The body again, in its parts (in blocks, where it is large)."""
+        if self._file is None:
+            yield from self._parts
+            return
+        self._file.seek(0)
+        while block := self._file.read(_BLOCK):
+            yield block
+
+    @property
+    def in_memory(self) -> bytes | None:
+        """The whole body, or None where it is too large."""
+        return b"".join(self._parts) if self._file is None else None
+
+    def recorded(self, headers: dict[str, str]) -> Any:
+        """What is kept of it: text where it is text (decompressed), bytes, the hash of a large one, None if empty."""
+        data = self.in_memory
+        if data is None:
+            return {"sha256": self._hash.hexdigest(), "size": self._size}
+        return plain(data, headers) if data else None
+
+
+def plain(data: bytes, headers: dict[str, str]) -> str | bytes:
+    """A body as it is recorded: decompressed, with a fixed boundary between a form's parts, as text if it is text."""
+    encoding = headers.get("content-encoding")
+    if encoding:
+        data = coding.decoded(data, encoding)
+    form = _FORM.search(headers.get("content-type", "")) if "multipart/" in headers.get("content-type", "") else None
+    if form is not None:
+        # Random each time, though the form is the same.
+        drawn = form[1] or form[2]
+        data = data.replace(b"--" + drawn.encode(), b"--boundary")
+        headers["content-type"] = headers["content-type"].replace(drawn, "boundary")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data
+
+
+def effect(method: str, url: str, headers: Iterable[tuple[str, str]], body: Body) -> Effect:
+    """The question: an effect named `METHOD host[:port]/path`, its arguments all that the answer may depend on."""
+    joined: dict[str, str] = {}
+    for key, value in headers:
+        name = key.lower()
+        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    kept = body.recorded(joined)
+    args = {"method": method, "url": url, "headers": joined, "body": kept}
+    return Effect("http", f"{method} {place(url)}", args, leaf=True)
+
+
+def place(url: str) -> str:
+    """`host[:port]/path`, the port only where it is not the scheme's own."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if ":" in host:
+        host = f"[{host}]"
+    port = "" if parts.port is None or parts.port == _PORTS.get(parts.scheme) else f":{parts.port}"
+    return f"{host}{port}{parts.path or '/'}"
+
+
+def text(value: bytes | str | Any) -> str:
+    """A header's name or value as text."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value.decode("latin-1")
+    return str(value)
+
+
+_told: set[str] = set()
+
+
+def upgrades(headers: Iterable[tuple[str, str]], url: str) -> bool:
+    """Whether a request turns its connection into something else (a websocket), which is not recorded. Says so."""
+    for key, value in headers:
+        if key.lower() == "upgrade":
+            where = place(url)
+            if where not in _told:
+                _told.add(where)
+                warn(f"the {value} connection to {where} is not recorded; a replay will refuse it")
+            return True
+    return False
+
+
+# -- the answer ----------------------------------------------------------------------------------------------
+
+
+class Truncated(Exception):  # noqa: N818 - no error of the program's: it marks where a recorded body was cut off
+    """The connection ended in the middle of a body; `left` bytes of its current part were still to come."""
+
+    def __init__(self, left: int) -> None:
+        super().__init__(left)
+        self.left = left
+
+    def __str__(self) -> str:
+        return "the connection was closed in the middle of the body"
+
+
+def head(status: int, reason: str | None, version: str, headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """The recorded form of a response without its body."""
+    return {"status": status, "reason": reason, "version": version, "headers": [[k, v] for k, v in headers]}
+
+
+@contextmanager
+def live(call: Call) -> Iterator[None]:
+    """The real exchange happens in here; what it raises is reported."""
+    try:
+        with entered(call.inner):
+            yield
+    except Halt:
+        raise
+    except BaseException as error:
+        call.raised(error)
+        raise
+
+
+@asynccontextmanager
+async def alive(call: Call) -> AsyncIterator[None]:
+    """`live` for an awaited exchange."""
+    try:
+        with entered(call.inner):
+            yield
+    except (CancelledError, GeneratorExit):
+        call.cancelled()
+        raise
+    except Halt:
+        raise
+    except BaseException as error:
+        await call.araised(error)
+        raise
+
+
+def served(call: Call) -> Iterator[bytes]:
+    """The recorded body, as the library expects it from its transport."""
+    yield from call.pieces()
+    yield from _tail(call)
+
+
+async def aserved(call: Call) -> AsyncIterator[bytes]:
+    """`served` for an awaited body."""
+    async for piece in call.apieces():
+        yield piece
+    for piece in _tail(call):
+        yield piece
+
+
+def _tail(call: Call) -> Iterator[bytes]:
+    rest = call.wire.finish() if isinstance(call.wire, coding.Coding) else b""
+    if rest:
+        yield rest

@@ -1,0 +1,205 @@
+"""HTTP/1.1 bodies on the wire of `http.client`: taken out of their framing to be recorded, framed again to be read.
+
+`http.client` and urllib3 read a response from a file. While recording, `Tee` is that file, and notes the body as it
+passes; in a replay `Served` is.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from reenact.adapters.http import coding, exchange
+from reenact.boundary import Call
+
+_BODILESS = (204, 304)
+
+
+class Unframed:
+    """Takes a body out of its framing, whatever the reads: chunked, of a given length, or up to the end."""
+
+    def __init__(self, *, chunked: bool, length: int | None) -> None:
+        self._chunked = chunked
+        self._left = 0 if chunked else length
+        self._line = b""
+        self._state = "size" if chunked else "data"
+        self.done = not chunked and length == 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The parts of the body in what was read."""
+        if not self._chunked:
+            if self._left is not None:
+                self._left -= len(data)
+                self.done = self._left <= 0
+            return [data] if data else []
+        found = []
+        while data and not self.done:
+            if self._state == "data":
+                assert self._left is not None
+                part, data = data[: self._left], data[self._left :]
+                self._left -= len(part)
+                found.append(part)
+                if not self._left:
+                    self._state = "end"
+            else:
+                data = self._framing(data)
+        return found
+
+    def _framing(self, data: bytes) -> bytes:
+        line, newline, data = data.partition(b"\n")
+        self._line += line + newline
+        if not newline:
+            return data
+        line, self._line = self._line.strip(), b""
+        if self._state == "size":
+            try:
+                self._left = int(line.split(b";")[0], 16)
+            except ValueError:
+                # The reader will say so; nothing of a body can be made out here.
+                self.done = True
+                return b""
+            self._state = "data" if self._left else "trailer"
+        elif self._state == "end":
+            self._state = "size"
+        elif not line:
+            self.done = True
+        return data
+
+    def cut_off(self) -> exchange.Truncated | None:
+        """What the end of the file means here: None where the body may end so."""
+        if self._chunked or (self._left is not None and self._left > 0):
+            return exchange.Truncated(self._left or 0)
+        return None
+
+
+class Tee:
+    """The file of a live response: what is read from it is recorded."""
+
+    def __init__(self, fp: Any, call: Call, body: Unframed) -> None:
+        self._fp = fp
+        self._call = call
+        self._body = body
+
+    def read(self, amount: int | None = -1) -> bytes:
+        wanted = -1 if amount is None else amount
+        data: bytes = self._read(lambda: self._fp.read(wanted))
+        self._saw(data, end=wanted < 0 or len(data) < wanted)
+        return data
+
+    def read1(self, amount: int = -1) -> bytes:
+        data: bytes = self._read(lambda: self._fp.read1(amount))
+        self._saw(data, end=not data and amount != 0)
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        count: int = self._read(lambda: self._fp.readinto(buffer))
+        self._saw(bytes(memoryview(buffer)[:count]), end=count < len(buffer))
+        return count
+
+    def readline(self, limit: int = -1) -> bytes:
+        data: bytes = self._read(lambda: self._fp.readline(limit))
+        self._saw(data, end=not data and limit != 0)
+        return data
+
+    def close(self) -> None:
+        self._call.close()
+        self._fp.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._fp, name)
+
+    def _read(self, read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except Exception as error:
+            self._call.over(error)
+            raise
+
+    def _saw(self, data: bytes, *, end: bool) -> None:
+        if self._body.done:
+            return
+        for part in self._body.feed(data):
+            self._call.chunk(part)
+        if self._body.done:
+            self._call.over()
+        elif end:
+            self._call.over(self._body.cut_off())
+
+
+class Served(io.RawIOBase):
+    """The file of a recorded response: status line, headers and the body in the framing that the headers promise."""
+
+    def __init__(self, call: Call, head: Any, method: str) -> None:
+        super().__init__()
+        self._wire = _wire(call, head, method)
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            part = next(self._wire, None)
+            if part is None:
+                return 0
+            self._rest = part
+        count = min(len(buffer), len(self._rest))
+        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count
+
+
+class StandIn:
+    """In the place of a socket: there is none in a replay."""
+
+    def __init__(self, file: io.RawIOBase) -> None:
+        self._file = file
+
+    def makefile(self, *_args: Any, **_options: Any) -> io.BufferedReader:
+        return io.BufferedReader(self._file)
+
+    def settimeout(self, timeout: float | None) -> None: ...
+
+    def shutdown(self, how: int) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def is_chunked(head: Any) -> bool:
+    """Whether a recorded head announces a chunked body."""
+    return any(key.lower() == "transfer-encoding" and value.lower() == "chunked" for key, value in head["headers"])
+
+
+def length_again(call: Call, head: Any) -> int | None:
+    """How many bytes a body has that is compressed again, where that differs from what its headers say; else None."""
+    answer = call.answer
+    if answer is None or not head.get("decoded") or is_chunked(head):
+        return None
+    wire = coding.Coding()
+    wire.load(head)
+    length = sum(len(wire.load(piece.value)) for piece in answer.pieces) + len(wire.finish())
+    return length if answer.end == "ended" else length + 1
+
+
+def _wire(call: Call, head: Any, method: str) -> Iterator[bytes]:
+    lines = [f"{head['version']} {head['status']} {head['reason'] or ''}".rstrip()]
+    lines += [f"{key}: {' '.join(value.splitlines())}" for key, value in head["headers"]]
+    yield ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
+    if method == "HEAD" or head["status"] in _BODILESS:
+        return
+    chunked, answer = is_chunked(head), call.answer
+    assert answer is not None
+    cut_off = answer.end if isinstance(answer.end, exchange.Truncated) else None
+    last = len(answer.pieces) - 1
+    try:
+        for index, part in enumerate(exchange.served(call)):
+            if not chunked:
+                yield part
+            elif cut_off is not None and cut_off.left and index == last:
+                yield b"%x\r\n%b" % (len(part) + cut_off.left, part)
+            elif part:
+                yield b"%x\r\n%b\r\n" % (len(part), part)
+    except exchange.Truncated:
+        return
+    if chunked:
+        yield b"0\r\n\r\n"

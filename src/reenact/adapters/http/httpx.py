@@ -1,0 +1,185 @@
+"""httpx and httpx2: `HTTPTransport.handle_request` and `AsyncHTTPTransport.handle_async_request`.
+
+Custom transports that do not go to the network (ASGI, WSGI, mocks) are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from types import ModuleType
+from typing import Any
+
+from reenact.adapters.http import exchange
+from reenact.adapters.http.coding import Coding
+from reenact.boundary import Call, begin, current, entered
+from reenact.model.event import Effect
+
+
+def install(module: ModuleType) -> None:
+    """Patch httpx or httpx2. Raises HookMissing."""
+    library = _Library(module)
+    name = module.__name__
+    exchange.patch(getattr(module, "HTTPTransport", None), "handle_request", library.sync_hook, library=name)
+    exchange.patch(
+        getattr(module, "AsyncHTTPTransport", None), "handle_async_request", library.async_hook, library=name
+    )
+
+
+class _Library:
+    """One of the two libraries, and our body streams on its base classes."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        bases = (module.SyncByteStream, module.AsyncByteStream)
+        self.again: Any = type("Again", (_Again, *bases), {})
+        self.teed: Any = type("Teed", (_Teed, *bases), {})
+        self.served: Any = type("Served", (_Served, *bases), {})
+
+    def sync_hook(self, original: Any) -> Any:
+        def handle_request(transport: Any, request: Any) -> Any:
+            scope = current()
+            if scope is None or scope.hidden:
+                return original(transport, request)
+            return self._cross(original, transport, request)
+
+        return handle_request
+
+    def async_hook(self, original: Any) -> Any:
+        async def handle_async_request(transport: Any, request: Any) -> Any:
+            scope = current()
+            if scope is None or scope.hidden:
+                return await original(transport, request)
+            return await self._across(original, transport, request)
+
+        return handle_async_request
+
+    def _cross(self, original: Any, transport: Any, request: Any) -> Any:
+        headers = _pairs(request.headers)
+        if exchange.upgrades(headers, str(request.url)):
+            return original(transport, request)
+        body = self._in_memory(request)
+        if body is None:
+            body = exchange.Body.of(request.stream)
+            request.stream = self.again(body)
+        call = begin(_effect(request, headers, body), Coding())
+        if call is None:
+            return original(transport, request)
+        if call.answer is not None:
+            return self._response(call.serve(), call)
+        with exchange.live(call):
+            response = original(transport, request)
+        call.returned(_head(response), stream=True)
+        response.stream = self.teed(call, response.stream)
+        return response
+
+    async def _across(self, original: Any, transport: Any, request: Any) -> Any:
+        headers = _pairs(request.headers)
+        if exchange.upgrades(headers, str(request.url)):
+            return await original(transport, request)
+        body = self._in_memory(request)
+        if body is None:
+            body = exchange.Body()
+            async for part in request.stream:
+                body.add(part)
+            request.stream = self.again(body)
+        call = begin(_effect(request, headers, body), Coding())
+        if call is None:
+            return await original(transport, request)
+        if call.answer is not None:
+            return self._response(await call.aserve(), call)
+        async with exchange.alive(call):
+            response = await original(transport, request)
+        stream = response.stream = self.teed(call, response.stream)
+        try:
+            await call.areturned(_head(response), stream=True)
+        except BaseException:
+            await stream.aclose()
+            raise
+        return response
+
+    def _in_memory(self, request: Any) -> exchange.Body | None:
+        stream = request.stream
+        if not isinstance(stream, self.module.ByteStream):
+            return None
+        data = b"".join(stream)
+        return exchange.Body(data) if len(data) <= exchange.LARGE else exchange.Body.of([data])
+
+    def _response(self, head: Any, call: Call) -> Any:
+        extensions = {"http_version": head["version"].encode("ascii")}
+        if head["reason"] is not None:
+            extensions["reason_phrase"] = head["reason"].encode("latin-1")
+        return self.module.Response(
+            status_code=head["status"],
+            headers=[(key.encode("latin-1"), value.encode("latin-1")) for key, value in head["headers"]],
+            stream=self.served(call),
+            extensions=extensions,
+        )
+
+
+class _Again:
+    """A request's body that was read to record it, to be sent."""
+
+    def __init__(self, body: exchange.Body) -> None:
+        self._body = body
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._body.parts()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for part in self._body.parts():
+            yield part
+
+
+class _Teed:
+    """A response's body that is recorded as it is read."""
+
+    def __init__(self, call: Call, stream: Any) -> None:
+        self._call = call
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._call.tee(iter(self._stream))
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._call.atee(aiter(self._stream))
+
+    def close(self) -> None:
+        self._call.close()
+        with entered(self._call.inner):
+            self._stream.close()
+
+    async def aclose(self) -> None:
+        self._call.close()
+        with entered(self._call.inner):
+            await self._stream.aclose()
+
+
+class _Served:
+    """A response's body that is read from the recording."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def __iter__(self) -> Iterator[bytes]:
+        return exchange.served(self._call)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return exchange.aserved(self._call)
+
+
+def _pairs(headers: Any) -> list[tuple[str, str]]:
+    return [(exchange.text(key), exchange.text(value)) for key, value in headers.raw]
+
+
+def _effect(request: Any, headers: list[tuple[str, str]], body: exchange.Body) -> Effect:
+    return exchange.effect(request.method, str(request.url), headers, body)
+
+
+def _head(response: Any) -> dict[str, Any]:
+    reason = response.extensions.get("reason_phrase")
+    return exchange.head(
+        response.status_code,
+        reason.decode("latin-1") if reason is not None else None,
+        response.extensions.get("http_version", b"HTTP/1.1").decode("ascii"),
+        [(key.decode("latin-1"), value.decode("latin-1")) for key, value in response.headers.raw],
+    )

@@ -1,0 +1,172 @@
+"""Who reads? Only what the program's own code reads is recorded; a library's clock or random number is its own affair.
+
+A read belongs to the program when the code that makes it does. Some libraries read on behalf of whoever calls them
+and hand the value on (`uuid4()`, a default factory of pydantic's): these are looked through, to their caller.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import sysconfig
+from types import FrameType
+from typing import Any
+
+OWN, VALUE, CARRIER, LIBRARY = 1, 2, 3, 4
+
+VALUES = {
+    # The standard library.
+    "_pydatetime", "_strptime", "abc", "calendar", "codecs", "collections", "configparser", "contextlib", "copy",
+    "csv", "dataclasses", "datetime", "email", "enum", "fileinput", "functools", "gzip", "io", "json", "operator",
+    "os", "pathlib", "random", "sched", "secrets", "shutil", "statistics", "string", "tarfile", "tempfile", "timeit",
+    "tomllib", "typing", "uuid", "wsgiref.handlers", "zipfile", "zoneinfo",
+    # From the package index.
+    "arrow", "attr", "attrs", "babel", "croniter", "cuid", "cuid2", "dateparser", "dateutil", "delorean",
+    "django.utils.crypto", "django.utils.timezone", "dotenv", "factory", "faker", "humanize", "isodate", "itsdangerous",
+    "jwt", "ksuid", "maya", "mimesis", "msgspec", "nanoid", "numpy", "pandas", "pendulum", "polars", "pydantic",
+    "pydantic_core", "pytz", "shortuuid", "sqlmodel", "typeid", "typing_extensions", "tzlocal", "ulid", "uuid6",
+    "uuid7", "uuid_extensions", "whenever", "yaml",
+}  # fmt: skip
+"""Libraries that read on behalf of their caller. Extend it before the first run."""
+
+_CARRIERS = ("anyio._backends", "concurrent.futures", "threading")
+"""Run what they were given: `pool.submit(uuid4)` is the program's read, a lock's own time-out is not."""
+
+_RUNNERS = {
+    "IPython", "arq", "asyncio", "cProfile", "celery", "chainlit", "coverage", "daphne", "ddtrace", "debugpy",
+    "django", "dramatiq", "fastapi", "fastapi_cli", "flask", "gradio", "granian", "gunicorn", "hypercorn", "ipykernel",
+    "ipykernel_launcher", "jupyter", "jupyter_core", "newrelic", "nox", "opentelemetry", "pdb", "pdm", "poetry",
+    "profile", "pytest", "reenact", "rq", "runpy", "streamlit", "tox", "trace", "unittest", "uv", "uvicorn",
+    "watchfiles",
+}  # fmt: skip
+"""Programs that run other programs: their own package is not the program's."""
+
+OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "")
+"""The folder of Reenact's own code."""
+
+_STANDARD = tuple(
+    {
+        os.path.join(path, "")
+        for found in (os.path.dirname(os.__file__), sysconfig.get_path("stdlib"))
+        for path in (found, os.path.realpath(found))
+    }
+)
+_PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
+
+_own: set[str] = set()
+_kinds: dict[str, int] = {}
+_synthetic: dict[tuple[str, str], int] = {}
+
+
+def own(*packages: str) -> None:
+    """Count installed packages as the program's own code. `REENACT_OWN=package,package` does the same from outside."""
+    _own.update(packages)
+    _kinds.clear()
+    _synthetic.clear()
+
+
+def install() -> None:
+    """Find out which installed packages are the program itself: those asked for, and that of `python -m package`."""
+    asked = [name for name in os.environ.get("REENACT_OWN", "").replace(",", " ").split() if name]
+    own(*asked, *(name for name in [_started()] if name and name not in _RUNNERS))
+
+
+def program(frame: FrameType | None) -> bool:
+    """Whether a read that is made in this frame is the program's own."""
+    if frame is None:
+        return False
+    kind = kind_of(frame)
+    if kind != VALUE:
+        return kind == OWN
+    frame = frame.f_back
+    while frame is not None:
+        kind = kind_of(frame)
+        if kind != VALUE:
+            return kind != LIBRARY
+        frame = frame.f_back
+    return True
+
+
+def kind_of(frame: FrameType) -> int:
+    """Whose code a frame runs."""
+    name = frame.f_code.co_filename
+    kind = _kinds.get(name)
+    return kind if kind is not None else _judged(name, frame.f_globals)
+
+
+def module_kind(namespace: dict[str, Any]) -> int:
+    """Whose a loaded module is, by its globals."""
+    path = namespace.get("__file__")
+    if not isinstance(path, str):
+        return OWN if namespace.get("__name__") == "__main__" else LIBRARY
+    return _judged(path, namespace)
+
+
+def _judged(filename: str, namespace: dict[str, Any]) -> int:
+    module = namespace.get("__name__")
+    module = module if isinstance(module, str) else ""
+    if filename.startswith("<") and not filename.startswith("<frozen "):
+        # Generated code (a dataclass's `__init__`), or typed in at a prompt.
+        key = (filename, module)
+        kind = _synthetic.get(key)
+        if kind is None:
+            kind = _synthetic[key] = _generated(module)
+        return kind
+    kind = _kinds[filename] = _filed(filename, module)
+    return kind
+
+
+def _generated(module: str) -> int:
+    if module == "__main__":
+        return OWN
+    path = getattr(sys.modules.get(module), "__file__", None)
+    return _filed(path, module) if isinstance(path, str) else VALUE
+
+
+def _filed(path: str, module: str) -> int:
+    if path.startswith(OURS):
+        # A job that is a built-in (`to_thread(time.time)`) is called by our own code, which reads no clock itself.
+        return OWN if module == "reenact.adapters.concurrency" else LIBRARY
+    if any(part in path for part in _PACKAGES):
+        if module.partition(".")[0] in _own:
+            return OWN
+    elif not path.startswith((*_STANDARD, "<frozen ")):
+        return OWN
+    if _among(module, VALUES):
+        return VALUE
+    return CARRIER if module.startswith(_CARRIERS) else LIBRARY
+
+
+def _among(module: str, names: set[str]) -> bool:
+    while module:
+        if module in names:
+            return True
+        module = module.rpartition(".")[0]
+    return False
+
+
+def _started() -> str | None:
+    """The top package that this process was started with: `python -m package`, or an installed console script."""
+    given = iter(sys.orig_argv[1:])
+    for argument in given:
+        if argument == "-m":
+            return next(given, "").partition(".")[0]
+        if argument in ("-X", "-W"):
+            next(given, None)
+        elif argument == "-c":
+            return None
+        elif not argument.startswith("-"):
+            return _scripted(argument)
+    return None
+
+
+def _scripted(path: str) -> str | None:
+    if os.path.basename(os.path.dirname(os.path.abspath(path))) not in ("bin", "Scripts"):
+        return None
+    try:
+        with open(path, encoding="utf-8") as script:
+            found = re.search(r"^from (\w+)[\w.]* import ", script.read(4096), re.MULTILINE)
+    except (OSError, UnicodeDecodeError):
+        return None
+    return found[1] if found else None

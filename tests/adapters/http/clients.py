@@ -1,0 +1,155 @@
+"""The HTTP libraries, each asked in the same way: what a program gets to see of a response."""
+
+import asyncio
+import importlib
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Seen:
+    """One response as a program sees it: `chunks` in the pieces in which its library gave them."""
+
+    status: int
+    reason: str
+    headers: list
+    chunks: list = field(default_factory=list)
+
+    @property
+    def body(self):
+        return b"".join(self.chunks)
+
+
+@dataclass(frozen=True)
+class Client:
+    """One library: `ask(method, url, body, headers, timeout, most)` reads at most `most` chunks."""
+
+    name: str
+    asks: object
+    is_async: bool
+
+    def get(self, url, **options):
+        return self.ask("GET", url, **options)
+
+    def post(self, url, body=b"", **options):
+        return self.ask("POST", url, body=body, **options)
+
+    def ask(self, method, url, body=None, headers=None, timeout=10, most=None):
+        found = self.asks(method, url, body, dict(headers or {}), timeout, most)
+        return asyncio.run(found) if self.is_async else found
+
+    async def aask(self, method, url, body=None, headers=None, timeout=10, most=None):
+        return await self.asks(method, url, body, dict(headers or {}), timeout, most)
+
+    def __repr__(self):
+        return self.name
+
+
+def _some(chunks, most):
+    taken = []
+    for chunk in chunks:
+        taken.append(bytes(chunk))
+        if most is not None and len(taken) >= most:
+            break
+    return taken
+
+
+async def _asome(chunks, most):
+    taken = []
+    async for chunk in chunks:
+        taken.append(bytes(chunk))
+        if most is not None and len(taken) >= most:
+            break
+    return taken
+
+
+def _httpx(name):
+    def ask(method, url, body, headers, timeout, most):
+        library = importlib.import_module(name)
+        with (
+            library.Client(timeout=timeout, follow_redirects=True) as client,
+            client.stream(method, url, content=body, headers=headers) as response,
+        ):
+            seen = Seen(response.status_code, response.reason_phrase, response.headers.multi_items())
+            seen.chunks = _some(response.iter_bytes(), most)
+        return seen
+
+    return ask
+
+
+def _ahttpx(name):
+    async def ask(method, url, body, headers, timeout, most):
+        library = importlib.import_module(name)
+        async with (
+            library.AsyncClient(timeout=timeout, follow_redirects=True) as client,
+            client.stream(method, url, content=body, headers=headers) as response,
+        ):
+            seen = Seen(response.status_code, response.reason_phrase, response.headers.multi_items())
+            seen.chunks = await _asome(response.aiter_bytes(), most)
+        return seen
+
+    return ask
+
+
+def _requests(method, url, body, headers, timeout, most):
+    import requests
+
+    with (
+        requests.Session() as session,
+        session.request(method, url, data=body, headers=headers, timeout=timeout, stream=True) as response,
+    ):
+        seen = Seen(response.status_code, response.reason, list(response.raw.headers.items()))
+        seen.chunks = _some(response.iter_content(None), most)
+    return seen
+
+
+def _urllib3(method, url, body, headers, timeout, most):
+    import urllib3
+
+    with urllib3.PoolManager(retries=urllib3.Retry(0, redirect=3)) as pool:
+        response = pool.request(method, url, body=body, headers=headers, timeout=timeout, preload_content=False)
+        seen = Seen(response.status, response.reason, list(response.headers.items()))
+        seen.chunks = _some(response.stream(), most)
+        response.close()
+    return seen
+
+
+def _urllib(method, url, body, headers, timeout, most):
+    request = urllib.request.Request(url, data=body, headers=headers, method=method)
+    try:
+        response = urllib.request.urlopen(request, timeout=timeout)
+    except urllib.error.HTTPError as error:
+        response = error
+    with response:
+        seen = Seen(response.status, response.reason, list(response.headers.items()))
+        seen.chunks = _some(iter(lambda: response.read1(65536), b""), most)
+    return seen
+
+
+async def _aiohttp(method, url, body, headers, timeout, most):
+    import aiohttp
+
+    limit = aiohttp.ClientTimeout(total=timeout)
+    async with (
+        aiohttp.ClientSession(timeout=limit) as session,
+        session.request(method, url, data=body, headers=headers) as response,
+    ):
+        seen = Seen(response.status, response.reason, list(response.headers.items()))
+        seen.chunks = await _asome(response.content.iter_any(), most)
+    return seen
+
+
+SYNC = (
+    Client("httpx", _httpx("httpx"), False),
+    Client("httpx2", _httpx("httpx2"), False),
+    Client("requests", _requests, False),
+    Client("urllib3", _urllib3, False),
+    Client("urllib", _urllib, False),
+)
+ASYNC = (
+    Client("httpx-async", _ahttpx("httpx"), True),
+    Client("httpx2-async", _ahttpx("httpx2"), True),
+    Client("aiohttp", _aiohttp, True),
+)
+ALL = SYNC + ASYNC

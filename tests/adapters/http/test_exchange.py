@@ -1,0 +1,167 @@
+"""Every library, sync and async: what a program saw of a response is what it sees in a replay, without the server."""
+
+import json
+import time
+
+import pytest
+from clients import ALL, ASYNC, SYNC
+from server import BIG, BINARY, TEXT
+
+import reenact
+from reenact import DivergenceError
+
+
+def every(clients=ALL):
+    return pytest.mark.parametrize("client", clients, ids=repr)
+
+
+@every()
+@pytest.mark.parametrize("path", ["/json", "/sse", "/binary", "/big", "/until-close", "/status/404", "/nothing", "/echo"])
+def test_a_response_comes_back_equal_in_status_headers_bytes_and_chunks(bench, client, path):
+    live, again = bench.both(lambda: client.get(bench.server.url + path))
+    assert live == again
+    assert len(bench.steps) == 1
+    assert bench.server.count(path) == 1
+
+
+@every()
+def test_the_bodies_are_what_the_server_sent(bench, client):
+    url = bench.server.url
+    live, again = bench.both(lambda: [client.get(url + path).body for path in ("/binary", "/big", "/gzip")])
+    assert live == again
+    assert live[:2] == [BINARY, BIG]
+
+
+@every()
+@pytest.mark.parametrize("path", ["/gzip", "/deflate", "/br", "/zstd", "/gzip-sse"])
+def test_a_compressed_body_is_decoded_by_the_library_itself_in_a_replay_too(bench, client, path):
+    live, again = bench.both(lambda: client.get(bench.server.url + path))
+    assert live == again
+    if client.name != "urllib":
+        expected = TEXT if path != "/gzip-sse" else "".join(f"data: event {n} \n\n" for n in range(4))
+        assert live.body.decode() == expected
+        assert b"jagen Viktor" in bench.on_disk or path == "/gzip-sse"
+
+
+@every()
+def test_a_redirect_is_two_exchanges(bench, client):
+    live, again = bench.both(lambda: client.get(bench.server.url + "/redirect"))
+    assert live == again
+    assert [step.call.name.rpartition("/")[2] for step in bench.steps] == ["redirect", "json"]
+
+
+@every()
+def test_the_first_chunk_reaches_the_program_before_the_last_was_sent(bench, client):
+    seen_at = bench.record(lambda: (client.get(bench.server.url + "/sse?n=8&delay=0.05", most=1), time.perf_counter())[1])
+    began = bench.server.sent[0]
+    assert seen_at - began < 0.3, "the response was buffered"
+    assert len(bench.server.sent) < 8
+
+
+@every()
+def test_a_stream_that_was_closed_early_replays(bench, client):
+    live, again = bench.both(lambda: client.get(bench.server.url + "/sse", most=2))
+    assert live == again
+    assert live.body.startswith(b"data: event 0")
+
+
+@every()
+def test_reading_on_where_the_recorded_program_stopped_is_a_divergence(bench, client):
+    bench.record(lambda: client.get(bench.server.url + "/sse", most=1))
+    with pytest.raises(DivergenceError, match="reads on"):
+        bench.replay(lambda: client.get(bench.server.url + "/sse"))
+
+
+@every()
+def test_a_changed_body_is_a_divergence_that_names_the_part(bench, client):
+    def program(city):
+        body = json.dumps({"tool": "weather", "args": {"city": city}}).encode()
+        return client.post(bench.server.url + "/echo", body, headers={"content-type": "application/json"})
+
+    bench.record(lambda: program("Oslo"))
+    with pytest.raises(DivergenceError) as caught:
+        bench.replay(lambda: program("Rome"))
+    assert [mismatch.path for mismatch in caught.value.divergence.mismatches] == ["args.body.args.city"]
+
+
+@every()
+def test_another_header_is_a_divergence_unless_it_is_one_that_always_differs(bench, client):
+    url = bench.server.url + "/json"
+    bench.record(lambda: client.get(url, headers={"X-Tenant": "a", "User-Agent": "one"}))
+    bench.replay(lambda: client.get(url, headers={"X-Tenant": "a", "User-Agent": "two"}))
+    with pytest.raises(DivergenceError) as caught:
+        bench.replay(lambda: client.get(url, headers={"X-Tenant": "b", "User-Agent": "one"}))
+    assert [mismatch.path for mismatch in caught.value.divergence.mismatches] == ["args.headers.x-tenant"]
+
+
+@every()
+def test_one_exchange_more_than_recorded_is_a_divergence_and_never_reaches_the_network(bench, client):
+    url = bench.server.url + "/json"
+    bench.record(lambda: client.get(url))
+    with pytest.raises(DivergenceError, match="EXTRA|extra|no further"):
+        bench.replay(lambda: (client.get(url), client.get(url)))
+
+
+@every()
+def test_head_has_headers_and_no_body(bench, client):
+    live, again = bench.both(lambda: client.ask("HEAD", bench.server.url + "/big"))
+    assert live == again
+    assert live.body == b""
+
+
+@every()
+def test_equal_questions_in_a_row_get_their_own_answers(bench, client):
+    live, again = bench.both(lambda: [client.get(bench.server.url + "/json").body for _ in range(5)])
+    assert live == again
+    assert len(set(live)) == 5
+
+
+@every(ASYNC)
+def test_ten_equal_questions_at_once_each_get_their_own_answer(bench, client):
+    import asyncio
+
+    async def together():
+        asks = [client.aask("GET", bench.server.url + "/delayed") for _ in range(10)]
+        return [seen.body for seen in await asyncio.gather(*asks)]
+
+    live, again = bench.both(lambda: asyncio.run(together()))
+    assert live == again
+    assert len(set(live)) == 10
+
+
+@every(SYNC)
+def test_ten_threads_with_equal_questions_each_get_their_own_answer(bench, client):
+    from concurrent.futures import ThreadPoolExecutor
+
+    def together():
+        with ThreadPoolExecutor(10) as pool:
+            return list(pool.map(lambda _: client.get(bench.server.url + "/delayed").body, range(10)))
+
+    live, again = bench.both(together)
+    assert live == again
+    assert len(set(live)) == 10
+
+
+@every()
+def test_the_scope_of_the_exchange_does_not_leak_into_the_program(bench, client):
+    from reenact import boundary
+
+    scopes = []
+
+    def program():
+        scopes.append(boundary.current())
+        client.get(bench.server.url + "/sse")
+        scopes.append(boundary.current())
+
+    bench.both(program)
+    assert scopes[0] is scopes[1]
+    assert scopes[2] is scopes[3]
+
+
+@every()
+def test_without_a_recording_nothing_is_in_the_way(bench, client):
+    assert json.loads(client.get(bench.server.url + "/json").body)["n"] == 1
+    with reenact.record("idle", home=bench.home) as recording:
+        pass
+    assert json.loads(client.get(bench.server.url + "/json").body)["n"] == 2
+    assert len(reenact.load(recording.id, home=bench.home).steps) == 0

@@ -1,0 +1,1 @@
+"""Slow suites: `make soak` runs them whole, CI a short form."""
