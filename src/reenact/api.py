@@ -9,20 +9,23 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timezone
 from time import perf_counter, sleep
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar, overload
 
 from reenact import adapters, boundary
-from reenact.adapters.stdlib import seal
+from reenact.adapters import stdlib
 from reenact.boundary import RecordingTurnstile, Run
 from reenact.boundary.scope import _scope
 from reenact.errors import DivergenceError, Halt, UsageError
 from reenact.model import codec
-from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
+from reenact.family import Recorded, Replayed, replayer_of
+from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, merged
 from reenact.model.event import FORMAT, RULES, Effect, Tree
 from reenact.model.recording import Recording
+from reenact.plan import Plan
 from reenact.record.program import describe
 from reenact.record.recorder import Recorder
 from reenact.redact import DEFAULT_RULES, Redactor, SecretRules
@@ -36,6 +39,12 @@ T = TypeVar("T")
 Source = str | os.PathLike[str] | Recording
 
 _UNSET: Any = object()
+
+_substitute: Callable[[str, int], Replay | None] | None = None
+"""Set by `reenact replay` for a recording that a `record()` block made: gives the replay in the place of the block
+of that name and ordinal, or None for any other block."""
+
+_blocks_begun: dict[str, int] = {}
 
 
 class _Session:
@@ -78,18 +87,32 @@ class RecordingInProgress(_Session):
     """
 
     def __init__(
-        self, name: str, *, tags: Iterable[str], home: str | os.PathLike[str] | None, rules: SecretRules, entry: str
+        self,
+        name: str,
+        *,
+        tags: Iterable[str],
+        home: str | os.PathLike[str] | None,
+        rules: SecretRules,
+        entry: str,
+        id: str = "",
     ) -> None:
         self.name = name
         self.tags = tuple(tags)
-        self.id = new_id()
+        self.id = id or new_id()
         self.output: Any = _UNSET
+        self.ending: dict[str, Tree] = {}
+        self.program: dict[str, Tree] = {}
+        self.plan: Plan | None = None
         self._rules = rules
         self._entry = entry
+        self._ordinal = 0
+        self._pid = os.getpid()
+        self._replay: Replay | None = None
         self._store = LocalStore(home)
         self.path = str(self._store.folder(self.id))
         self._recorder: Recorder | None = None
         self._run: Run | None = None
+        self._family: Recorded | None = None
 
     def load(self) -> Recording:
         """What is written so far, read back."""
@@ -103,6 +126,10 @@ class RecordingInProgress(_Session):
             # Recording within a recording or a replay: the outer one has it all.
             self._token = _scope.set(scope.span(f"record:{self.name}"))
             return None
+        self._ordinal = _blocks_begun.get(self.name, 0)
+        _blocks_begun[self.name] = self._ordinal + 1
+        if _substitute is not None:
+            return self._replayed(_substitute(self.name, self._ordinal))
         writer = self._open()
         if writer is None:
             return None
@@ -110,8 +137,26 @@ class RecordingInProgress(_Session):
         self._recorder = Recorder(writer, Redactor(self._rules, salt=salt, environ=dict(os.environ)))
         self._recorder.open(self._header(salt))
         self._run = Run(self._recorder, RecordingTurnstile(), replaying=False)
-        seal.begin(self._run)
+        self._run.family = self._family = Recorded(self._run, self._recorder, self._plan())
+        stdlib.begin(self._run)
         return self._run
+
+    def _replayed(self, replay: Replay | None) -> Run | None:
+        """Under `reenact replay` the recorded block is a replay, and the others are not recorded again."""
+        if replay is None:
+            return None
+        self._replay = replay
+        self.id, self.path = replay.recording.id, replay.recording.path
+        return replay._begin()
+
+    def _plan(self) -> Plan:
+        folder = os.path.abspath(self.path)
+        began = self._recorder.started if self._recorder is not None else 0.0
+        patterns = tuple(self._rules.patterns)
+        if self.plan is not None:
+            return replace(self.plan, folder=folder, began=began)
+        seed = os.environ.get("PYTHONHASHSEED")
+        return Plan("record", self.id, folder, str(self._store.root), "", began=began, patterns=patterns, hash_seed=seed)
 
     def _open(self) -> Writer | None:
         try:
@@ -137,20 +182,32 @@ class RecordingInProgress(_Session):
             "tags": list(self.tags),
             "started": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
             "entry": self._entry,
+            "ordinal": self._ordinal,
             "process": "main",
             "pid": os.getpid(),
-            "program": describe(),
+            "program": {**describe(), **self.program},
             "adapters": adapters.installed(),
             "salt": salt.hex(),
             "secrets": {"names": sorted(self._rules.names), "headers": sorted(self._rules.headers)},
         }
 
     def _end(self, error: BaseException | None) -> None:
-        if self._recorder is None:
+        if self._replay is not None:
+            self._replay.output = self.output
+            try:
+                self._replay._end(error)
+            except DivergenceError as diverged:
+                # Here it is the program that runs on, and nobody waits for a DivergenceError.
+                raise Halt(diverged.divergence) from None
+            return
+        if self._recorder is None or os.getpid() != self._pid:
+            # In a fork that leaves the block: it has a file of its own, which ends with the process.
             return
         if self._run is not None:
-            seal.end(self._run)
-        ending: dict[str, Tree] = {"status": "ok" if error is None else "error"}
+            stdlib.end(self._run)
+        if self._family is not None:
+            self._family.finish()
+        ending: dict[str, Tree] = {"status": "ok" if error is None else "error", **self.ending}
         if self.output is not _UNSET:
             ending["output"] = self._recorder.encode(self.output)
         if error is not None:
@@ -225,11 +282,15 @@ class Replay(_Session):
         self._pace = pace
         self._replayer: Replayer | None = None
         self._run: Run | None = None
+        self._family: Replayed | None = None
+        self._pid = os.getpid()
+        self._others: list[Verdict] = []
+        self.plan: Plan | None = None
 
     @property
     def verdict(self) -> Verdict:
         """What the replay amounts to: final once the body has ended."""
-        return self.replayer.verdict(self.recording.id)
+        return merged([self.replayer.verdict(self.recording.id), *self._others])
 
     @property
     def replayer(self) -> Replayer:
@@ -242,36 +303,38 @@ class Replay(_Session):
         if boundary.current() is not None:
             raise UsageError("a replay cannot begin inside a recording or another replay")
         log = self.recording.logs[0]
-        steps = {step.call.number: step.number for step in self.recording if step.log is log}
-        header = self.recording.header
-        known = header.get("secrets") or {}
-        rules = SecretRules(
-            names=DEFAULT_RULES.names | set(known.get("names", ())),
-            headers=DEFAULT_RULES.headers | set(known.get("headers", ())),
-            patterns=DEFAULT_RULES.patterns,
-            values=DEFAULT_RULES.values,
-        )
-        redactor = Redactor(rules, salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ))
-        self._replayer = Replayer(log, redactor, steps=steps, **self._options)
+        self._replayer = replayer_of(self.recording, log, self._options)
         for note in self.recording.notes:
             self._replayer.note(f"the recording says: {note}")
         if self._pace == "real":
             self._replayer.turnstile.set_pace(_Pace(log.times))
         self._run = Run(self._replayer, self._replayer.turnstile, replaying=True)
-        seal.begin(self._run)
+        self._run.family = self._family = Replayed(self._run, self.recording, log, self._plan())
+        stdlib.begin(self._run)
         return self._run
 
     def _end(self, error: BaseException | None) -> None:
-        if self._run is None or self._replayer is None:
+        if self._run is None or self._replayer is None or os.getpid() != self._pid:
             return
-        seal.end(self._run)
+        stdlib.end(self._run)
         self._replayer.finish(whole=error is None or self.recording.status == "error")
+        if self._family is not None:
+            self._family.finish()
+            self._others = self._family.verdicts()
+            self._family.close()
         self._compare_output()
         poison = self._replayer.poison
         if poison is not None:
             raise DivergenceError(poison.divergence) from (None if isinstance(error, Halt) else error)
         if self._options["policy"] == "raise" and (divergence := self.verdict.divergence) is not None:
             raise DivergenceError(divergence) from error
+
+    def _plan(self) -> Plan:
+        path, home = os.path.abspath(self.recording.path), str(LocalStore().root)
+        if self.plan is not None:
+            return replace(self.plan, options=self._options)
+        seed = os.environ.get("PYTHONHASHSEED")
+        return Plan("replay", self.recording.id, path, home, "", options=self._options, hash_seed=seed)
 
     def _compare_output(self) -> None:
         sealed = self.recording.logs[0].sealed

@@ -151,10 +151,10 @@ class Program:
     async def _do_fetch(self, number: int, question: Any) -> None:
         self._fetch(number, question)
 
-    def _fetch(self, number: int, question: Any, *, stateless: bool = False) -> None:
+    def _fetch(self, number: int, question: Any) -> None:
         self._asked("fetch", number)
         try:
-            self.log.append((number, fetch(question if stateless else self._question(question))))
+            self.log.append((number, fetch(self._question(question))))
         except LookupError as error:
             self.log.append((number, repr(error)))
 
@@ -195,7 +195,7 @@ class Program:
 
     def _fetch_all(self, block: list[Any]) -> None:
         for _, number, question in self._edited(block):
-            self._fetch(number, question, stateless=True)
+            self._fetch(number, question)
 
     async def _do_threads(self, blocks: list[Any]) -> None:
         threads = [threading.Thread(target=self._fetch_all, args=(block,)) for block in blocks]

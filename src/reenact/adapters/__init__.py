@@ -30,6 +30,7 @@ STANDARD = (
     "reenact.adapters.stdlib.clock",
     "reenact.adapters.stdlib.entropy",
     "reenact.adapters.stdlib.environ",
+    "reenact.adapters.stdlib.processes",
     "reenact.adapters.stdlib.seal",
 )
 """Adapters of the standard library; each has `install()`."""

@@ -7,6 +7,7 @@ as outcomes do, so they pass the turnstile like these; in a replay timers fire o
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import functools
 import logging
 import sys
@@ -34,6 +35,9 @@ what runs in parallel."""
 _awaited: ContextVar[list[bool] | None] = ContextVar("reenact_awaited", default=None)
 _clocks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """The loops whose clock a replay has moved on, each with the turnstile that knows by how much."""
+
+_BEGIN = "begin"
+_NEVER = "cancelled before it began"
 
 _PLUMBING = {"asyncio", "anyio", "contextlib", "concurrent", "threading", "reenact", "functools", "contextvars"}
 
@@ -118,7 +122,11 @@ def _start(original: Callable[..., Any], thread: threading.Thread) -> None:
     scope = current()
     if scope is None or getattr(thread, "_reenact_own", False):
         return original(thread)
-    child = scope if scope.hidden else scope.child(_name(getattr(thread, "_target", None) or type(thread).run))
+    if scope.hidden:
+        # The inside of a live call: nothing of it is recorded, but it must be known as such.
+        thread.run = functools.partial(_run_within, scope, thread.run)  # type: ignore[method-assign]
+        return original(thread)
+    child = scope.child("thread:" + _name(getattr(thread, "_target", None) or type(thread).run))
     turnstile = scope.run.turnstile
     run = thread.run
 
@@ -126,6 +134,7 @@ def _start(original: Callable[..., Any], thread: threading.Thread) -> None:
         _scope.set(child)
         turnstile.thread_begins()
         try:
+            _begun(child)
             run()
         except Halt:
             # It is remembered, and surfaces at the edge of the replay: here it could only be printed.
@@ -144,10 +153,15 @@ def _start(original: Callable[..., Any], thread: threading.Thread) -> None:
 
 
 def _submit(original: Callable[..., Any], pool: Any, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Any:
-    scope = _listening()
+    scope = current()
     if scope is None:
         return original(pool, fn, *args, **kwargs)
-    child = scope.child(_name(_inner(fn, args)))
+    if scope.hidden:
+        return original(pool, functools.partial(_run_within, scope, fn, *args, **kwargs))
+    child = scope.child("thread:" + _name(_inner(fn, args)))
+    if scope.run.replaying and scope.run.handler.due(child, _NEVER) is not None:
+        # Recorded, it was cancelled before a worker took it up.
+        return concurrent.futures.Future()
     places = _places(pool)
     job = functools.partial(_job, child, places, _awaited.get(), fn, *args, **kwargs)
     places.taken(scope)
@@ -157,8 +171,23 @@ def _submit(original: Callable[..., Any], pool: Any, fn: Callable[..., T], /, *a
         future = original(pool, job)
     finally:
         _scope.reset(token)
-    future.add_done_callback(places.cancelled)
+    if scope.run.replaying and scope.run.handler.due(child, _BEGIN) is not None:
+        # Recorded, a worker had taken it up before anybody could cancel it.
+        future.cancel = lambda: False
+    future.add_done_callback(functools.partial(_cancelled, child, places))
     return future
+
+
+def _cancelled(scope: Scope, places: _Places, future: Any) -> None:
+    if future.cancelled():
+        places.cancelled()
+        scope.run.handler.fire(scope, _NEVER)
+
+
+def _begun(scope: Scope) -> None:
+    """A thread or job takes up its work when it is its turn: what it sees of the others' work depends on that."""
+    run = scope.run
+    run.turnstile.pass_sync(run.handler.due(scope, _BEGIN), lambda: run.handler.fire(scope, _BEGIN))
 
 
 class _Places:
@@ -178,11 +207,10 @@ class _Places:
         if starts:
             scope.run.turnstile.thread_started()
 
-    def cancelled(self, future: Any) -> None:
+    def cancelled(self) -> None:
         """A job that was cancelled while it was queued leaves the queue."""
-        if future.cancelled():
-            with self._lock:
-                self._queued -= self._queued > 0
+        with self._lock:
+            self._queued -= self._queued > 0
 
     def left(self, scope: Scope) -> None:
         """A job has ended; its worker takes up the next one, if there is one."""
@@ -211,6 +239,9 @@ def _job(
     turnstile.thread_begins()
     token = _scope.set(scope)
     try:
+        _begun(scope)
+        if isinstance(fn, functools.partial) and _context_of(fn.func) is not None:
+            fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
         context = _context_of(fn)
         if context is not None:
             return cast(T, context.run(_run_within, scope, *args, **kwargs))

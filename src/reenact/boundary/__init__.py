@@ -17,12 +17,13 @@ from reenact.boundary.call import (
     perform,
     stream,
 )
-from reenact.boundary.scope import Run, Scope, current, entered, span
+from reenact.boundary.scope import Family, Run, Scope, current, entered, span
 from reenact.boundary.turnstile import RecordingTurnstile, ReplayingTurnstile, Turnstile
 
 __all__ = [
     "Answer",
     "Call",
+    "Family",
     "Handler",
     "RecordingTurnstile",
     "ReplayingTurnstile",

@@ -39,7 +39,8 @@ class Answer:
     """A recorded outcome: what it was, when it came in the order of the run, and for a stream its chunks.
 
     `end` is how a stream ended: None where the recording stops, `"ended"`, `"closed"` (the program stopped reading),
-    `"cancelled"` (it was cancelled while it waited for more), or the error it broke off with.
+    `"cancelled"` (it was cancelled while it waited for more), or the error it broke off with. `end_order` is the
+    place of an end that came from outside.
     """
 
     outcome: Outcome
@@ -47,6 +48,7 @@ class Answer:
     call: int | None = None
     pieces: tuple[Piece, ...] = ()
     end: str | BaseException | None = None
+    end_order: int | None = None
 
 
 class Handler(Protocol):
@@ -159,12 +161,12 @@ class Call:
                 turnstile.pass_sync(ticket.order, lambda chunk=chunk: handler.chunk(ticket, self.wire.dump(chunk)))
                 yield chunk
         except StopIteration:
-            self._end("ended")
+            self.over()
         except GeneratorExit:
             self.close()
             raise
         except Exception as error:
-            self._end(error)
+            self.over(error)
             raise
 
     async def atee(self, chunks: AsyncIterator[T]) -> AsyncIterator[T]:
@@ -182,7 +184,7 @@ class Call:
                 )
                 yield chunk
         except StopAsyncIteration:
-            self._end("ended")
+            await self._astop(None)
         except GeneratorExit:
             self.close()
             raise
@@ -190,7 +192,7 @@ class Call:
             self._end("cancelled")
             raise
         except Exception as error:
-            self._end(error)
+            await self._astop(error)
             raise
 
     def chunk(self, value: T) -> T:
@@ -211,12 +213,23 @@ class Call:
         await turnstile.pass_async(ticket.order, write)
 
     def over(self, how: BaseException | None = None) -> None:
-        """Report the end of a live stream that was given to `chunk`: by itself, or the error it broke off with."""
-        self._end("ended" if how is None else how)
+        """Report the end of a live stream, in its turn: by itself, or the error it broke off with."""
+        _, ticket, turnstile = self._live()
+        turnstile.pass_sync(ticket.order, lambda: self._end("ended" if how is None else how))
 
-    def close(self) -> None:
-        """Report that the program stopped reading a live stream. Harmless after its end."""
-        self._end("closed")
+    async def aover(self, how: BaseException | None = None) -> None:
+        """`over`, awaiting its turn."""
+        _, ticket, turnstile = self._live()
+        await turnstile.pass_async(ticket.order, lambda: self._end("ended" if how is None else how))
+
+    def over_at_once(self) -> None:
+        """Report the end of a live stream that came along with its last chunk: in the `deliver` of `achunk`."""
+        self._end("ended")
+
+    def close(self, *, cancelled: bool = False) -> None:
+        """Report that the program stopped reading a live stream, or was cancelled while it waited for more.
+        Harmless after its end."""
+        self._end("cancelled" if cancelled else "closed")
 
     # -- recorded --------------------------------------------------------------------------------------------
 
@@ -242,6 +255,8 @@ class Call:
         for piece in answer.pieces:
             turnstile.pass_sync(piece.order, None)
             yield self.wire.load(piece.value)
+        if answer.end_order is not None:
+            turnstile.pass_sync(answer.end_order, None)
         self._finish(answer)
 
     async def apieces(self) -> AsyncIterator[Any]:
@@ -250,16 +265,14 @@ class Call:
         for piece in answer.pieces:
             await turnstile.pass_async(piece.order, None)
             yield self.wire.load(piece.value)
-        if answer.end == "cancelled":
-            await turnstile.hang(lambda: self.scope.run.handler.read_on(answer))
-        self._finish(answer)
+        await self._afinish(answer)
 
     async def apiece(self, deliver: Callable[[Any], None]) -> bool:
         """Hand the next recorded chunk to `deliver`, in its turn. False after the last; raises the recorded error.
         The counterpart of `achunk`: who is cancelled meanwhile can read on."""
         answer, turnstile = self._recorded(), self.scope.run.turnstile
         if self.served == len(answer.pieces):
-            self._finish(answer)
+            await self._afinish(answer)
             return False
         piece = answer.pieces[self.served]
 
@@ -304,6 +317,13 @@ class Call:
                 handler.leave(ticket, Cancelled())
             raise
 
+    async def _astop(self, how: BaseException | None) -> None:
+        try:
+            await self.aover(how)
+        except CancelledError:
+            self._end("cancelled")
+            raise
+
     def _end(self, how: str | BaseException) -> None:
         if not self._over:
             self._over = True
@@ -316,6 +336,14 @@ class Call:
             raise answer.outcome.error
         assert isinstance(answer.outcome, Value)
         return self.wire.load(answer.outcome.value)
+
+    async def _afinish(self, answer: Answer) -> None:
+        turnstile = self.scope.run.turnstile
+        if answer.end == "cancelled":
+            await turnstile.hang(lambda: self.scope.run.handler.read_on(answer))
+        if answer.end_order is not None:
+            await turnstile.pass_async(answer.end_order, None)
+        self._finish(answer)
 
     def _finish(self, answer: Answer) -> None:
         if isinstance(answer.end, BaseException):

@@ -7,10 +7,10 @@ scheduled first. Ordinals count per kind and name: one more log line that reads 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from reenact.boundary.call import Handler
@@ -23,10 +23,27 @@ current = _scope.get
 on every call of the user's."""
 
 
+class Family(Protocol):
+    """How the processes that a run starts come to belong to it."""
+
+    def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
+        """The program starts a process: the path of its scope, or None where it runs outside. Raises `Halt` where a
+        replay starts one that the recording does not know."""
+
+    def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
+        """What to add to the environment of that process, so that it joins."""
+
+    def running(self, pid: int) -> None:
+        """That process runs now."""
+
+    def forked(self, path: str) -> Scope:
+        """This process is a fork of the program's: from here on it is that scope."""
+
+
 class Run:
     """One recording or replay under way: who answers, and in which order outcomes reach the program."""
 
-    __slots__ = ("handler", "lock", "replaying", "root", "turnstile")
+    __slots__ = ("__weakref__", "family", "handler", "lock", "replaying", "root", "turnstile")
 
     def __init__(self, handler: Handler, turnstile: Turnstile, *, replaying: bool, root: str = "main") -> None:
         self.handler = handler
@@ -34,6 +51,7 @@ class Run:
         self.replaying = replaying
         self.lock = threading.Lock()
         self.root = Scope(root, self)
+        self.family: Family | None = None
 
 
 class Scope:

@@ -250,17 +250,27 @@ class RecordingTurnstile(_Base):
 
     def live_ends(self) -> None: ...
 
-    def thread_started(self) -> None: ...
+    def thread_started(self) -> None:
+        self._runs()
 
     def thread_begins(self) -> None: ...
 
-    def unblocks(self) -> None: ...
+    def unblocks(self) -> None:
+        self._runs()
 
     def job_done(self) -> None: ...
 
     def job_passed(self) -> None: ...
 
     def rests(self, loop: asyncio.AbstractEventLoop) -> None: ...
+
+    def _runs(self) -> None:
+        """This thread goes on now, though no outcome has let it through: the next one waits for it too."""
+        with self._cond:
+            self._running.add(get_ident())
+        loop = asyncio._get_running_loop()
+        if loop is not None:
+            self._pump(loop).wake()
 
     def thread_ends(self) -> None:
         self.settle()

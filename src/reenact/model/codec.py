@@ -184,6 +184,9 @@ class Encoder:
 def encode_error(error: BaseException, encoder: Encoder) -> Tree:
     """An exception as a tree: its type, arguments, text, attributes and notes."""
     attributes = {name: item for name, item in vars(error).items() if not name.startswith("__")}
+    if isinstance(error, OSError) and error.errno is not None and error.errno not in error.args[:1]:
+        # A subclass has put arguments of its own in the place of the system's.
+        attributes |= {"errno": error.errno, "strerror": error.strerror}
     tree: dict[str, Any] = {
         "type": type_name(type(error)),
         "text": _printable(str(error)),
@@ -305,6 +308,10 @@ def _fill(name: str, fields: Mapping[str, Any]) -> Any:
     instance = object.__new__(kind)
     for key, item in fields.items():
         object.__setattr__(instance, key, decode(item))
+    for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
+        # Recorded under another version of its library, which did not have that field.
+        if field.name not in fields and field.default_factory is not dataclasses.MISSING:
+            object.__setattr__(instance, field.name, field.default_factory())
     return instance
 
 
@@ -393,6 +400,8 @@ _ENCODE: dict[type, Callable[[Encoder, Any], Tree]] = {
     deque: lambda self, value: {"$deque": [self._list(list(value)), value.maxlen]},
     range: lambda _, value: {"$range": [value.start, value.stop, value.step]},
     type(Ellipsis): lambda _, value: {"$ellipsis": True},
+    # A tree that an adapter has encoded already, keys sorted: walking a long chat here would cost more than all else.
+    orjson.Fragment: lambda _, value: value,
 }
 
 _DECODE: dict[str, Callable[[Tree], Any]] = {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -105,6 +106,57 @@ class Verdict:
         parts += list(self.notes)
         word = "faithful" if self.faithful else "diverged" if self.divergences else "not wholly recorded"
         return f"{word}: " + "; ".join(parts)
+
+
+def verdict_tree(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as plain values, for `--json` and from one process to another."""
+    tree = asdict(verdict)
+    for divergence in tree["divergences"]:
+        divergence["kind"] = Departure(divergence["kind"]).value
+    return {"faithful": verdict.faithful, **tree}
+
+
+def verdict_of(tree: Mapping[str, Any]) -> Verdict:
+    """The verdict that `verdict_tree` gave."""
+    divergences = tuple(
+        Divergence(
+            Departure(item["kind"]),
+            item["address"],
+            item["step"],
+            tuple(Mismatch(**mismatch) for mismatch in item["mismatches"]),
+            item["detail"],
+            item["hint"],
+        )
+        for item in tree["divergences"]
+    )
+    return Verdict(
+        recording=tree["recording"],
+        served=tree["served"],
+        live=dict(tree["live"]),
+        rules=tuple(tree["rules"]),
+        missing=tuple((step, address) for step, address in tree["missing"]),
+        divergences=divergences,
+        notes=tuple(tree["notes"]),
+    )
+
+
+def merged(verdicts: Sequence[Verdict]) -> Verdict:
+    """One verdict over the processes of a run; the first one's recording."""
+    live: dict[str, int] = {}
+    for verdict in verdicts:
+        for label, count in verdict.live.items():
+            live[label] = live.get(label, 0) + count
+    return Verdict(
+        recording=verdicts[0].recording,
+        served=sum(verdict.served for verdict in verdicts),
+        live=live,
+        rules=tuple(dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules)),
+        missing=tuple(sorted(item for verdict in verdicts for item in verdict.missing)),
+        divergences=tuple(
+            sorted((item for verdict in verdicts for item in verdict.divergences), key=lambda item: item.step or 0)
+        ),
+        notes=tuple(dict.fromkeys(note for verdict in verdicts for note in verdict.notes)),
+    )
 
 
 def _short(value: Any, limit: int = 120) -> str:

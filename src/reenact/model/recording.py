@@ -36,6 +36,7 @@ class CallRecord:
     pieces: list[tuple[int, float, Tree]] = field(default_factory=list)
     end: str | Tree | None = None
     ended: float | None = None
+    end_order: int | None = None
 
     @property
     def kind(self) -> str:
@@ -107,6 +108,7 @@ class Log:
         self.fired: dict[tuple[str, str], list[int]] = {}
         self.fired_within: list[tuple[int | None, int]] = []
         self.notes: list[Mapping[str, Tree]] = []
+        self.spawned: dict[str, Mapping[str, Tree]] = {}
         self.times: list[float] = []
         self.last = 0.0
         self._whole: dict[int, dict[str, Tree]] = {}
@@ -142,7 +144,7 @@ class Log:
         if call.outcome is None:
             call.outcome, call.order = data, self._place(data)
         else:
-            call.end, call.ended = data["error"], float(data["t"])
+            call.end, call.ended, call.end_order = data["error"], float(data["t"]), self._place(data)
 
     def _on_cancelled(self, data: Mapping[str, Tree]) -> None:
         call = self.calls.get(data["call"])
@@ -160,6 +162,9 @@ class Log:
         call = self.calls.get(data["call"])
         if call is not None:
             call.end, call.ended = data["event"], float(data["t"])
+            if data["event"] == "ended":
+                # That nothing more comes wakes the program too; that it stopped reading is its own doing.
+                call.end_order = self._place(data)
 
     _on_closed = _on_ended
 
@@ -171,11 +176,19 @@ class Log:
         self.fired.setdefault((data["at"], data["name"]), []).append(place)
         self.fired_within.append((data.get("in"), place))
 
+    def _on_spawned(self, data: Mapping[str, Tree]) -> None:
+        self.spawned[data["process"]] = data
+
     def _on_noted(self, data: Mapping[str, Tree]) -> None:
         self.notes.append(data)
 
     def _on_sealed(self, data: Mapping[str, Tree]) -> None:
         self.sealed = data
+
+    @property
+    def process(self) -> str:
+        """The scope path of this process, `main` for the one that the recording began in."""
+        return str(self.opened.get("process") or "main")
 
     def args(self, call: CallRecord) -> dict[str, Tree]:
         """A call's arguments as trees, whole: what was stored once with an earlier call is put back."""
@@ -187,6 +200,10 @@ class Log:
     def value(self, tree: Tree) -> Any:
         """The Python value of a tree, blobs fetched."""
         return codec.decode(self._filled(tree))
+
+    def filled(self, tree: Tree) -> Tree:
+        """A tree with its blobs fetched and put in."""
+        return self._filled(tree)
 
     def _restore(self, call: CallRecord) -> dict[str, Tree]:
         chain = [call]

@@ -7,7 +7,7 @@ that does not serialise leaves a hole that says so, and a bug of ours a warning.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -33,7 +33,7 @@ class Recorder:
     def __init__(self, writer: Writer, redactor: Redactor, *, started: float | None = None) -> None:
         self._writer = writer
         self._redactor = redactor
-        self._started = perf_counter() if started is None else started
+        self.started = perf_counter() if started is None else started
         self._numbers = itertools.count(1)
         self._bases: dict[str, tuple[int, dict[str, delta.Arg]]] = {}
         self._streams: dict[int, StreamRedactor] = {}
@@ -110,6 +110,11 @@ class Recorder:
     def note(self, what: str, text: str, **more: Tree) -> None:
         """Stamp something into the recording that a careful reader must know."""
         self._write({"event": "noted", "what": what, "text": text, "t": self._now(), **more})
+
+    def spawned(self, scope: Scope, process: str, command: Sequence[str]) -> None:
+        """The program starts a process, whose own events go to a file of their own."""
+        line: dict[str, Tree] = {"event": "spawned", "at": scope.path, "in": scope.call, "process": process}
+        self._write({**line, "command": [word[:1000] for word in command], "t": self._now()})
 
     def read_on(self, answer: object) -> BaseException:
         raise AssertionError("nothing is served while recording")
@@ -199,7 +204,7 @@ class Recorder:
         return stream
 
     def _now(self) -> float:
-        return round(perf_counter() - self._started, 6)
+        return round(perf_counter() - self.started, 6)
 
     def _note_unkept(self, encoder: codec.Encoder, call: int | None) -> None:
         for name in dict.fromkeys(encoder.unkept):

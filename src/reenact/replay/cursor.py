@@ -59,11 +59,11 @@ class Cursor:
         return None
 
     def before(self, call: CallRecord) -> list[CallRecord]:
-        """The calls of the same scope, recorded before this one, that nobody has asked for."""
-        if call.scope in self._unordered:
-            return []
-        calls = self.by_scope[call.scope]
-        return [c for c in calls[: calls.index(call)] if c.number not in self.asked]
+        """The calls recorded earlier in the same thread, that nobody has asked for. A thread (an event loop with all
+        its tasks) runs alike from one outcome to the next, so these should have come."""
+        thread = _thread(call.scope)
+        earlier = (c for c in self.log.calls.values() if c.number < call.number and c.number not in self.asked)
+        return [c for c in earlier if _thread(c.scope) == thread]
 
     def take(self, call: CallRecord) -> list[CallRecord]:
         """Mark a call as asked for. Returns the calls of its scope that it was asked before, though recorded after."""
@@ -87,6 +87,8 @@ class Cursor:
             if inner.order is not None:
                 yield inner.order
             yield from (order for order, _, _ in inner.pieces)
+            if inner.end_order is not None:
+                yield inner.end_order
             yield from self.places_inside(inner)
 
     def missing(self) -> list[CallRecord]:
@@ -100,6 +102,12 @@ class Cursor:
     def last(self) -> CallRecord | None:
         """The last call of the recording."""
         return next(reversed(self.log.calls.values()), None)
+
+
+def _thread(scope: str) -> str:
+    """The part of a scope's path that names its thread."""
+    found = scope.rfind("/thread:")
+    return scope[: scope.find("/", found + 1)] if found >= 0 and "/" in scope[found + 1 :] else scope if found >= 0 else ""
 
 
 def _overlapping(calls: list[CallRecord]) -> bool:

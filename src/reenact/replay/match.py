@@ -73,7 +73,7 @@ def _parse(text: str) -> tuple[str, re.Pattern[str], re.Pattern[str]]:
 
 @lru_cache
 def _glob(pattern: str) -> re.Pattern[str]:
-    return re.compile(re.escape(pattern).replace(r"\*", r"[^\s]*").replace(r"\?", "."))
+    return re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."))
 
 
 def same(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> bool:

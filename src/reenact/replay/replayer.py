@@ -73,6 +73,8 @@ class Replayer:
         self._policy = policy
         self._inserted = inserted
         self._lock = threading.RLock()
+        self.on_halt: Callable[[], None] = lambda: None
+        """Called once, when this replay is stopped by a divergence."""
         self._poison: Halt | None = None
         self._gone_live = False
         self._skipped: dict[int, CallRecord] = {}
@@ -90,7 +92,10 @@ class Replayer:
                 return self._go_live(effect)
             args = self._encode(effect)
             call = self.cursor.by_address.get((scope.path, effect.label, ordinal))
-            if call is None or call.number in self.cursor.asked or not self._asks(call, effect, args):
+            if call is None or call.number in self.cursor.asked:
+                self._clean(args)
+                call = self._elsewhere(effect, scope, args) or self._depart(effect, scope, ordinal, args, call)
+            elif not self._asks(call, effect, args):
                 call = self._elsewhere(effect, scope, args) or self._depart(effect, scope, ordinal, args, call)
             if call is None:
                 return self._go_live(effect)
@@ -171,6 +176,25 @@ class Replayer:
         return self._halt(Divergence(Departure.EXTRA, address, detail=detail, hint=hint))
 
     @property
+    def gone_live(self) -> bool:
+        """Whether the program has left its recording, and is answered by the world from there on."""
+        return self._gone_live
+
+    @property
+    def offline(self) -> bool:
+        """Whether nothing at all may go live in this replay."""
+        return not self._live and self._policy == "raise"
+
+    @property
+    def strict(self) -> bool:
+        """Whether what the recording does not know is refused."""
+        return self._policy == "raise" or (self._policy == "realign" and self._inserted == "refuse")
+
+    def lets_live(self, kind: str, label: str) -> bool:
+        """Whether the user lets that through to the world."""
+        return self._lets_live(kind, label)
+
+    @property
     def poison(self) -> Halt | None:
         """The divergence that stopped this replay, if one did."""
         return self._poison
@@ -181,11 +205,14 @@ class Replayer:
         recorded = self._log.args(call)
         if match.same(recorded, args):
             return True
-        # Only what differs is worth looking through for secrets: the recording holds their tokens.
+        self._clean(args)
+        return self.cursor.equal(call, effect.label, args)
+
+    def _clean(self, args: dict[str, Tree]) -> None:
+        """Put tokens in the place of secrets, as in the recording. Only what differs is worth looking through."""
         clean = codec.loads(self._redactor.line(codec.dumps(args)))
         args.clear()
         args.update(clean)
-        return self.cursor.equal(call, effect.label, args)
 
     def _elsewhere(self, effect: Effect, scope: Scope, args: dict[str, Tree]) -> CallRecord | None:
         """The same question at another place of the same scope: something before it was removed, added or moved."""
@@ -233,7 +260,7 @@ class Replayer:
         pieces = tuple(Piece(order, self._log.value(self._kept(call, tree))) for order, _, tree in call.pieces)
         end = codec.decode_error(call.end) if isinstance(call.end, dict) else call.end
         value = Value(self._log.value(self._kept(call, outcome["value"])), bool(outcome.get("stream")))
-        return Answer(value, call.order, call.number, pieces, end)
+        return Answer(value, call.order, call.number, pieces, end, call.end_order)
 
     def _kept(self, call: CallRecord, tree: Tree) -> Tree:
         if "error" not in (call.outcome or {}) and codec.has_unkept(tree):
@@ -376,6 +403,7 @@ class Replayer:
             if self._poison is None:
                 self.divergences.append(divergence)
                 self._poison = Halt(divergence)
+                self.on_halt()
         self.turnstile.open()
         return self._poison
 

@@ -107,10 +107,10 @@ def _requests(method, url, body, headers, timeout, most):
 def _urllib3(method, url, body, headers, timeout, most):
     import urllib3
 
-    with urllib3.PoolManager(retries=urllib3.Retry(0, redirect=3)) as pool:
+    with urllib3.PoolManager(retries=urllib3.Retry(5, connect=0, read=0, status=0, other=0)) as pool:
         response = pool.request(method, url, body=body, headers=headers, timeout=timeout, preload_content=False)
         seen = Seen(response.status, response.reason, list(response.headers.items()))
-        seen.chunks = _some(response.stream(), most)
+        seen.chunks = _some(response.stream(decode_content=True), most)
         response.close()
     return seen
 

@@ -20,13 +20,13 @@ BIG = b"0123456789abcdef" * 65536
 class Server:
     """Serves from construction until `stop`. `requests` lists what was asked, `sent` when each SSE event went out."""
 
-    def __init__(self):
+    def __init__(self, handler=None):
         self.requests = []
         self.sent = []
         self.bodies = {}
         self.lock = threading.Lock()
         self.released = threading.Event()
-        self.http = _Threading(("127.0.0.1", 0), type("Handler", (_Handler,), {"owner": self}))
+        self.http = _Threading(("127.0.0.1", 0), type("Handler", (handler or _Handler,), {"owner": self}))
         self.port = self.http.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self._thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
@@ -225,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
     def on_redirect(self, *_):
         self.answer({}, status=302, Location="/json")
 
-    def on_status(self, status):
+    def on_status(self, status, *_):
         self.answer({"error": {"message": f"status {status}", "type": "test"}}, status=int(status))
 
     def on_flaky(self, *_):

@@ -11,17 +11,22 @@ from asyncio import AbstractEventLoop, CancelledError
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from aiohttp import StreamReader
+from aiohttp import StreamReader, hdrs, http_parser
 from aiohttp.base_protocol import BaseProtocol
 from aiohttp.http_parser import RawResponseMessage
 from aiohttp.http_writer import HttpVersion
-from multidict import CIMultiDict, CIMultiDictProxy
+from aiohttp.streams import EmptyStreamReader
+from multidict import CIMultiDict, CIMultiDictProxy, istr
 
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.boundary import Call, begin, current, entered
 
 _BLOCK = 65536
+
+_COMPILED = "HttpResponseParserC" in vars(http_parser)
+_SPELLED = {str(name).lower(): name for name in vars(hdrs).values() if isinstance(name, istr)} if _COMPILED else {}
+"""aiohttp's compiled parser spells the names that it knows in its own way."""
 
 
 def install(module: ModuleType) -> None:
@@ -76,10 +81,10 @@ class _Crossing:
             response.close()
             raise
         source = response.content
-        if isinstance(source, StreamReader):
-            response.content = _Live(call, source, request.loop)
+        if isinstance(source, EmptyStreamReader):
+            await call.aover()
         else:
-            call.over()
+            response.content = _Live(call, source, request.loop)
         return response
 
 
@@ -108,13 +113,25 @@ def _head(response: Any) -> dict[str, Any]:
 # -- the body ------------------------------------------------------------------------------------------------
 
 
+class _NoProtocol(BaseProtocol):
+    """Nobody pushes into a stream that is drawn on: there is nothing to pause."""
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self, *args: Any, **options: Any) -> None: ...
+
+    @property
+    def connected(self) -> bool:
+        return True
+
+
 class _Drawn(StreamReader):
     """A stream that gets its next chunk when somebody wants to read it."""
 
     __slots__ = ("_call", "_drawing")
 
     def __init__(self, call: Call, limit: int, loop: AbstractEventLoop) -> None:
-        super().__init__(BaseProtocol(loop), limit, loop=loop)
+        super().__init__(_NoProtocol(loop), limit, loop=loop)
         self._call = call
         self._drawing = False
 
@@ -147,32 +164,35 @@ class _Drawn(StreamReader):
 class _Live(_Drawn):
     """The body of a live response, recorded as it is read."""
 
-    __slots__ = ("_source", "_taken")
+    __slots__ = ("_given_up", "_source", "_taken")
 
     def __init__(self, call: Call, source: StreamReader, loop: AbstractEventLoop) -> None:
         super().__init__(call, source.get_read_buffer_limits()[0], loop)
         self._source = source
         self._taken: tuple[bytes, bool] | None = None
+        self._given_up = False
         if source._http_chunk_splits is not None:
             self.begin_http_chunk_receiving()
-        self._look_for_end()
 
     async def _draw(self) -> None:
+        self._given_up = True
         if self._taken is None:
             try:
                 with entered(self._call.inner):
                     self._taken = await self._next()
             except Exception as error:
-                self._call.over(error)
+                await self._call.aover(error)
                 raise
         data, whole = self._taken
         if data:
             await self._call.achunk(data, self._deliver)
-        else:
+        elif whole:
             self._taken = None
-            if whole:
-                self._feed(b"", whole=True)
-        self._look_for_end()
+            self._feed(b"", whole=True)
+        else:
+            await self._call.aover()
+            self.feed_eof()
+        self._given_up = False
 
     async def _next(self) -> tuple[bytes, bool]:
         if self._source._http_chunk_splits is None:
@@ -183,10 +203,8 @@ class _Live(_Drawn):
         assert self._taken is not None
         (data, whole), self._taken = self._taken, None
         self._feed(data, whole=whole)
-
-    def _look_for_end(self) -> None:
-        if self._source.at_eof() and self._taken is None and not self._eof:
-            self._call.over()
+        if self._source.at_eof():
+            self._call.over_at_once()
             self.feed_eof()
 
     async def wait_eof(self) -> None:
@@ -198,7 +216,7 @@ class _Live(_Drawn):
 
     def set_exception(self, exc: Any, *cause: Any) -> None:
         # The response was closed or released.
-        self._call.close()
+        self._call.close(cancelled=self._given_up)
         super().set_exception(exc, *cause)
         if self._source.exception() is None:
             self._source.set_exception(exc, *cause)
@@ -212,20 +230,17 @@ class _Recorded(_Drawn):
     def __init__(self, call: Call, limit: int, loop: AbstractEventLoop, *, chunked: bool) -> None:
         super().__init__(call, limit, loop)
         self._whole = chunked
-        self._look_for_end()
 
     async def _draw(self) -> None:
-        if not await self._call.apiece(lambda data: self._feed(data, whole=self._whole)):
-            self._end()
-        self._look_for_end()
-
-    def _look_for_end(self) -> None:
-        answer = self._call.answer
-        if answer is not None and answer.end == "ended" and self._call.served == len(answer.pieces) and not self._eof:
-            self._end()
-
-    def _end(self) -> None:
-        if isinstance(self._call.wire, Coding) and (rest := self._call.wire.finish()):
+        call = self._call
+        if await call.apiece(lambda data: self._feed(data, whole=self._whole)):
+            answer = call.answer
+            assert answer is not None
+            if call.served < len(answer.pieces) or answer.end_order != answer.pieces[-1].order + 1:
+                return
+            # Nothing came between the last chunk and the end: the program saw both at once.
+            await call.apiece(self.feed_data)
+        if isinstance(call.wire, Coding) and (rest := call.wire.finish()):
             self._feed(rest, whole=self._whole)
         self.feed_eof()
 
@@ -264,7 +279,7 @@ class _Connection:
 
 async def _replayed(request: Any, call: Call, head: Any) -> Any:
     raw = tuple((_bytes(key), _bytes(value)) for key, value in head["headers"])
-    headers = CIMultiDictProxy(CIMultiDict((key, value) for key, value in head["headers"]))
+    headers = CIMultiDictProxy(CIMultiDict((_SPELLED.get(key.lower(), key), value) for key, value in head["headers"]))
     chunked = "chunked" in headers.get("transfer-encoding", "").lower()
     body = _Recorded(call, request._session._read_bufsize, request.loop, chunked=chunked)
     major, _, minor = head["version"].removeprefix("HTTP/").partition(".")

@@ -82,6 +82,10 @@ class Body:
             self._parts.clear()
         self._spill(data)
 
+    def __del__(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
     def _spill(self, data: bytes) -> None:
         assert self._file is not None
         self._hash.update(data)

@@ -171,14 +171,19 @@ def is_chunked(head: Any) -> bool:
 
 
 def length_again(call: Call, head: Any) -> int | None:
-    """How many bytes a body has that is compressed again, where that differs from what its headers say; else None."""
+    """How many bytes a body has in this replay: compressed again or without its secrets it may have others than its
+    headers say. None where that cannot be told, or does not matter."""
     answer = call.answer
-    if answer is None or not head.get("decoded") or is_chunked(head):
+    if answer is None or is_chunked(head):
         return None
     wire = coding.Coding()
     wire.load(head)
     length = sum(len(wire.load(piece.value)) for piece in answer.pieces) + len(wire.finish())
-    return length if answer.end == "ended" else length + 1
+    if answer.end == "ended":
+        return length
+    if isinstance(answer.end, exchange.Truncated):
+        return length + answer.end.left
+    return length + 1 if head.get("decoded") else None
 
 
 def _wire(call: Call, head: Any, method: str) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import sysconfig
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -23,7 +24,7 @@ VALUES = {
     "tomllib", "typing", "uuid", "wsgiref.handlers", "zipfile", "zoneinfo",
     # From the package index.
     "arrow", "attr", "attrs", "babel", "croniter", "cuid", "cuid2", "dateparser", "dateutil", "delorean",
-    "django.utils.crypto", "django.utils.timezone", "dotenv", "factory", "faker", "humanize", "isodate", "itsdangerous",
+    "django.utils.crypto", "django.utils.timezone", "factory", "faker", "humanize", "isodate", "itsdangerous",
     "jwt", "ksuid", "maya", "mimesis", "msgspec", "nanoid", "numpy", "pandas", "pendulum", "polars", "pydantic",
     "pydantic_core", "pytz", "shortuuid", "sqlmodel", "typeid", "typing_extensions", "tzlocal", "ulid", "uuid6",
     "uuid7", "uuid_extensions", "whenever", "yaml",
@@ -42,16 +43,13 @@ _RUNNERS = {
 }  # fmt: skip
 """Programs that run other programs: their own package is not the program's."""
 
-OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "")
+OURS = f"{Path(__file__).parents[2]}{os.sep}"
 """The folder of Reenact's own code."""
 
-_STANDARD = tuple(
-    {
-        os.path.join(path, "")
-        for found in (os.path.dirname(os.__file__), sysconfig.get_path("stdlib"))
-        for path in (found, os.path.realpath(found))
-    }
-)
+_LIBRARY = Path(os.__file__).parent
+STANDARD = tuple({f"{path}{os.sep}" for path in (_LIBRARY, _LIBRARY.resolve(), sysconfig.get_path("stdlib"))})
+"""The folders of the standard library."""
+
 _PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
 _own: set[str] = set()
@@ -131,7 +129,7 @@ def _filed(path: str, module: str) -> int:
     if any(part in path for part in _PACKAGES):
         if module.partition(".")[0] in _own:
             return OWN
-    elif not path.startswith((*_STANDARD, "<frozen ")):
+    elif not path.startswith((*STANDARD, "<frozen ")):
         return OWN
     if _among(module, VALUES):
         return VALUE
@@ -162,11 +160,11 @@ def _started() -> str | None:
 
 
 def _scripted(path: str) -> str | None:
-    if os.path.basename(os.path.dirname(os.path.abspath(path))) not in ("bin", "Scripts"):
+    script = Path(path)
+    if script.absolute().parent.name not in ("bin", "Scripts"):
         return None
     try:
-        with open(path, encoding="utf-8") as script:
-            found = re.search(r"^from (\w+)[\w.]* import ", script.read(4096), re.MULTILINE)
+        found = re.search(r"^from (\w+)[\w.]* import ", script.read_text(encoding="utf-8"), re.MULTILINE)
     except (OSError, UnicodeDecodeError):
         return None
     return found[1] if found else None

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import BuiltinMethodType
 from typing import Any
 
-import _time_machine
+import _time_machine  # type: ignore[import-not-found]
 import time_machine
 
 from reenact.adapters.stdlib import callers, early
@@ -31,11 +31,12 @@ _ctime, _asctime, _localtime = time.ctime, time.asctime, time.localtime
 _PAUSE = 0.005
 """Seconds that an unrecorded sleep takes in a replay: a loop that polls must let others run."""
 
-_POLLERS = (
+_POLLERS = {
     "_pydev_bundle", "_pydevd_bundle", "_pytest", "bdb", "debugpy", "execnet", "multiprocessing", "pdb", "pydevd",
-    "socketserver", "subprocess", "xdist",
-)  # fmt: skip
-"""Who sleeps between looks at something outside of the program, such as a child process: always for real."""
+    "reenact.api", "socketserver", "subprocess", "xdist",
+}  # fmt: skip
+"""Who sleeps between looks at something outside of the program, such as a child process, or keeps a replay's pace:
+always for real."""
 
 _zones: dict[Run, str | None] = {}
 
@@ -178,7 +179,7 @@ def _slept(seconds: float, /) -> None:
 
 def _polls() -> bool:
     name = _getframe(2).f_globals.get("__name__")
-    return isinstance(name, str) and name.partition(".")[0] in _POLLERS
+    return isinstance(name, str) and (name in _POLLERS or name.partition(".")[0] in _POLLERS)
 
 
 # -- the time zone -------------------------------------------------------------------------------------------

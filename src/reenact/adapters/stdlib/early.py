@@ -40,9 +40,9 @@ def rebind() -> None:
     """Put the stand-ins where modules that are already loaded hold the originals: the program's, by any name."""
     for module in list(sys.modules.values()):
         # A module that loads itself at the first look at it must not be looked at.
-        namespace = ModuleType.__getattribute__(module, "__dict__") if isinstance(module, ModuleType) else None
-        if namespace is None:
+        if not issubclass(type(module), ModuleType):
             continue
+        namespace = object.__getattribute__(module, "__dict__")
         if callers.module_kind(namespace) == callers.OWN:
             _rebind_all(namespace)
         else:

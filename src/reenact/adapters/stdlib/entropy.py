@@ -49,7 +49,7 @@ _seeded = False
 
 def install() -> None:
     """Hook the sources of randomness, once."""
-    if isinstance(random._inst, _Scoped):  # type: ignore[attr-defined]
+    if isinstance(random._inst, _Scoped):
         return
     early.replace(os, "urandom", _read_urandom)
     random._urandom = os.urandom  # type: ignore[attr-defined]
@@ -57,10 +57,10 @@ def install() -> None:
         early.replace(os, "getrandom", _read_getrandom)
     if _time_safe is not None:
         uuid._generate_time_safe = _read_time_safe  # type: ignore[attr-defined]
-    _Random.seed = _seed_unseeded  # type: ignore[method-assign, assignment]
-    random._inst.__class__ = _Scoped  # type: ignore[attr-defined]
+    _Random.seed = _seed_unseeded  # type: ignore[method-assign]
+    random._inst.__class__ = _Scoped
     for name in ("random", "getrandbits", "gauss", "seed", "getstate", "setstate"):
-        early.put(random, name, getattr(random._inst, name))  # type: ignore[attr-defined]
+        early.put(random, name, getattr(random._inst, name))
     tempfile._name_sequence = _Names()  # type: ignore[attr-defined]
     wrapt.register_post_import_hook(_numpy_loaded, "numpy.random")
     early.rebind()
@@ -107,11 +107,15 @@ def _bytes(source: str, size: int) -> bytes:
 
 def _read_time_safe() -> tuple[bytes, int | None]:
     assert _time_safe is not None
+    reader = _getframe(1)
+    if reader.f_code.co_name == "_unix_getnode":
+        # Asks for the machine's own number, once in a process.
+        return _time_safe()
     if len(time_machine.traveller_stack) > 1:
         # The program travels in time by itself: time-machine would have the time asked for, not the system.
         return uuid.uuid1(node=uuid.getnode()).bytes, None
     scope = current()
-    if scope is None or scope.hidden or not _program(_getframe(1)):
+    if scope is None or scope.hidden or not _program(reader):
         return _time_safe()
 
     def live() -> bytes:
@@ -173,13 +177,13 @@ class _Generators:
         with _lock:
             first = self._first or self._begin()
             if threading.get_ident() == self._home:
-                self.shared = True
                 apply(first)
+                self.shared = True
+                self._material = _material(first)
                 return
             generator = self._by_scope[scope.path] = _Random(0)
             apply(generator)
-            material = hashlib.blake2b(_pack(False, generator.getstate())).digest()
-            self._seeds[scope.path] = threading.get_ident(), generator, material
+            self._seeds[scope.path] = threading.get_ident(), generator, _material(generator)
 
     def take_numpy(self, numpy: ModuleType) -> None:
         """Record the state of NumPy's global generator, or set it as recorded."""
@@ -199,19 +203,19 @@ class _Generators:
                 numpy.set_state(before)
         elif self.shared and self._first is not None:
             # In plain Python, what comes after the run would draw on.
-            _Random.setstate(random._inst, self._first.getstate())  # type: ignore[attr-defined]
+            _Random.setstate(random._inst, self._first.getstate())
 
     def _begin(self) -> _Random:
         packed = self._run.handler.draw(self._run.root, "entropy:seed", self._live)
-        self._material = hashlib.blake2b(packed).digest()
         self.shared, state = _unpack(packed)
         self._first = first = _Random(0)
         first.setstate(state)
+        self._material = _material(first)
         return first
 
     def _live(self) -> bytes:
         """The state that this run begins with: that of the process, unless another run has begun with it."""
-        instance = random._inst  # type: ignore[attr-defined]
+        instance = random._inst
         alone = not any(other is not self and other._first for other in _runs.values())
         state = _Random.getstate(instance)
         fresh = _Random(_getrandbits(instance, 256))
@@ -303,6 +307,10 @@ def _seed_unseeded(self: _Random, a: Any = None, version: int = 2) -> None:
 
 def _entropy() -> int:
     return int.from_bytes(_bytes("entropy:random", 32), "big")
+
+
+def _material(generator: _Random) -> bytes:
+    return hashlib.blake2b(_pack(False, generator.getstate())).digest()
 
 
 def _pack(shared: bool, state: tuple[Any, ...]) -> bytes:

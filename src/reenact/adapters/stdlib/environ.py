@@ -15,6 +15,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -108,7 +109,13 @@ def _write(self: Any, key: Any, value: Any) -> None:
 
 
 def _delete(self: Any, key: Any) -> None:
-    _delitem(self, key)
+    scope = current()
+    if scope is None or (_known.get(scope.run) or {}).get(key) is None:
+        _delitem(self, key)
+    else:
+        # Recorded, and so there for the program, though perhaps not on this machine.
+        with suppress(KeyError):
+            _delitem(self, key)
     _written(self, key, None, _getframe(1))
 
 
@@ -128,9 +135,10 @@ def _written(self: Any, key: Any, value: str | None, frame: FrameType | None) ->
 
 
 def _walk(self: Any) -> Iterator[str]:
-    if current() is None or self is not os.environ:
-        yield from _iter(self)
-        return
+    return _iter(self) if current() is None or self is not os.environ else _walking(self)
+
+
+def _walking(self: Any) -> Iterator[str]:
     try:
         for key in _iter(self):
             _walked.key = key

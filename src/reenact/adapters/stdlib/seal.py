@@ -1,10 +1,269 @@
-"""placeholder until the helper writes it"""
+"""Input that crosses no boundary: seen when recording, refused in a replay.
+
+An audit hook hears of every connection, child process, database and file that Python code opens. What happens inside
+an effect that answers as a whole (`hidden`) is that effect's business. The rest would come from the world in a
+replay, too: while recording it is named once, on standard error and in the recording; in a replay a connection is a
+divergence. Native code (gRPC, uvloop, database drivers in C) is not heard.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import PurePath
+from types import FrameType
+from typing import Any
+
+from reenact.adapters.stdlib import callers
+from reenact.adapters.stdlib.files import Files
+from reenact.boundary import Run, Scope, current
+from reenact.store.writer import warn
+
+TELEMETRY = {
+    "agentops", "agents.tracing", "amplitude", "bugsnag", "datadog", "ddtrace", "elasticapm", "langfuse", "langsmith",
+    "logfire", "logging", "mixpanel", "newrelic", "openinference", "opentelemetry", "phoenix", "posthog", "rollbar",
+    "segment", "sentry_sdk", "statsd", "traceloop",
+}  # fmt: skip
+"""Libraries that only report. In a replay they are kept from the network without a divergence."""
+
+_TOOLS = {
+    "_pydev_bundle", "_pydevd_bundle", "bdb", "coverage", "ctypes", "debugpy", "execnet", "multiprocessing", "platform",
+    "pydevd", "sysconfig", "uuid", "xdist",
+}  # fmt: skip
+"""Debuggers and test runners, and what asks the machine about itself: never refused, never named."""
+
+_LOOKUPS = {"", "localhost", "localhost.localdomain", "ip6-localhost"}
+
+_watches: dict[Run, _Watch] = {}
+_installed = False
+_getframe = sys._getframe
 
 
-def install() -> None: ...
+def install() -> None:
+    """Add the audit hook, once. It cannot be taken away again; with no run active it is one look into a dict."""
+    global _installed
+    if not _installed:
+        _installed = True
+        sys.addaudithook(_hear)
 
 
-def begin(run: object) -> None: ...
+def begin(run: Run) -> None:
+    """Watch over a run."""
+    _watches[run] = _Watch(run)
 
 
-def end(run: object) -> None: ...
+def end(run: Run) -> None:
+    """That run is over."""
+    _watches.pop(run, None)
+
+
+class _Watch:
+    """What is known of one run."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.files = Files(run)
+        self._named: set[str] = set()
+        self._threads = set(threading.enumerate())
+        self._idents = set(sys._current_frames())
+
+    def older(self, ident: int) -> bool:
+        """Whether a thread ran before this run began."""
+        thread = threading._active.get(ident)  # type: ignore[attr-defined]
+        return ident in self._idents if thread is None else thread in self._threads
+
+    def unrecorded(self, what: str, consequence: str) -> None:
+        """Name a thing once: in the recording and on standard error, or in the verdict of a replay."""
+        if what in self._named:
+            return
+        self._named.add(what)
+        if self.run.replaying:
+            self.run.handler.note(f"{what}: not from the recording")  # type: ignore[attr-defined]
+        else:
+            self.run.handler.note("unrecorded", f"{what}: {consequence}")  # type: ignore[attr-defined]
+            warn(f"{what}, which is not recorded: {consequence}")
+
+
+class _Event:
+    """One audit event: where it happened, and by whose code."""
+
+    def __init__(self, watch: _Watch, scope: Scope | None, frame: FrameType) -> None:
+        self.watch = watch
+        self.scope = scope or watch.run.root
+        self.modules, self.program = _chain(frame)
+
+    def by(self, names: set[str]) -> str | None:
+        """The first of these libraries that the event came through."""
+        for module in self.modules:
+            for name in (module, module.partition(".")[0], ".".join(module.split(".")[:2])):
+                if name in names:
+                    return name
+        return None
+
+    @property
+    def who(self) -> str:
+        """The library that the program called, or the program."""
+        return self.program or "the program"
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    handle = _HANDLERS.get(event)
+    if handle is None or not _watches:
+        return
+    scope = current()
+    if scope is None:
+        watch = _stray()
+        if watch is None or event not in _NETWORK:
+            return
+    else:
+        known = None if scope.hidden else _watches.get(scope.run)
+        if known is None:
+            return
+        watch = known
+    frame = _getframe(1)
+    if event == "open":
+        if scope is not None:
+            watch.files.opened(arguments, frame)
+        return
+    heard = _Event(watch, scope, frame)
+    if heard.by(_TOOLS) is None:
+        handle(heard, arguments)
+
+
+def _stray() -> _Watch | None:
+    """The replay that a thread without a scope was started in: one that is none of the program's known threads."""
+    ident = threading.get_ident()
+    for watch in reversed(list(_watches.values())):
+        if watch.run.replaying and not watch.older(ident):
+            thread = threading._active.get(ident)  # type: ignore[attr-defined]
+            return None if getattr(thread, "_reenact_own", False) else watch
+    return None
+
+
+def _chain(frame: FrameType | None) -> tuple[list[str], str]:
+    """The modules from an event out to the program's own code, and the library that the program called there."""
+    modules: list[str] = []
+    library = ""
+    while frame is not None and (kind := callers.kind_of(frame)) != callers.OWN:
+        name = frame.f_globals.get("__name__")
+        if isinstance(name, str):
+            modules.append(name)
+            if not frame.f_code.co_filename.startswith(callers.STANDARD) and kind == callers.LIBRARY:
+                library = name.partition(".")[0]
+        frame = frame.f_back
+    return modules, "" if library == "reenact" else library
+
+
+# -- the network ---------------------------------------------------------------------------------------------
+
+
+def _connect(heard: _Event, arguments: tuple[Any, ...]) -> None:
+    address = arguments[1]
+    if "socket" in heard.modules[:1] and not isinstance(address, str) and _paired():
+        return
+    _reach(heard, f"connected to {_place(address)}", f"socket:{_place(address)}")
+
+
+def _paired() -> bool:
+    # Where there are no socket pairs (Windows), an event loop's own pipe is a connection to itself.
+    frame: FrameType | None = _getframe(2)
+    while frame is not None:
+        if "socketpair" in frame.f_code.co_name:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _resolve(heard: _Event, arguments: tuple[Any, ...]) -> None:
+    host = arguments[0]
+    name = os.fsdecode(host) if isinstance(host, (str, bytes)) else ""
+    if name in _LOOKUPS or _numeric(name) or name == socket.gethostname():
+        return
+    _reach(heard, f"looked up {name}", f"lookup:{name}")
+
+
+def _reach(heard: _Event, did: str, label: str) -> None:
+    watch, run, handler = heard.watch, heard.watch.run, heard.watch.run.handler
+    reporter = heard.by(TELEMETRY)
+    if not run.replaying:
+        if reporter is None:
+            watch.unrecorded(f"{heard.who} {did}", "a replay will refuse it")
+        return
+    if getattr(handler, "gone_live", False):
+        return
+    if "#" in heard.scope.path or handler.lets_live("socket", label):  # type: ignore[attr-defined]
+        # Inside an effect that runs for real, which is what the user asked for.
+        watch.unrecorded(f"{heard.who} {did}", "")
+        return
+    if reporter is not None:
+        raise ConnectionRefusedError(errno.ECONNREFUSED, f"nothing is sent during a replay ({reporter})")
+    raise handler.refuse(  # type: ignore[attr-defined]
+        f"{heard.scope.path}/{label}",
+        f"{heard.who} {did} in a replay: it came from no recording",
+        "record it as an effect (reenact.effect), or let it through: live=['socket']",
+    )
+
+
+def _place(address: Any) -> str:
+    if isinstance(address, tuple) and len(address) >= 2:
+        host = f"[{address[0]}]" if ":" in str(address[0]) else address[0]
+        return f"{host}:{address[1]}"
+    return os.fsdecode(address) if isinstance(address, (str, bytes)) else str(address)
+
+
+def _numeric(host: str) -> bool:
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, host.partition("%")[0])
+        except OSError:
+            continue
+        return True
+    return False
+
+
+# -- children and databases ----------------------------------------------------------------------------------
+
+
+def _start(heard: _Event, arguments: tuple[Any, ...]) -> None:
+    executable, argv, *rest = arguments
+    environment = rest[-1] if rest else None
+    given = [os.fsdecode(word) for word in ([argv] if isinstance(argv, (str, bytes, os.PathLike)) else argv or ())]
+    program = PurePath(os.fsdecode(executable) if executable else given[0] if given else "?").name
+    if program.startswith(("python", "pypy")) and "REENACT_JOIN" in (environment or os.environ):
+        return
+    if program in ("sh", "bash") and given[1:2] == ["-c"]:
+        program = repr(given[2])
+    heard.watch.unrecorded(f"{heard.who} ran {program}", "a replay will run it again")
+
+
+def _system(heard: _Event, arguments: tuple[Any, ...]) -> None:
+    heard.watch.unrecorded(f"{heard.who} ran {os.fsdecode(arguments[0])!r}", "a replay will run it again")
+
+
+def _database(heard: _Event, arguments: tuple[Any, ...]) -> None:
+    name = os.fsdecode(arguments[0]) if isinstance(arguments[0], (str, bytes, os.PathLike)) else str(arguments[0])
+    if name and ":memory:" not in name and "mode=memory" not in name:
+        heard.watch.unrecorded(f"{heard.who} opened the database {name}", "a replay will find it as it is then")
+
+
+def _opened(heard: _Event, arguments: tuple[Any, ...]) -> None:
+    raise AssertionError("files are watched by `Files`")
+
+
+_HANDLERS: dict[str, Callable[[_Event, tuple[Any, ...]], None]] = {
+    "socket.connect": _connect,
+    "socket.sendto": _connect,
+    "socket.getaddrinfo": _resolve,
+    "socket.gethostbyname": _resolve,
+    "subprocess.Popen": _start,
+    "os.posix_spawn": _start,
+    "os.exec": _start,
+    "os.system": _system,
+    "sqlite3.connect": _database,
+    "open": _opened,
+}
+_NETWORK = frozenset(event for event in _HANDLERS if event.startswith("socket."))

@@ -1,0 +1,82 @@
+"""Runs in every Python that is started under Reenact, before its program: see `reenact.bootstrap`.
+
+Takes its own folder off the path, lets the `sitecustomize` that would have run without it run first, and leaves
+a program alone that is not to join.
+"""
+
+import os
+import sys
+
+
+def _others(name: str, folder: str) -> None:
+    """Run the user's own module of this name, which ours stands in front of."""
+    import importlib.util
+    from importlib.machinery import PathFinder
+
+    spec = PathFinder.find_spec(name, [path for path in sys.path if os.path.abspath(path) != folder])
+    if spec is None or spec.loader is None:
+        return
+    module = importlib.util.module_from_spec(spec)
+    ours = sys.modules.get(name)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        if ours is not None:
+            sys.modules[name] = ours
+        raise
+
+
+class _Finder:
+    """Finds Reenact and what it needs in a Python that has not installed it, after everything else."""
+
+    def __init__(self, folders: dict[str, str]) -> None:
+        self._folders = folders
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> object:
+        """The import system's question."""
+        from importlib.machinery import PathFinder
+
+        folder = self._folders.get(name)
+        return PathFinder.find_spec(name, [folder]) if folder is not None else None
+
+
+def _join(text: str) -> None:
+    import json
+
+    plan = json.loads(text)
+    try:
+        if plan["python"] == "%d.%d" % sys.version_info[:2]:
+            sys.meta_path.append(_Finder(plan["modules"]))  # type: ignore[arg-type]
+        from reenact import bootstrap
+    except ImportError as error:
+        _give_up(plan, f"{sys.executable} cannot import Reenact ({error}); install it there: pip install reenact")
+        return
+    bootstrap.begin()
+
+
+def _give_up(plan: dict[str, str], text: str) -> None:
+    import json
+
+    with open(os.path.join(plan["report"], "failed.json"), "w", encoding="utf-8") as file:
+        json.dump({"failed": text}, file)
+    if plan["mode"] == "replay":
+        # Never let a program that should be answered from a recording go to the world.
+        os._exit(2)
+
+
+def _main() -> None:
+    folder = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != folder]
+    text = os.environ.get("REENACT_JOIN") or os.environ.get("REENACT_RUN")
+    seen = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if text is None and folder in seen:
+        os.environ["PYTHONPATH"] = os.pathsep.join(path for path in seen if path != folder)
+    try:
+        _others(__name__, folder)
+    finally:
+        if text is not None:
+            _join(text)
+
+
+_main()

@@ -1,0 +1,116 @@
+"""Pydantic AI: model requests and tool calls of every agent, and the requests of `pydantic_ai.direct`.
+
+`Agent.iter` is the one funnel of all ways to run an agent. While something is recorded or replayed, each run gets
+one more capability, by which its model and its tools are wrapped; else nothing is added. `docs/pydantic-ai.md` says
+what is recorded, how it is matched, and what is not seen.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import wraps
+from types import ModuleType
+from typing import Any
+
+import wrapt
+
+from reenact.boundary import current
+from reenact.errors import ReenactError
+from reenact.store.writer import warn
+
+_CAPABILITY = ("wrap_run", "get_wrapper_model", "get_wrapper_toolset", "get_ordering")
+
+
+class HookMissing(ReenactError):
+    """The installed Pydantic AI lacks what this adapter hooks into."""
+
+
+def install(module: ModuleType) -> None:
+    """Patch `Agent.iter`, and `pydantic_ai.direct` once it is imported. Raises HookMissing."""
+    _check(module)
+    agent: Any = module.Agent
+    if getattr(agent.iter, "_reenact", False):
+        return
+    agent.iter = _hooked(agent.iter)
+    wrapt.register_post_import_hook(_install_direct, "pydantic_ai.direct")
+
+
+def _check(module: Any) -> None:
+    """All or nothing: half of an agent's calls would be worse than none."""
+    missing = None
+    try:
+        from pydantic_ai.capabilities import AbstractCapability
+        from pydantic_ai.models import StreamedResponse
+    except ImportError as error:
+        missing = str(error)
+    else:
+        absent = [name for name in _CAPABILITY if not hasattr(AbstractCapability, name)]
+        if absent:
+            missing = f"AbstractCapability has no {absent[0]}"
+        elif "capabilities" not in inspect.signature(module.Agent.iter).parameters:
+            missing = "Agent.iter takes no capabilities"
+        elif "_event_iterator" not in StreamedResponse.__dataclass_fields__:
+            missing = "StreamedResponse keeps no _event_iterator"
+    if missing is not None:
+        _refuse(missing)
+
+
+def _refuse(missing: str) -> None:
+    version = _version()
+    raise HookMissing(
+        f"Pydantic AI {version} is not known to this version of Reenact ({missing}): its agents are recorded by "
+        f"their HTTP requests only, and their tools not at all"
+    )
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("pydantic-ai-slim")
+    except PackageNotFoundError:
+        return "(of unknown version)"
+
+
+def _hooked(original: Any) -> Any:
+    """`Agent.iter` with one more capability where something is recorded or replayed."""
+
+    @wraps(original)
+    def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        scope = current()
+        if scope is None or scope.hidden:
+            return original(self, *args, **options)
+        from reenact.adapters.pydantic_ai.capability import FlightRecorder
+
+        options["capabilities"] = [*(options.get("capabilities") or ()), FlightRecorder(scope)]
+        return original(self, *args, **options)
+
+    hooked._reenact = True  # type: ignore[attr-defined]
+    return hooked
+
+
+def _install_direct(module: Any) -> None:
+    """Wrap the model of each request that is made without an agent."""
+    original: Any = getattr(module, "_prepare_model", None)
+    if original is None:
+        # Agents are recorded all the same.
+        warn("pydantic_ai.direct has changed: its requests are recorded by their HTTP only")
+        return
+
+    @wraps(original)
+    def prepare(model: Any, *args: Any, **options: Any) -> Any:
+        scope = current()
+        if scope is None or scope.hidden:
+            return original(model, *args, **options)
+        from pydantic_ai.models import infer_model
+        from pydantic_ai.models.instrumented import InstrumentedModel
+
+        from reenact.adapters.pydantic_ai.model import RecordedModel
+
+        chosen = infer_model(model)
+        if isinstance(chosen, InstrumentedModel):
+            # Wrapped within, it would not be known as instrumented, and instrumented again.
+            return RecordedModel(original(chosen, *args, **options), scope)
+        return original(RecordedModel(chosen, scope), *args, **options)
+
+    module._prepare_model = prepare

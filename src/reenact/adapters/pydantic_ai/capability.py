@@ -1,0 +1,72 @@
+"""What an agent's run gets while it is recorded or replayed: its model and its tools wrapped, its stretch named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_ai.agent import AgentRunResult
+from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
+from pydantic_ai.models import Model
+from pydantic_ai.tools import RunContext
+from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
+
+from reenact.adapters.pydantic_ai.model import RecordedModel
+from reenact.boundary import Scope, aperform, entered
+from reenact.model.event import Effect
+
+
+class FlightRecorder(AbstractCapability[Any]):
+    """One run's recorder, innermost: next to the real model and the real tools, so that the program's own
+    capabilities (guards, retries, caches, budgets) run for real in a replay.
+
+    Args:
+        around: Where the run was started.
+    """
+
+    def __init__(self, around: Scope) -> None:
+        self.scope = around
+        self._model: RecordedModel | None = None
+
+    def get_ordering(self) -> CapabilityOrdering:
+        """Innermost."""
+        return CapabilityOrdering(position="innermost")
+
+    async def wrap_run(self, ctx: RunContext[Any], *, handler: Any) -> AgentRunResult[Any]:
+        """Name the run after its agent: what its parallel tasks ask is told apart by that."""
+        name = getattr(ctx.agent, "name", None) or "agent"
+        # A span of the scope that started the run, not of the framework's task that has come to wrap it.
+        self.scope = self.scope.span(f"agent:{name}")
+        with entered(self.scope):
+            return await handler()  # type: ignore[no-any-return]
+
+    def get_wrapper_model(self, model: Model[Any]) -> Model[Any]:
+        """The model of the next request, wrapped."""
+        if self._model is None or self._model.wrapped is not model:
+            self._model = RecordedModel(model, self.scope)
+        return self._model
+
+    def get_wrapper_toolset(self, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
+        """All function tools of the run, wrapped as one. Output tools are the program's own code, and run."""
+        return RecordedToolset(toolset, self)
+
+
+@dataclass
+class RecordedToolset(WrapperToolset[Any]):
+    """Turns calls of the wrapped tools into effects of kind `tool`.
+
+    Here rather than in `wrap_tool_execute`, which also spans the framework's own counting of calls and retries:
+    answered from there, a replay would run into no limit.
+    """
+
+    recorder: FlightRecorder
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> Any:
+        """One call with its validated arguments; context and dependencies are not part of the question."""
+        with entered(self.recorder.scope):
+            return await aperform(
+                Effect("tool", name, tool_args, owner=ctx.tool_call_id),
+                lambda: self.wrapped.call_tool(name, tool_args, ctx, tool),
+            )

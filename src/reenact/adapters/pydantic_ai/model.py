@@ -1,0 +1,147 @@
+"""A model whose requests are effects."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model, ModelRequestContext, ModelRequestParameters, StreamedResponse
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import RunContext
+from pydantic_ai.usage import RequestUsage
+
+from reenact.adapters.pydantic_ai import question, wire
+from reenact.adapters.pydantic_ai.stream import Replayed, Tee
+from reenact.boundary import Call, Scope, aperform, begin, entered
+from reenact.errors import Halt
+from reenact.model.event import Effect
+from reenact.store.writer import warn
+
+_WHOLE = wire.Answer()
+
+
+class RecordedModel(WrapperModel):
+    """Turns the requests to the wrapped model into effects of kind `model`.
+
+    They are leaves: the HTTP that carries them is not recorded beside them. A model that tries several others
+    (`FallbackModel`) is one effect, named after all of them, with the answer that came out in the end.
+
+    Args:
+        wrapped: The model that answers live.
+        scope: Where its effects are named: the agent's run, whichever of the framework's tasks asks.
+    """
+
+    def __init__(self, wrapped: Model[Any], scope: Scope) -> None:
+        super().__init__(wrapped)
+        self._scope = scope
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """One answer, whole."""
+        args = question.of(self.wrapped, messages, model_settings, model_request_parameters, stream=False)
+        with entered(self._scope):
+            return await aperform(
+                Effect("model", self.wrapped.model_name, args, leaf=True),
+                lambda: self.wrapped.request(messages, model_settings, model_request_parameters),
+                _WHOLE,
+            )
+
+    async def count_tokens(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> RequestUsage:
+        """What a request would cost, where the provider is asked for it."""
+        args = question.of(self.wrapped, messages, model_settings, model_request_parameters, stream=False)
+        with entered(self._scope):
+            return await aperform(
+                Effect("model", f"{self.wrapped.model_name}:count_tokens", args, leaf=True),
+                lambda: self.wrapped.count_tokens(messages, model_settings, model_request_parameters),
+                _WHOLE,
+            )
+
+    async def compact_messages(
+        self, request_context: ModelRequestContext, *, instructions: str | None = None
+    ) -> ModelResponse:
+        """A shorter history, written by the model."""
+        context = request_context
+        parameters = context.model_request_parameters
+        args = question.of(self.wrapped, context.messages, context.model_settings, parameters, stream=False)
+        args["instructions"] = instructions
+        with entered(self._scope):
+            return await aperform(
+                Effect("model", f"{self.wrapped.model_name}:compact_messages", args, leaf=True),
+                lambda: self.wrapped.compact_messages(request_context, instructions=instructions),
+                _WHOLE,
+            )
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: RunContext[Any] | None = None,
+    ) -> AsyncIterator[StreamedResponse]:
+        """One answer, event by event."""
+        args = question.of(self.wrapped, messages, model_settings, model_request_parameters, stream=True)
+        with entered(self._scope):
+            call = begin(Effect("model", self.wrapped.model_name, args, leaf=True), wire.Stream())
+        manager = self.wrapped.request_stream(messages, model_settings, model_request_parameters, run_context)
+        if call is None:
+            async with manager as stream:
+                yield stream
+        elif call.answer is not None:
+            yield Replayed(call, await call.aserve(), model_request_parameters)
+        else:
+            async with _live(call, manager) as stream:
+                yield stream
+
+
+@asynccontextmanager
+async def _live(
+    call: Call, manager: AbstractAsyncContextManager[StreamedResponse]
+) -> AsyncIterator[StreamedResponse]:
+    """The live stream, teed in place: it stays the object that the provider's class made."""
+    stream = await _opened(call, manager)
+    tee = Tee(call, stream)
+    stream._event_iterator = tee
+    if aiter(stream) is not tee:
+        kind = type(stream).__name__
+        warn(f"the events of a {kind} are not recorded: it does not keep its iterator as others do")
+    try:
+        yield stream
+    except BaseException as error:
+        tee.close()
+        with entered(call.inner):
+            if not await manager.__aexit__(type(error), error, error.__traceback__):
+                raise
+    else:
+        tee.close()
+        with entered(call.inner):
+            await manager.__aexit__(None, None, None)
+
+
+async def _opened(call: Call, manager: AbstractAsyncContextManager[StreamedResponse]) -> StreamedResponse:
+    """Open the live stream, and report its head or what it failed with."""
+    try:
+        with entered(call.inner):
+            stream = await manager.__aenter__()
+    except (CancelledError, GeneratorExit):
+        call.cancelled()
+        raise
+    except Halt:
+        raise
+    except BaseException as error:
+        await call.araised(error)
+        raise
+    return await call.areturned(stream, stream=True)

@@ -1,0 +1,74 @@
+"""Files that the program reads. They are not recorded, but a replay says so when one is no longer what it was."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from reenact.adapters.stdlib import callers
+from reenact.boundary import Run
+
+MOST = 200
+"""How many files of a run are watched."""
+
+_WHOLE = 1 << 20
+_ENDS = 1 << 16
+
+
+class Files:
+    """The files that one run's program has opened."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._seen: set[str] = set()
+
+    def opened(self, arguments: tuple[Any, ...], frame: FrameType) -> None:
+        """The program or a library opens a file, as the `open` audit event tells it."""
+        path, mode, flags = arguments
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            return
+        name = os.fsdecode(path)
+        if name in self._seen or len(self._seen) >= MOST or not callers.program(frame):
+            return
+        self._seen.add(name)
+        if not _reads(mode, flags) or name.startswith(("/dev/", "/proc/", "/sys/")):
+            # What the program writes and reads again is its own.
+            return
+        recorded = self._run.handler.draw(self._run.root, f"file:{_known_as(name)}", lambda: digest(name))
+        if self._run.replaying and recorded != (now := digest(name)):
+            how = "is gone" if now is None else "was not there" if recorded is None else "has changed"
+            self._run.handler.note(f"{name} {how} since the recording, and files are read live")  # type: ignore[attr-defined]
+
+
+def digest(name: str) -> str | None:
+    """What tells one content of a file from another, or None where there is no file. Of a large file, its ends."""
+    try:
+        with Path(name).open("rb", buffering=0) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return None
+            size = status.st_size
+            if size <= _WHOLE:
+                content = file.read()
+            else:
+                content = file.read(_ENDS)
+                file.seek(-_ENDS, os.SEEK_END)
+                content += file.read(_ENDS)
+    except OSError:
+        return None
+    return f"{size}:{hashlib.blake2b(content, digest_size=8).hexdigest()}"
+
+
+def _reads(mode: object, flags: object) -> bool:
+    if isinstance(mode, str):
+        return not set(mode) & set("wax+")
+    return isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR) == 0
+
+
+def _known_as(name: str) -> str:
+    """A path that is the same where the program lies in another folder."""
+    return str(Path(name).absolute()).removeprefix(f"{Path.cwd()}{os.sep}")

@@ -1,0 +1,229 @@
+"""Processes that the program starts: `subprocess` (asyncio's too), `multiprocessing`, `os.fork`, `os.exec*`.
+
+Each is told which scope it is, before it starts. What it does then is its own business.
+"""
+
+from __future__ import annotations
+
+import inspect
+import multiprocessing.process
+import multiprocessing.util
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from types import FrameType
+from typing import Any
+
+import wrapt
+
+from reenact.adapters.stdlib.seal import _TOOLS
+from reenact.boundary import Family, Scope, current, entered
+from reenact.boundary.scope import _scope
+
+EXITING: list[Callable[[int | None], None]] = []
+"""Called when the process ends by `os._exit`, which no other hook hears of."""
+
+
+_next: ContextVar[str | None] = ContextVar("reenact_next_process", default=None)
+_environ = threading.Lock()
+_forks = threading.local()
+
+
+def install() -> None:
+    """Hook the starting of processes, once."""
+    if getattr(os._exit, "_reenact", False):
+        return
+    wrapt.wrap_function_wrapper(subprocess.Popen, "__init__", _popen)
+    wrapt.wrap_function_wrapper(multiprocessing.process.BaseProcess, "start", _start)
+    wrapt.wrap_function_wrapper(multiprocessing.util, "spawnv_passfds", _spawnv)
+    for name in ("fork", "forkpty"):
+        if hasattr(os, name):
+            wrapt.wrap_function_wrapper(os, name, _fork)
+    for name in ("execv", "execve"):
+        wrapt.wrap_function_wrapper(os, name, _exec)
+    original = os._exit
+
+    def exit_now(status: int) -> None:
+        for heard in EXITING:
+            heard(status)
+        original(status)
+
+    exit_now._reenact = True  # type: ignore[attr-defined]
+    exit_now.__name__ = exit_now.__qualname__ = "_exit"
+    exit_now.__doc__ = original.__doc__
+    os._exit = exit_now  # type: ignore[assignment]
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_after_fork)
+
+
+def _listening() -> tuple[Scope, Family] | None:
+    scope = current()
+    if scope is None or scope.hidden or scope.run.family is None:
+        return None
+    return scope, scope.run.family
+
+
+def _popen(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    listening = _listening()
+    if listening is None or _asks_the_machine(sys._getframe(1)):
+        return wrapped(*args, **kwargs)
+    scope, family = listening
+    try:
+        bound = inspect.signature(wrapped).bind(*args, **kwargs)
+    except TypeError:
+        return wrapped(*args, **kwargs)
+    command = _words(bound.arguments["args"])
+    path = family.spawning(scope, f"proc:{title(command, shell=bool(bound.arguments.get('shell')))}", command)
+    if path is None:
+        wrapped(*args, **kwargs)
+    else:
+        with entered(None):
+            given = bound.arguments.get("env")
+            bound.arguments["env"] = _joining(family, path, os.environ if given is None else given)
+            _forks.foreign = bound.arguments.get("preexec_fn") is not None
+            try:
+                wrapped(*bound.args, **bound.kwargs)
+            finally:
+                _forks.foreign = False
+    family.running(instance.pid)
+
+
+def _joining(family: Family, path: str, environ: Mapping[Any, Any]) -> dict[Any, Any]:
+    readable = {os.fsdecode(name): os.fsdecode(value) for name, value in environ.items()}
+    return {**readable, **family.handover(path, readable)}
+
+
+def _start(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    if _listening() is None:
+        return wrapped(*args, **kwargs)
+    target = getattr(instance, "_target", None)
+    name = getattr(target, "__qualname__", None) or type(instance).__name__
+    token = _next.set(f"proc:{_plain(name)}")
+    try:
+        wrapped(*args, **kwargs)
+    finally:
+        _next.reset(token)
+    return None
+
+
+def _spawnv(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    listening = _listening()
+    name = _next.get()
+    command = _words(args[1] if len(args) > 1 else kwargs.get("args", ()))
+    if listening is None or name is None or not any("spawn_main" in word for word in command):
+        return wrapped(*args, **kwargs)
+    scope, family = listening
+    path = family.spawning(scope, name, command)
+    if path is None:
+        pid = wrapped(*args, **kwargs)
+    else:
+        # It takes no environment; ours is changed below Python's view of it, for a moment.
+        with entered(None), _environ:
+            added = family.handover(path, dict(os.environ))
+            try:
+                for key, value in added.items():
+                    os.putenv(key, value)
+                pid = wrapped(*args, **kwargs)
+            finally:
+                for key in added:
+                    if key in os.environ:
+                        os.putenv(key, os.environ[key])
+                    else:
+                        os.unsetenv(key)
+    family.running(pid)
+    return pid
+
+
+def _fork(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    listening = _listening()
+    if listening is None:
+        return wrapped(*args, **kwargs)
+    scope, family = listening
+    path = family.spawning(scope, _next.get() or "proc:fork", [])
+    if path is None:
+        return wrapped(*args, **kwargs)
+    family.handover(path, {})
+    _forks.expected = True
+    try:
+        result = wrapped(*args, **kwargs)
+    finally:
+        _forks.expected = False
+    pid = result[0] if isinstance(result, tuple) else result
+    if pid == 0:
+        with entered(None):
+            child = family.forked(path)
+        _scope.set(child)
+    else:
+        family.running(pid)
+    return result
+
+
+def _after_fork() -> None:
+    """A fork that nobody announced (`preexec_fn`) must not write to its parent's recording."""
+    if not getattr(_forks, "expected", False):
+        _scope.set(None)
+
+
+def _exec(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The process goes on as another program: a new scope, of the same process."""
+    listening = _listening()
+    if listening is None or getattr(_forks, "foreign", False) or not os.access(args[0], os.X_OK):
+        return wrapped(*args, **kwargs)
+    scope, family = listening
+    command = _words(args[1])
+    path = family.spawning(scope, f"exec:{title(command)}", command)
+    if path is None:
+        return wrapped(*args, **kwargs)
+    with entered(None):
+        environ = args[2] if len(args) > 2 else kwargs.get("env", os.environ)
+        return os.execve.__wrapped__(args[0], args[1], _joining(family, path, environ))  # type: ignore[attr-defined]
+
+
+# -- names ---------------------------------------------------------------------------------------------------
+
+
+def title(command: Sequence[str], *, shell: bool = False) -> str:
+    """What a command runs, in a word: a Python's script or module, otherwise the program."""
+    words = command[0].split() if shell and command else list(command)
+    if not words:
+        return "?"
+    name = os.path.basename(words[0])
+    if not re.fullmatch(r"(python|pypy)[\d.]*(\.exe)?", name):
+        return _plain(name)
+    rest = iter(words[1:])
+    for word in rest:
+        if word in ("-X", "-W", "--check-hash-based-pycs"):
+            next(rest, None)
+        elif word == "-m":
+            return _plain(next(rest, "?"))
+        elif word == "-c" or word == "-":
+            return word
+        elif not word.startswith("-"):
+            return _plain(os.path.basename(word).removesuffix(".py"))
+    return _plain(name)
+
+
+def _plain(name: str) -> str:
+    return name.replace(".<locals>", "").replace("/", "|")[:80]
+
+
+def _words(command: Any) -> list[str]:
+    if isinstance(command, (str, bytes, os.PathLike)):
+        return [os.fsdecode(command)]
+    return [os.fsdecode(word) if isinstance(word, (str, bytes, os.PathLike)) else str(word) for word in command]
+
+
+def _asks_the_machine(frame: FrameType | None) -> bool:
+    """Whether a library asks about the machine (`platform` runs `uname`): no part of the program."""
+    for _ in range(8):
+        if frame is None:
+            return False
+        name = str(frame.f_globals.get("__name__", ""))
+        if name.partition(".")[0] in _TOOLS:
+            return name.partition(".")[0] != "multiprocessing"
+        frame = frame.f_back
+    return False

@@ -1,0 +1,111 @@
+"""What the program writes to its standard output: kept beside the recording, compared after a replay."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import threading
+from collections.abc import Callable
+from difflib import SequenceMatcher
+from typing import Any
+
+from reenact.model.divergence import ABSENT, Departure, Divergence, Mismatch
+from reenact.model.event import Tree
+
+KEPT = 64 * 1024
+"""Characters of the output that are kept as text. Of a longer one the rest is compared by its hash."""
+
+_SHOWN = 3
+
+
+class Output:
+    """Listens to `sys.stdout.write`. The stream stays the object that it was."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self._length = 0
+        self._kept: list[str] = []
+        self._left = KEPT
+        self._threads: set[int] = set()
+        self._pid = os.getpid()
+        self.write: Callable[[str], Any] = lambda text: None
+        """The stream's own `write`, unheard."""
+
+    def install(self) -> None:
+        """Begin to listen."""
+        stream = sys.stdout
+        try:
+            self.write = stream.write
+            stream.write = self._write  # type: ignore[method-assign, assignment]
+        except (AttributeError, TypeError):
+            # Without a standard output, or with one that cannot be listened to, nothing is compared.
+            return
+
+    def _write(self, text: str) -> Any:
+        count = self.write(text)
+        if isinstance(text, str):
+            self.heard(text)
+        return count
+
+    def heard(self, text: str) -> None:
+        """Count text as written."""
+        if self._pid != os.getpid():
+            return
+        self._hash.update(text.encode("utf-8", "surrogatepass"))
+        self._length += len(text)
+        self._threads.add(threading.get_ident())
+        if self._left > 0:
+            self._kept.append(text[: self._left])
+            self._left -= len(text)
+
+    def tree(self) -> dict[str, Tree]:
+        """What was heard, for the recording's seal."""
+        return {
+            "sha256": self._hash.hexdigest(),
+            "length": self._length,
+            "text": "".join(self._kept),
+            "threads": len(self._threads),
+            "width": _width(),
+        }
+
+
+def compare(process: str, recorded: Any, actual: dict[str, Tree]) -> Divergence | None:
+    """Where the output of a replay differs from that of the recording, or None. `actual` has its secrets removed."""
+    if not isinstance(recorded, dict) or recorded.get("width") != actual["width"]:
+        # On another terminal, or none, a program lays out its output as it sees fit.
+        return None
+    old, new = str(recorded.get("text")), str(actual["text"])
+    whole = recorded.get("length", 0) <= KEPT and actual["length"] <= KEPT
+    if old == new and (whole or recorded.get("sha256") == actual["sha256"]):
+        return None
+    lines = old.splitlines(), new.splitlines()
+    if whole and max(recorded.get("threads", 1), actual["threads"]) > 1 and sorted(lines[0]) == sorted(lines[1]):
+        # Which of two threads prints first, when nothing crosses the boundary in between, is nobody's decision.
+        return None
+    detail = "every answer was the recorded one, and yet the program wrote something else"
+    if old == new:
+        detail += f" after the first {KEPT // 1024} KB"
+    return Divergence(Departure.CHANGED, f"{process}/stdout", None, _differing(*lines), detail, "not to compare: ignore=['stdout']")
+
+
+def _differing(old: list[str], new: list[str]) -> tuple[Mismatch, ...]:
+    found = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        for place in range(max(b - a, d - c)):
+            left = old[a + place] if a + place < b else ABSENT
+            right = new[c + place] if c + place < d else ABSENT
+            found.append(Mismatch(f"stdout line {a + place + 1}", left, right))
+            if len(found) == _SHOWN:
+                return tuple(found)
+    return tuple(found)
+
+
+def _width() -> int:
+    """The width of the terminal that is written to, 0 where there is none."""
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ and sys.__stdout__.isatty() else 0
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,193 @@
+"""What filters ask about recordings and steps, read from a recording itself, and only as far as they ask."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from reenact.model import reading
+from reenact.model.conversation import Conversation, Turn
+from reenact.model.plain import compact, error_line, parsed, plain
+from reenact.model.reading import ModelCall
+from reenact.model.recording import CallRecord, Recording, Step
+
+_PATH = re.compile(r"[^.\[\]]+")
+
+
+def lookup(value: Any, path: str) -> Any:
+    """What lies at a dotted path (`body.messages[2].content`), or None. JSON in a text is looked into."""
+    for key in _PATH.findall(path):
+        value = parsed(value)
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list) and key.lstrip("-").isdigit():
+            place = int(key)
+            value = value[place] if -len(value) <= place < len(value) else None
+        else:
+            return None
+    return value
+
+
+class StepFacts:
+    """One step, for a filter. `turn` and `text` count a chat's messages once, where they are new."""
+
+    def __init__(self, step: Step, recording: RecordingFacts) -> None:
+        self.step = step
+        self._recording = recording
+        self._fields: dict[str, Any] = {}
+
+    def get(self, field: str) -> Any:
+        """The value of a filter's field, or None."""
+        if field not in self._fields:
+            self._fields[field] = self._look(field)
+        return self._fields[field]
+
+    def _look(self, field: str) -> Any:
+        own = getattr(self, f"_{field}", None) if "." not in field else None
+        if own is not None:
+            return own()
+        root, _, path = field.partition(".")
+        if root == "args":
+            return lookup(self.args, path)
+        if root == "output":
+            return lookup(self.output, path)
+        return self._recording.get(field)
+
+    @property
+    def call(self) -> CallRecord:
+        """The record behind it."""
+        return self.step.call
+
+    @cached_property
+    def args(self) -> dict[str, Any]:
+        """The arguments, plain."""
+        return {name: plain(tree) for name, tree in self.step.log.args(self.call).items()}
+
+    @cached_property
+    def output(self) -> Any:
+        """What it gave, plain: a stream as its pieces, joined where they are text."""
+        outcome = self.call.outcome
+        if outcome is None or "value" not in outcome:
+            return None
+        value = plain(outcome["value"])
+        if not self.call.pieces:
+            return value
+        pieces = [plain(self.step.log.filled(tree)) for _, _, tree in self.call.pieces]
+        joined = "".join(pieces) if all(isinstance(piece, str) for piece in pieces) else pieces
+        return {**value, "body": parsed(joined)} if isinstance(value, dict) else joined
+
+    @cached_property
+    def error(self) -> str:
+        """The error's last line, or nothing."""
+        outcome = self.call.outcome
+        tree = outcome.get("error") if outcome is not None else None
+        return error_line(tree or self.call.end) if tree or isinstance(self.call.end, dict) else ""
+
+    @cached_property
+    def model_call(self) -> ModelCall | None:
+        """The step as a model call, or None."""
+        return reading.read(self.step.log, self.call)
+
+    @property
+    def turn(self) -> Turn | None:
+        """The model call with what is new in it, or None."""
+        return self._recording.turn(self.step.number)
+
+    @cached_property
+    def text(self) -> str:
+        """All that is said or passed in it, once."""
+        turn = self.turn
+        if turn is None:
+            parts = [compact(value) for value in self.args.values()]
+            parts += [compact(self.output)] if self.output is not None else []
+            return "\n".join([*parts, self.error] if self.error else parts)
+        messages = [*turn.new, *([turn.call.answer] if turn.call.answer is not None else [])]
+        parts = [text for message in messages for text in (message.thinking, message.text) if text]
+        asked = turn.call.answer.calls if turn.call.answer is not None else ()
+        parts += [f"{call.name}({compact(call.args)})" for call in asked]
+        return "\n".join(part for part in (*parts, turn.call.problem, self.error) if part)
+
+    # -- fields, by the names of grammar.FIELDS --------------------------------------------------------------
+
+    def _step(self) -> int:
+        return self.step.number
+
+    def _kind(self) -> str:
+        return self.call.kind
+
+    def _label(self) -> list[str]:
+        # `model:gpt-4o` means the model, whoever carries the call.
+        call = self.model_call
+        return [self.call.label] if call is None else [self.call.label, f"model:{call.model}"]
+
+    def _ended(self) -> str:
+        return self.call.status
+
+    def _model(self) -> str | None:
+        call = self.model_call
+        return None if call is None else call.model or self.call.name
+
+    def _calls(self) -> list[str]:
+        call = self.model_call
+        return [asked.name for asked in call.answer.calls] if call is not None and call.answer is not None else []
+
+    def _tokens(self) -> int | None:
+        return self._count("total")
+
+    def _input_tokens(self) -> int | None:
+        return self._count("input")
+
+    def _output_tokens(self) -> int | None:
+        return self._count("output")
+
+    def _count(self, which: str) -> int | None:
+        call = self.model_call
+        return None if call is None or call.usage is None else int(getattr(call.usage, which))
+
+    def _cost(self) -> float | None:
+        return None if self.model_call is None else reading.cost(self.model_call)
+
+    def _duration(self) -> float | None:
+        return self.call.duration
+
+    def _text(self) -> str:
+        return self.text
+
+    def _error(self) -> str | None:
+        return self.error or None
+
+    def _scope(self) -> str:
+        return self.call.scope
+
+
+class RecordingFacts:
+    """A recording, for a filter, and its steps."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.steps = [StepFacts(step, self) for step in recording]
+        self._conversation = Conversation()
+        self._turns: list[Turn | None] = []
+
+    def __iter__(self) -> Iterator[StepFacts]:
+        return iter(self.steps)
+
+    def get(self, field: str) -> Any:
+        """The value of a field of the recording, or None."""
+        recording = self.recording
+        if field == "id":
+            return recording.id
+        if field == "name":
+            return recording.name
+        if field == "tag":
+            return list(recording.tags)
+        return recording.status if field == "status" else None
+
+    def turn(self, number: int) -> Turn | None:
+        """The turn of a step. What is new depends on all calls before it, so those are read first."""
+        while len(self._turns) < number:
+            call = self.steps[len(self._turns)].model_call
+            self._turns.append(None if call is None else self._conversation.turn(call))
+        return self._turns[number - 1]

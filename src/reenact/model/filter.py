@@ -1,0 +1,151 @@
+"""The filter language, one for lists, search, breakpoints and reports: what a filter means.
+
+`grammar` says how one is written, `docs/filters.md` both for users. Pure: who asks brings the facts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from reenact.model.grammar import OF_RECORDING, All, Node, Not, Parser, Term, terms
+
+
+class Facts(Protocol):
+    """What a filter asks about a step or a recording."""
+
+    def get(self, field: str) -> Any:
+        """The value of a field (a list has several), or None where there is none.
+
+        Besides `FIELDS` it knows `label`, `ended` (`ok`, `error`, `cancelled`, `in flight`), and paths below `args.`
+        and `output.`.
+        """
+
+
+F = TypeVar("F", bound=Facts)
+Test: TypeAlias = Callable[[Facts], bool]
+
+
+class Filter:
+    """A parsed filter.
+
+    Args:
+        text: The filter as written; an empty one holds for everything.
+
+    Raises:
+        FilterError: It does not parse; the text points at the column.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.node = Parser(text).parse()
+        parts = self.node.inner if isinstance(self.node, All) else (self.node,)
+        self._head = [_test(part) for part in parts if _fields(part) <= OF_RECORDING]
+        self._steps = [part for part in parts if not _fields(part) <= OF_RECORDING]
+        self._tests = [_test(part) for part in self._steps]
+
+    def matches(self, facts: Facts) -> bool:
+        """Whether it holds for a step."""
+        return all(test(facts) for test in self._head) and all(test(facts) for test in self._tests)
+
+    def select(self, recording: Facts, steps: Iterable[F]) -> list[F] | None:
+        """The steps of a recording for which it holds, or None where the recording is not meant.
+
+        A recording is meant when one of its steps is. What speaks of the recording only (`tag:x`) needs no step: then
+        the list is empty. And `not error`, with nothing else said of steps, means recordings without such a step.
+        """
+        if not all(test(recording) for test in self._head):
+            return None
+        if not self._tests:
+            return []
+        if all(isinstance(part, Not) for part in self._steps):
+            return [] if all(all(test(step) for test in self._tests) for step in steps) else None
+        return [step for step in steps if all(test(step) for test in self._tests)] or None
+
+    @property
+    def about_steps(self) -> bool:
+        """Whether it speaks of steps at all."""
+        return bool(self._tests)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that it takes for kinds of effects; one that does not exist may be meant as text."""
+        return tuple(term.value for term in terms(self.node) if term.field == "kind" and term.op == "is")
+
+    def __repr__(self) -> str:
+        return f"Filter({self.text!r})"
+
+
+def _fields(node: Node) -> frozenset[str]:
+    return frozenset(term.field for term in terms(node))
+
+
+# -- what it means -------------------------------------------------------------------------------------------
+
+
+def _test(node: Node) -> Test:
+    if isinstance(node, Term):
+        return _compare(node)
+    if isinstance(node, Not):
+        test = _test(node.inner)
+        return lambda facts: not test(facts)
+    tests = [_test(part) for part in node.inner]
+    if isinstance(node, All):
+        return lambda facts: all(test(facts) for test in tests)
+    return lambda facts: any(test(facts) for test in tests)
+
+
+def _compare(term: Term) -> Test:
+    field, holds = term.field, _holds(term)
+
+    def test(facts: Facts) -> bool:
+        value = facts.get(field)
+        if isinstance(value, (list, tuple)):
+            return any(holds(item) for item in value)
+        return value is not None and holds(value)
+
+    return test
+
+
+def _holds(term: Term) -> Callable[[Any], bool]:
+    """Whether one value is as the term says. What is missing, or of another type, is not."""
+    op, wanted = term.op, term.value
+    if op == "is":
+        return (lambda value: bool(value)) if wanted is True else lambda value: value == wanted
+    if op == ":":
+        pattern = glob(wanted)
+        return lambda value: pattern.fullmatch(_text(value)) is not None
+    if op in ("~", "!~"):
+        search = re.compile(wanted, re.IGNORECASE).search
+        return lambda value: (search(_text(value)) is not None) == (op == "~")
+    if op in ("==", "!="):
+        return lambda value: (value == wanted or _text(value) == _text(wanted)) == (op == "==")
+    order: Callable[[Any, Any], bool] = _ORDER[op]
+
+    def ordered(value: Any) -> bool:
+        if isinstance(wanted, (int, float)) != isinstance(value, (int, float)):
+            return False
+        return order(value, wanted)
+
+    return ordered
+
+
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "<": lambda one, other: one < other,
+    "<=": lambda one, other: one <= other,
+    ">": lambda one, other: one > other,
+    ">=": lambda one, other: one >= other,
+}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "true" if value is True else "false" if value is False else str(value)
+
+
+@lru_cache(256)
+def glob(pattern: str) -> re.Pattern[str]:
+    """A pattern with `*` and `?` as a regular expression, whole and without regard to case."""
+    body = "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern)
+    return re.compile(body, re.IGNORECASE | re.DOTALL)

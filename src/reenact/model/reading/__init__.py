@@ -1,0 +1,146 @@
+"""How to read a model call: which messages went in, what came out, how many tokens, at what price.
+
+One registry of readers for all who need it (show, filters, the index, later diff and diagnose). A reader looks at
+the effect of one kind and gives a `ModelCall`, or None to what it does not know; `add_reader` takes more of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from reenact.model.event import Tree
+from reenact.model.plain import binary, parsed, plain
+from reenact.model.reading import anthropic, google, openai, pydantic_ai
+from reenact.model.reading.call import Asked, Message, ModelCall, Reader, ToolCall, Usage
+from reenact.model.reading.price import cost
+from reenact.model.reading.text import content, counted, events
+from reenact.model.recording import CallRecord, Log
+
+__all__ = ["Message", "ModelCall", "Reader", "ToolCall", "Usage", "add_reader", "cost", "read"]
+
+
+class Exchange:
+    """An effect and its outcome as readers see it: plain, and decoded only where somebody looks."""
+
+    def __init__(self, log: Log, call: CallRecord) -> None:
+        self.kind = call.kind
+        self.name = call.name
+        self._log = log
+        self._call = call
+
+    @cached_property
+    def args(self) -> dict[str, Any]:
+        return {name: plain(tree) for name, tree in self._log.args(self._call).items()}
+
+    @cached_property
+    def value(self) -> Any:
+        outcome = self._call.outcome
+        return plain(outcome.get("value")) if outcome is not None else None
+
+    @cached_property
+    def chunks(self) -> list[Any]:
+        return [plain(tree) for _, _, tree in self._call.pieces]
+
+    @cached_property
+    def body(self) -> bytes:
+        return b"".join(self._bytes(tree) for _, _, tree in self._call.pieces)
+
+    @property
+    def stream(self) -> bool:
+        return bool(self._call.pieces)
+
+    def _bytes(self, tree: Tree) -> bytes:
+        return binary(self._log.filled(tree)) or b""
+
+
+def read(log: Log, call: CallRecord) -> ModelCall | None:
+    """The model call that an effect is, or None where it is none. Never raises: what is odd is read as far as it goes."""
+    if call.kind not in _KINDS:
+        return None
+    asked = Exchange(log, call)
+    for reader in _readers:
+        try:
+            found = reader(asked)
+        except Exception:
+            continue
+        if found is not None:
+            return found
+    return None
+
+
+def add_reader(reader: Reader, kind: str) -> None:
+    """Have effects of that kind read by one more reader, asked before those there are."""
+    _KINDS.add(kind)
+    _readers.insert(0, reader)
+
+
+def _pydantic_ai(asked: Asked) -> ModelCall | None:
+    if asked.kind != "model" or not pydantic_ai.speaks(asked.args.get("messages")):
+        return None
+    reply = asked.value
+    if asked.stream and not (isinstance(reply, dict) and reply.get("parts")):
+        # The whole response follows the pieces of a stream.
+        reply = next((chunk for chunk in reversed(asked.chunks) if _whole(chunk)), reply)
+    return pydantic_ai.read(asked.name, asked.args, reply)
+
+
+def _whole(chunk: Any) -> bool:
+    return isinstance(chunk, dict) and isinstance(chunk.get("parts"), list)
+
+
+def _model(asked: Asked) -> ModelCall | None:
+    """Any other effect of kind `model`: a chat in OpenAI's form where it is one, else whatever text there is."""
+    if asked.kind != "model":
+        return None
+    args, value = asked.args, asked.value
+    name = str(args.get("model") or asked.name)
+    if isinstance(value, dict) and ("choices" in value or "error" in value):
+        return openai.read_chat({"model": name, **args}, value, [])
+    messages = openai.chat_messages(args.get("messages"))
+    if not messages:
+        given = args.get("prompt") or args.get("question") or args.get("input") or next(iter(args.values()), None)
+        messages = (Message("user", content(given)),) if given is not None else ()
+    if asked.stream:
+        answer: Message | None = Message("assistant", asked.body.decode(errors="replace") or content(asked.chunks))
+    elif isinstance(value, dict) and ("role" in value or "tool_calls" in value):
+        answer = openai.chat_message(value)
+    else:
+        answer = Message("assistant", content(value)) if value is not None else None
+    usage = counted(value.get("usage")) if isinstance(value, dict) else None
+    return ModelCall(name, messages, answer, usage, streamed=asked.stream)
+
+
+def _http(asked: Asked) -> ModelCall | None:
+    """The known APIs over HTTP, told apart by the end of their path."""
+    if asked.kind != "http" or not asked.name.startswith("POST "):
+        return None
+    path = asked.name.partition("/")[2].rstrip("/")
+    if not path.endswith(_PATHS):
+        return None
+    request = parsed(asked.args.get("body"))
+    if not isinstance(request, dict):
+        return None
+    body = asked.body
+    reply = parsed(body) if body[:1] in b"{[" else None
+    pieces = events(body) if reply is None or isinstance(reply, bytes) else []
+    host = urlsplit(str(asked.args.get("url"))).hostname or ""
+    if path.endswith("Content"):
+        model = unquote(path.rpartition("/")[2].partition(":")[0])
+        replies = reply if isinstance(reply, list) else [reply] if isinstance(reply, dict) else pieces
+        return google.read(model, request, replies)
+    if path.endswith("messages"):
+        return anthropic.read(request, reply, pieces)
+    found = (openai.read_responses if path.endswith("responses") else openai.read_chat)(request, reply, pieces)
+    return found if host != "api.openai.com" else _by_openai(found)
+
+
+def _by_openai(call: ModelCall) -> ModelCall:
+    return replace(call, provider="openai")
+
+
+_PATHS = ("chat/completions", "completions", "responses", "messages", "api/chat", "api/generate", "enerateContent")
+_KINDS = {"model", "http"}
+_readers: list[Reader] = [_pydantic_ai, _http, _model]

@@ -1,0 +1,61 @@
+"""Google's generateContent, of Gemini's API and of Vertex."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reenact.model.plain import compact
+from reenact.model.reading.call import Message, ModelCall, ToolCall, Usage
+from reenact.model.reading.openai import problem
+from reenact.model.reading.text import number
+
+
+def read(model: str, request: dict[str, Any], replies: list[dict[str, Any]]) -> ModelCall:
+    """A call of generateContent (one reply) or streamGenerateContent (several)."""
+    system = request.get("systemInstruction") or request.get("system_instruction")
+    given = [_message(item) for item in request.get("contents") or () if isinstance(item, dict)]
+    pieces = [_message(candidate.get("content") or {}) for reply in replies for candidate in (reply.get("candidates") or ())[:1]]
+    counts = next((reply["usageMetadata"] for reply in reversed(replies) if reply.get("usageMetadata")), None)
+    answer = Message(
+        "assistant",
+        "".join(piece.text for piece in pieces),
+        tuple(call for piece in pieces for call in piece.calls),
+        thinking="".join(piece.thinking for piece in pieces),
+    )
+    return ModelCall(
+        model=next((str(reply["modelVersion"]) for reply in replies if reply.get("modelVersion")), model),
+        messages=(*([Message("system", _message(system).text)] if isinstance(system, dict) else []), *given),
+        answer=answer if pieces else None,
+        usage=_usage(counts) if counts else None,
+        provider="google",
+        streamed=len(replies) > 1,
+        problem=next((text for reply in replies if (text := problem(reply))), ""),
+    )
+
+
+def _message(item: dict[str, Any]) -> Message:
+    said, thought, calls = [], [], []
+    role, name = {"model": "assistant"}.get(str(item.get("role") or "user"), str(item.get("role") or "user")), ""
+    for part in item.get("parts") or ():
+        call = part.get("functionCall") or part.get("function_call")
+        result = part.get("functionResponse") or part.get("function_response")
+        if call:
+            calls.append(ToolCall(str(call.get("name")), call.get("args"), str(call.get("id") or "")))
+        elif result:
+            role, name = "tool", str(result.get("name") or "")
+            said.append(_given(result.get("response")))
+        elif part.get("inlineData") or part.get("inline_data"):
+            said.append("[file]")
+        else:
+            (thought if part.get("thought") else said).append(str(part.get("text") or ""))
+    return Message(role, "".join(said), tuple(calls), name, thinking="".join(thought))
+
+
+def _given(response: Any) -> str:
+    from_one = response.get("result", response.get("return_value", response)) if isinstance(response, dict) else response
+    return compact(from_one)
+
+
+def _usage(counts: dict[str, Any]) -> Usage:
+    made = number(counts.get("candidatesTokenCount")) + number(counts.get("thoughtsTokenCount"))
+    return Usage(number(counts.get("promptTokenCount")), made, number(counts.get("cachedContentTokenCount")))

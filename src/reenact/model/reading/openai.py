@@ -1,0 +1,183 @@
+"""OpenAI's chat completions and responses, which many others speak too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reenact.model.plain import compact
+from reenact.model.reading.call import Draft, Message, ModelCall, ToolCall
+from reenact.model.reading.text import arguments, assembled, content, counted
+
+
+def chat_messages(items: Any) -> tuple[Message, ...]:
+    """The messages of a chat in OpenAI's form. Tool results learn their tool's name from the call before them."""
+    names: dict[str, str] = {}
+    found = []
+    for item in items if isinstance(items, list) else []:
+        message = chat_message(item, names)
+        names.update({call.id: call.name for call in message.calls})
+        found.append(message)
+    return tuple(found)
+
+
+def chat_message(item: Any, names: dict[str, str] | None = None) -> Message:
+    """One message of a chat in OpenAI's form."""
+    if not isinstance(item, dict):
+        return Message("user", content(item))
+    role = str(item.get("role") or "assistant")
+    given = list(item.get("tool_calls") or ())
+    if item.get("function_call"):
+        given.append({"function": item["function_call"]})
+    calls = tuple(_call(call) for call in given if isinstance(call, dict))
+    id = str(item.get("tool_call_id") or "")
+    name = str(item.get("name") or (names or {}).get(id, "") or "")
+    thinking = item.get("reasoning_content") or item.get("reasoning") or ""
+    role = {"developer": "system", "function": "tool"}.get(role, role)
+    text = content(item.get("content")) or content(item.get("refusal"))
+    return Message(role, text, calls, name, id, thinking if isinstance(thinking, str) else "")
+
+
+def _call(call: dict[str, Any]) -> ToolCall:
+    function = call.get("function") or call.get("custom") or call
+    given = function.get("arguments", function.get("input"))
+    return ToolCall(str(function.get("name") or ""), arguments(given), str(call.get("id") or ""))
+
+
+def read_chat(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]]) -> ModelCall:
+    """A chat completion, whole (`reply`) or streamed (`pieces`)."""
+    reply = reply if isinstance(reply, dict) else {}
+    answer = None
+    if pieces:
+        answer, reply = _chat_stream(pieces)
+    elif choices := reply.get("choices"):
+        answer = chat_message(choices[0].get("message") or {"content": choices[0].get("text")})
+    elif isinstance(reply.get("message"), dict):
+        # Ollama, whose own API differs in little else.
+        answer = chat_message(reply["message"])
+        reply = {**reply, "usage": {"prompt_tokens": reply.get("prompt_eval_count"), "completion_tokens": reply.get("eval_count")}}
+    return ModelCall(
+        model=str(reply.get("model") or request.get("model") or ""),
+        messages=chat_messages(request.get("messages")) or _prompted(request),
+        answer=answer,
+        usage=counted(reply.get("usage")),
+        tools=_offered(request),
+        streamed=bool(pieces),
+        problem=problem(reply),
+    )
+
+
+def _prompted(request: dict[str, Any]) -> tuple[Message, ...]:
+    return (Message("user", content(request["prompt"])),) if request.get("prompt") else ()
+
+
+def _offered(request: dict[str, Any]) -> tuple[str, ...]:
+    tools = [tool for tool in request.get("tools") or () if isinstance(tool, dict)]
+    return tuple(str((tool.get("function") or tool).get("name") or tool.get("type") or "") for tool in tools)
+
+
+def _chat_stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str, Any]]:
+    draft = Draft()
+    summary: dict[str, Any] = {}
+    for piece in pieces:
+        summary.update({key: piece[key] for key in ("model", "usage", "error") if piece.get(key)})
+        if "eval_count" in piece:
+            summary["usage"] = {"prompt_tokens": piece.get("prompt_eval_count"), "completion_tokens": piece["eval_count"]}
+        choices = piece.get("choices") or ([{"delta": piece["message"]}] if isinstance(piece.get("message"), dict) else [])
+        for choice in choices[:1]:
+            _delta(draft, choice.get("delta") or {}, choice.get("text"))
+    return assembled(draft), summary
+
+
+def _delta(draft: Draft, delta: dict[str, Any], text: Any) -> None:
+    draft.text.append(content(delta.get("content")) or content(text))
+    draft.thinking.append(content(delta.get("reasoning_content") or delta.get("reasoning")))
+    for place, call in enumerate(delta.get("tool_calls") or ()):
+        function = call.get("function") or {}
+        given = function.get("arguments") or ""
+        # Ollama sends whole calls without an index, their arguments as an object.
+        key = call.get("index", place if isinstance(given, str) else len(draft.calls))
+        draft.call(key, function.get("name") or "", given if isinstance(given, str) else compact(given), call.get("id") or "")
+
+
+def read_responses(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]]) -> ModelCall:
+    """A call of the responses API, whole or streamed."""
+    streamed = _responses_stream(pieces) if pieces else None
+    reply = streamed if streamed is not None else reply if isinstance(reply, dict) else {}
+    given = request.get("input")
+    items = given if isinstance(given, list) else [{"role": "user", "content": given}] if given else []
+    before = [Message("system", content(request["instructions"]))] if request.get("instructions") else []
+    messages = _items(items)
+    return ModelCall(
+        model=str(reply.get("model") or request.get("model") or ""),
+        messages=(*before, *messages),
+        answer=_joined(_items(reply["output"])) if reply.get("output") else None,
+        usage=counted(reply.get("usage")),
+        tools=_offered(request),
+        streamed=bool(pieces),
+        problem=problem(reply),
+    )
+
+
+def _responses_stream(pieces: list[dict[str, Any]]) -> dict[str, Any]:
+    last: dict[str, Any] = {}
+    done = []
+    draft = Draft()
+    for piece in pieces:
+        if isinstance(piece.get("response"), dict):
+            last = piece["response"]
+        elif piece.get("type") == "response.output_item.done":
+            done.append(piece["item"])
+        elif piece.get("type") == "response.output_text.delta":
+            draft.text.append(str(piece.get("delta") or ""))
+        elif piece.get("type") == "error":
+            last = {**last, "error": piece}
+    if last.get("output"):
+        return last
+    # Cut off before its end, or a server that leaves the output out of its summary.
+    cut = [{"type": "message", "role": "assistant", "content": "".join(draft.text)}] if draft.text else []
+    return {**last, "output": done or cut}
+
+
+def _items(items: list[Any]) -> tuple[Message, ...]:
+    """The items of the responses API as messages: calls and their outputs are items of their own there."""
+    names: dict[str, str] = {}
+    found = []
+    for item in items:
+        kind = item.get("type") if isinstance(item, dict) else None
+        if kind in ("function_call", "custom_tool_call"):
+            call = ToolCall(str(item.get("name")), arguments(item.get("arguments", item.get("input"))), str(item.get("call_id")))
+            names[call.id] = call.name
+            found.append(Message("assistant", calls=(call,)))
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            id = str(item.get("call_id"))
+            found.append(Message("tool", content(item.get("output")), name=names.get(id, ""), id=id))
+        elif kind == "reasoning":
+            found.append(Message("assistant", thinking=content(item.get("summary"))))
+        elif kind in (None, "message"):
+            found.append(chat_message(item))
+        else:
+            found.append(Message("assistant", calls=(_hosted(item, str(kind)),)))
+    return tuple(found)
+
+
+def _hosted(item: dict[str, Any], kind: str) -> ToolCall:
+    left = {key: value for key, value in item.items() if key not in ("type", "id", "status") and value is not None}
+    return ToolCall(kind.removesuffix("_call"), left, str(item.get("id") or ""))
+
+
+def _joined(messages: tuple[Message, ...]) -> Message:
+    """An answer's items as one message."""
+    return Message(
+        "assistant",
+        "\n".join(message.text for message in messages if message.text),
+        tuple(call for message in messages for call in message.calls),
+        thinking="\n".join(message.thinking for message in messages if message.thinking),
+    )
+
+
+def problem(reply: dict[str, Any]) -> str:
+    """The API's own words where it refused."""
+    error = reply.get("error") or reply.get("detail")
+    if isinstance(error, dict):
+        return str(error.get("message") or error)
+    return str(error) if error else ""

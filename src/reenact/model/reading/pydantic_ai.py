@@ -1,0 +1,85 @@
+"""Pydantic AI's messages, as its own JSON has them and as the adapter records them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reenact.model.plain import compact
+from reenact.model.reading.call import Message, ModelCall, ToolCall
+from reenact.model.reading.text import arguments, content, counted
+
+_ROLES = {"system-prompt": "system", "user-prompt": "user", "tool-return": "tool", "retry-prompt": "tool"}
+
+
+def speaks(messages: Any) -> bool:
+    """Whether that is a list of Pydantic AI's messages."""
+    return (
+        isinstance(messages, list)
+        and bool(messages)
+        and isinstance(messages[0], dict)
+        and isinstance(messages[0].get("parts"), list)
+        and messages[0].get("kind") in ("request", "response", None)
+        and all(isinstance(part, dict) and "part_kind" in part for part in messages[0]["parts"])
+    )
+
+
+def messages(items: list[Any]) -> tuple[Message, ...]:
+    """A history as messages: each part of a request is one."""
+    found: list[Message] = []
+    instructions = ""
+    for item in items:
+        if not isinstance(item, dict):
+            continue
+        if item.get("kind") == "response":
+            found.append(response(item))
+            continue
+        if item.get("instructions") and item["instructions"] != instructions:
+            # They are sent first, and as the newest request has them: an earlier request's are gone by then.
+            found = [message for message in found if message.name != "instructions"]
+            instructions = str(item["instructions"])
+            found.insert(0, Message("system", instructions, name="instructions"))
+        found += [_part(part) for part in item.get("parts") or () if isinstance(part, dict)]
+    return tuple(found)
+
+
+def _part(part: dict[str, Any]) -> Message:
+    kind = str(part.get("part_kind"))
+    role = _ROLES.get(kind, "user")
+    name = str(part.get("tool_name") or "")
+    if kind == "retry-prompt" and not name:
+        role = "user"
+    given = part.get("content")
+    text = content(given) if kind in ("system-prompt", "user-prompt", "retry-prompt") else compact(given)
+    return Message(role, text if given is not None else "", name=name, id=str(part.get("tool_call_id") or "") if role == "tool" else "")
+
+
+def response(item: dict[str, Any]) -> Message:
+    """A response as a message."""
+    said, thought, calls = [], [], []
+    for part in item.get("parts") or ():
+        kind = str(part.get("part_kind")) if isinstance(part, dict) else ""
+        if kind.endswith("tool-call"):
+            id = str(part.get("tool_call_id") or "")
+            calls.append(ToolCall(str(part.get("tool_name")), arguments(part.get("args")), id))
+        elif kind == "thinking":
+            thought.append(str(part.get("content") or ""))
+        elif kind == "text":
+            said.append(str(part.get("content") or ""))
+        elif kind == "file":
+            said.append("[file]")
+    return Message("assistant", "\n".join(said), tuple(calls), thinking="\n".join(thought))
+
+
+def read(model: str, args: dict[str, Any], reply: Any) -> ModelCall:
+    """A model request as the adapter records it."""
+    reply = reply if isinstance(reply, dict) else {}
+    tools = [tool for tool in args.get("tools") or () if isinstance(tool, (dict, str))]
+    return ModelCall(
+        model=str(reply.get("model_name") or model),
+        messages=messages(args["messages"]),
+        answer=response(reply) if "parts" in reply else None,
+        usage=counted(reply.get("usage")),
+        provider=str(reply.get("provider_name") or ""),
+        tools=tuple(tool if isinstance(tool, str) else str(tool.get("name") or "") for tool in tools),
+        streamed=bool(args.get("stream")),
+    )

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+from fake_provider import Provider
+
+pytest.importorskip("pydantic_ai")
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path, monkeypatch):
+    monkeypatch.setenv("REENACT_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def provider():
+    provider = Provider()
+    yield provider
+    provider.stop()
+
+
+def pytest_collection_modifyitems(items):
+    # The programs leave their clients and the loop of `run_sync` to the end of the process, as small programs do.
+    for item in items:
+        if item.path.parent.name == "pydantic_agents":
+            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+            item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))

@@ -1,0 +1,98 @@
+"""Who reads: the program's own code, a library, or a library on the program's behalf."""
+
+import dataclasses
+import datetime as dt
+import subprocess
+import sys
+import textwrap
+import time
+import uuid
+
+import pytest
+
+from reenact.adapters.stdlib import callers
+
+
+@dataclasses.dataclass
+class Note:
+    at: dt.datetime = dataclasses.field(default_factory=dt.datetime.now)
+
+
+def test_the_program_is_what_is_neither_installed_nor_standard_nor_ours():
+    assert callers.module_kind({"__name__": "agent", "__file__": "/home/me/agent.py"}) == callers.OWN
+    assert callers.module_kind({"__name__": "json", "__file__": "agent/json.py"}) == callers.OWN
+    assert callers.module_kind({"__name__": "openai", "__file__": "/x/site-packages/openai/__init__.py"}) == callers.LIBRARY
+    assert callers.module_kind({"__name__": "logging", "__file__": __import__("logging").__file__}) == callers.LIBRARY
+    assert callers.module_kind({"__name__": "uuid", "__file__": uuid.__file__}) == callers.VALUE
+    assert callers.module_kind({"__name__": "reenact.x", "__file__": callers.__file__}) == callers.LIBRARY
+    assert callers.module_kind({"__name__": "__main__"}) == callers.OWN
+    assert callers.module_kind({"__name__": "sys"}) == callers.LIBRARY
+
+
+def test_a_generated_initialiser_reads_for_its_class(drawn, library):
+    assert drawn(Note) == ["clock:time"]
+    messages = library(
+        "messages",
+        """
+        import dataclasses, datetime
+        @dataclasses.dataclass
+        class Message:
+            at: datetime.datetime = dataclasses.field(default_factory=datetime.datetime.now)
+        """,
+    )
+    assert drawn(messages.Message) == []
+
+
+def test_code_without_a_file_is_the_programs(drawn):
+    assert drawn(lambda: exec("import time; time.time()", {"__name__": "__main__"})) == ["clock:time"]
+
+
+def test_a_callback_of_the_programs_is_its_own_wherever_it_is_called_from(drawn, library):
+    hooks = library("hooks", "def call(function): return function()")
+    assert drawn(lambda: hooks.call(lambda: time.time())) == ["clock:time"]
+
+
+def test_an_installed_package_can_be_counted_as_the_program(drawn, library, monkeypatch):
+    monkeypatch.setattr(callers, "_own", set())
+    agent = library("agentpack", "import time\ndef read(): return time.time()")
+    assert drawn(agent.read) == []
+    callers.own("agentpack")
+    assert drawn(agent.read) == ["clock:time"]
+
+
+@pytest.mark.parametrize("how", ["-m", "script", "REENACT_OWN"])
+def test_an_installed_program_is_the_program(how, tmp_path):
+    package = tmp_path / "site-packages" / "shopagent"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text(
+        textwrap.dedent(
+            """
+            import time, reenact
+            def main():
+                with reenact.record() as recording:
+                    time.time()
+                print([source for _, source in recording.load().logs[0].draws])
+            if __name__ == "__main__":
+                main()
+            """
+        )
+    )
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "shopagent"
+    script.write_text("import sys\nfrom shopagent.__main__ import main\nmain()\n")
+    command = {
+        "-m": ["-m", "shopagent"],
+        "script": [str(script)],
+        "REENACT_OWN": ["-c", "import shopagent.__main__ as m; m.main()"],
+    }[how]
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", *command],
+        env={"PYTHONPATH": str(package.parent), "REENACT_HOME": str(tmp_path)}
+        | ({"REENACT_OWN": "shopagent"} if how == "REENACT_OWN" else {}),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert "clock:time" in done.stdout
