@@ -12,6 +12,7 @@ import functools
 import logging
 import sys
 import threading
+from _thread import allocate_lock
 from asyncio import base_events
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -36,6 +37,10 @@ _awaited: ContextVar[list[bool] | None] = ContextVar("reenact_awaited", default=
 _clocks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """The loops whose clock a replay has moved on, each with the turnstile that knows by how much."""
 
+_sleepers: dict[int, list[tuple[Any, int]]] = {}
+_sleeping = allocate_lock()
+"""Who waits for which thread or condition, in order."""
+
 _BEGIN = "begin"
 _NEVER = "cancelled before it began"
 
@@ -54,6 +59,7 @@ def install() -> None:
     _replace(threading.Thread, "start", _start)
     _replace(threading.Thread, "join", _join)
     _replace(threading.Condition, "wait", _wait)
+    _replace(threading.Condition, "notify", _notify)
     _replace(ThreadPoolExecutor, "submit", _submit)
     for name in ("as_completed", "wait"):
         _replace(asyncio, name, {"as_completed": _as_completed, "wait": _asyncio_wait}[name])
@@ -140,6 +146,7 @@ def _start(original: Callable[..., Any], thread: threading.Thread) -> None:
             # It is remembered, and surfaces at the edge of the replay: here it could only be printed.
             pass
         finally:
+            _wake(thread, len(_sleepers))
             turnstile.thread_ends()
 
     thread.run = run_within  # type: ignore[method-assign]
@@ -310,7 +317,7 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
     outer = loop.create_future()
 
     def done(_: Any) -> None:
-        run.turnstile.push(loop, run.handler.due(scope, name), release, outer.done)
+        run.turnstile.push(loop, run.handler.due(scope, name), release, outer.done, 0.0)
 
     def release() -> None:
         run.handler.fire(scope, name)
@@ -346,11 +353,36 @@ def _blocking(original: Callable[..., Any], owner: Any, timeout: float | None) -
     scope = current()
     if scope is None:
         return original(owner, timeout)
-    scope.run.turnstile.blocks()
+    turnstile = scope.run.turnstile
+    sleeper = (turnstile, threading.get_ident())
+    with _sleeping:
+        _sleepers.setdefault(id(owner), []).append(sleeper)
+    turnstile.blocks()
     try:
         return original(owner, timeout)
     finally:
-        scope.run.turnstile.unblocks()
+        with _sleeping:
+            others = _sleepers.get(id(owner), [])
+            if sleeper in others:
+                others.remove(sleeper)
+            if not others:
+                _sleepers.pop(id(owner), None)
+        turnstile.unblocks()
+
+
+def _notify(original: Callable[..., Any], condition: threading.Condition, n: int = 1) -> None:
+    if _sleepers:
+        _wake(condition, n)
+    original(condition, n)
+
+
+def _wake(owner: Any, count: int) -> None:
+    """Whoever waits for this will go on: known at once, not only when it gets the processor."""
+    with _sleeping:
+        sleepers = _sleepers.get(id(owner), [])
+        woken, sleepers[:count] = sleepers[:count], []
+    for turnstile, thread in woken:
+        turnstile.woken(thread)
 
 
 # -- order of sets -------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ class Turnstile(Protocol):
         given_up: Callable[[], bool],
         when: float | None = None,
     ) -> None:
-        """Queue a wake-up of the loop (a timer with its time, a job): `release` runs in its turn."""
+        """Queue a wake-up of the loop (a timer with its time, a job with time 0): `release` runs in its turn."""
 
     def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
         """Wait for a cancellation that the recording has seen."""
@@ -86,6 +86,9 @@ class Turnstile(Protocol):
 
     def unblocks(self) -> None:
         """The running thread goes on."""
+
+    def woken(self, thread: int) -> None:
+        """A blocked thread has been woken by this one, and will go on."""
 
     def job_done(self) -> None:
         """An executor's job has returned; its loop will hear of it."""
@@ -258,6 +261,10 @@ class RecordingTurnstile(_Base):
     def unblocks(self) -> None:
         self._runs()
 
+    def woken(self, thread: int) -> None:
+        with self._cond:
+            self._running.add(thread)
+
     def job_done(self) -> None: ...
 
     def job_passed(self) -> None: ...
@@ -349,8 +356,12 @@ class ReplayingTurnstile(_Base):
         self._moved()
 
     def unblocks(self) -> None:
+        self.woken(get_ident())
+
+    def woken(self, thread: int) -> None:
         with self._cond:
-            self._blocked.discard(get_ident())
+            self._blocked.discard(thread)
+            self._progress = monotonic()
 
     def live_begins(self) -> None:
         with self._cond:
@@ -468,7 +479,8 @@ class ReplayingTurnstile(_Base):
                 return True
             if order is None:
                 # A live answer passes at once; a timer without a record only when nothing else can happen.
-                wait = entry.when is not None and not self._alone(me)
+                others = bool(self._waiting or self._able(me) or self._coming or self._outstanding)
+                wait = entry.when is not None and (others or (entry.when > 0 and self._jobs > 0))
             else:
                 late = monotonic() - self._progress > PATIENCE and not self._outstanding
                 due = order <= self._next or (self._alone(me) and self._lowest(order)) or late

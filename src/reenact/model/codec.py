@@ -33,6 +33,7 @@ from reenact.model.event import Tree
 _SAFE_INT = 2**63
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _DEPTH = 200
+_CAUSES = 4
 
 BLOB_SIZE = 16384
 """From how many bytes on a binary value is kept as a blob."""
@@ -181,8 +182,8 @@ class Encoder:
         return {"$unkept": [name, _printable(text)]}
 
 
-def encode_error(error: BaseException, encoder: Encoder) -> Tree:
-    """An exception as a tree: its type, arguments, text, attributes and notes."""
+def encode_error(error: BaseException, encoder: Encoder, depth: int = 0) -> Tree:
+    """An exception as a tree: its type, arguments, text, attributes and the exceptions that it was raised from."""
     attributes = {name: item for name, item in vars(error).items() if not name.startswith("__")}
     if isinstance(error, OSError) and error.errno is not None and error.errno not in error.args[:1]:
         # A subclass has put arguments of its own in the place of the system's.
@@ -195,6 +196,9 @@ def encode_error(error: BaseException, encoder: Encoder) -> Tree:
     }
     if attributes:
         tree["attributes"] = {name: encoder.encode(item) for name, item in attributes.items()}
+    if error.__cause__ is not None and depth < _CAUSES:
+        # Libraries wrap each other's errors, and tell by the cause what happened.
+        tree["cause"] = encode_error(error.__cause__, encoder, depth + 1)
     return tree
 
 
@@ -291,6 +295,8 @@ def decode_error(tree: Tree) -> BaseException:
         return RecordedError(tree["type"], tree["text"])
     for name, item in tree.get("attributes", {}).items():
         object.__setattr__(error, name, decode(item))
+    if "cause" in tree:
+        error.__cause__ = decode_error(tree["cause"])
     return error
 
 

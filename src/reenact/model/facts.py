@@ -87,7 +87,10 @@ class StepFacts:
 
     @cached_property
     def model_call(self) -> ModelCall | None:
-        """The step as a model call, or None."""
+        """The step as a model call, or None; an HTTP exchange that carries a recorded model call is none besides."""
+        within = self.step.log.calls.get(self.call.within) if self.call.within is not None else None
+        if within is not None and within.kind == "model":
+            return None
         return reading.read(self.step.log, self.call)
 
     @property

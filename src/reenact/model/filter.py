@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from reenact.model.grammar import OF_RECORDING, All, Node, Not, Parser, Term, terms
+from reenact.model.grammar import OF_RECORDING, All, Any_, Node, Not, Parser, Term, terms
 
 
 class Facts(Protocol):
@@ -56,13 +56,24 @@ class Filter:
         A recording is meant when one of its steps is. What speaks of the recording only (`tag:x`) needs no step: then
         the list is empty. And `not error`, with nothing else said of steps, means recordings without such a step.
         """
-        if not all(test(recording) for test in self._head):
+        if not self.head(recording):
             return None
         if not self._tests:
             return []
         if all(isinstance(part, Not) for part in self._steps):
             return [] if all(all(test(step) for test in self._tests) for step in steps) else None
         return [step for step in steps if all(test(step) for test in self._tests)] or None
+
+    @property
+    def candidates(self) -> Node:
+        """What holds at least for all steps that `select` must see: an index asks for those, and no more."""
+        if self._steps and all(isinstance(part, Not) for part in self._steps):
+            return Any_(tuple(part.inner for part in self._steps if isinstance(part, Not)))
+        return All(tuple(self._steps))
+
+    def head(self, recording: Facts) -> bool:
+        """Whether what it says of the recording itself holds."""
+        return all(test(recording) for test in self._head)
 
     @property
     def about_steps(self) -> bool:

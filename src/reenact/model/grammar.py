@@ -199,7 +199,7 @@ class Parser:
 
     def _string(self) -> str:
         opened, quote = self._at, self._text[self._at]
-        said = []
+        said: list[str] = []
         place = self._at + 1
         while place < len(self._text):
             letter = self._text[place]

@@ -42,6 +42,11 @@ def found(*names):
     return [path for name in names for path in sorted((DATA / name).rglob("*.yaml"))]
 
 
+def naming(paths, *words):
+    """Those of them that name one of these."""
+    return [path for path in paths if any(word.encode() in path.read_bytes() for word in words)]
+
+
 def load(path):
     """The exchanges of one cassette that have a request over HTTP and an answer."""
     import yaml

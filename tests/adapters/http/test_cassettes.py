@@ -8,7 +8,7 @@ import json
 import os
 
 import pytest
-from cassettes import DATA, Player, found, load
+from cassettes import DATA, Player, found, load, naming
 from clients import ALL
 from conftest import Bench
 
@@ -17,6 +17,7 @@ if not DATA.is_dir():
     pytest.skip(f"no recorded traffic at {DATA}", allow_module_level=True)
 
 _EVERY = bool(os.environ.get("REENACT_ALL_CASSETTES"))
+_HOSTS = ("api.openai.com/v1/chat", "api.openai.com/v1/responses", "api.anthropic.com/v1/messages")
 _CREATE = {
     "/v1/chat/completions": lambda client: client.chat.completions.create,
     "/v1/completions": lambda client: client.completions.create,
@@ -86,8 +87,8 @@ def ask(library, exchange, url):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize(
     "path",
-    sample(found("openllmetry-cassettes/openai", "openllmetry-cassettes/anthropic"), 25)
-    + sample(found("pydantic-ai-cassettes/models"), 25),
+    sample(naming(found("openllmetry-cassettes", "openinference-cassettes"), *_HOSTS), 25)
+    + sample(naming(found("pydantic-ai-cassettes"), *_HOSTS), 25),
 )
 def test_an_sdk_sees_the_same_in_a_replay(play, path):
     exchanges = [exchange for exchange in load(path) if through_sdk(exchange)]

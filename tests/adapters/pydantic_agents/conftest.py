@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import asyncio
+import gc
+
 import pytest
 from fake_provider import Provider
 
@@ -11,6 +14,17 @@ def _home(tmp_path, monkeypatch):
     monkeypatch.setenv("REENACT_HOME", str(tmp_path / "home"))
 
 
+@pytest.fixture(autouse=True)
+def _tidy():
+    # The programs leave their clients and the loop of `run_sync` to the end of the process, as small programs do.
+    yield
+    loop = getattr(asyncio.get_event_loop_policy()._local, "_loop", None)
+    if loop is not None and not loop.is_running():
+        loop.close()
+        asyncio.set_event_loop(None)
+    gc.collect()
+
+
 @pytest.fixture
 def provider():
     provider = Provider()
@@ -19,7 +33,6 @@ def provider():
 
 
 def pytest_collection_modifyitems(items):
-    # The programs leave their clients and the loop of `run_sync` to the end of the process, as small programs do.
     for item in items:
         if item.path.parent.name == "pydantic_agents":
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))

@@ -24,6 +24,21 @@ import reenact
 MAKERS = [openai, anthropic]
 
 
+class Found(BaseModel):
+    when: datetime
+    id: UUID
+
+
+@dataclass
+class Place:
+    at: tuple[int, int]
+
+
+@dataclass
+class Deps:
+    secret: str
+
+
 def weather(city: str) -> dict:
     """Look at the sky."""
     return {"city": city, "degrees": random.random(), "seen": datetime.now(timezone.utc)}
@@ -140,14 +155,6 @@ def test_a_prompt_that_depends_on_which_tool_came_first(provider):
 
 
 def test_python_types_of_tool_results_survive(provider):
-    class Found(BaseModel):
-        when: datetime
-        id: UUID
-
-    @dataclass
-    class Place:
-        at: tuple[int, int]
-
     kept = []
 
     def program():
@@ -274,10 +281,6 @@ def test_retries_of_tools_and_outputs_are_counted(provider):
 
 
 def test_dependencies_are_no_part_of_the_question(provider):
-    @dataclass
-    class Deps:
-        secret: str
-
     def program():
         agent = make(openai, provider, tools=[], deps_type=Deps)
 
@@ -326,8 +329,8 @@ def test_requests_without_an_agent(provider):
     def program():
         whole = model_request_sync(openai(provider, "teller"), question)
         with model_request_stream_sync(openai(provider, "teller"), question) as stream:
-            events = list(stream)
-        return whole, events, stream.response, asyncio.run(later())
+            events, response = list(stream), stream.response
+        return whole, events, response, asyncio.run(later())
 
     _, recording = faithful(program, provider)
     assert [step.call.label for step in recording] == ["model:teller"] * 4

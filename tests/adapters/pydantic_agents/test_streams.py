@@ -9,6 +9,7 @@ from time import perf_counter
 import pytest
 from agent_runs import anthropic, faithful, openai, plain, record, replay
 from pydantic_ai import Agent
+from pydantic_ai.exceptions import ModelAPIError
 from pydantic_ai.messages import AgentStreamEvent
 from pydantic_ai.models.function import FunctionModel
 
@@ -111,9 +112,13 @@ def test_reading_is_stopped_early(maker, count, provider):
 @pytest.mark.parametrize("maker", MAKERS)
 def test_a_stream_is_cancelled_in_the_middle(maker, provider):
     async def program():
-        async with make(maker, provider, "teller").run_stream("Hot?") as streamed:
-            async for _ in streamed.stream_text(delta=True, debounce_by=None):
-                await streamed.cancel()
+        try:
+            async with make(maker, provider, "teller").run_stream("Hot?") as streamed:
+                async for _ in streamed.stream_text(delta=True, debounce_by=None):
+                    await streamed.cancel()
+        except ModelAPIError as error:
+            # Where the connection is torn down in mid-read, the OpenAI adapter reports it, recorded or not.
+            return type(error), str(error)
         return streamed.response, streamed.cancelled
 
     faithful(program, provider)

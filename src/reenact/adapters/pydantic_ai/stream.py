@@ -9,7 +9,13 @@ from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from pydantic_ai.messages import FinalResultEvent, ModelResponse, ModelResponseStreamEvent
+from pydantic_ai.messages import (
+    FinalResultEvent,
+    ModelResponse,
+    ModelResponseStreamEvent,
+    PartEndEvent,
+    PartStartEvent,
+)
 from pydantic_ai.models import ModelRequestParameters, StreamedResponse
 from pydantic_ai.usage import RequestUsage
 
@@ -91,6 +97,7 @@ class Replayed(StreamedResponse):
         self._call = call
         self._head: dict[str, Any] = {}
         self._whole: ModelResponse | None = None
+        self._applied = 0
         self._say(head)
 
     def __aiter__(self) -> AsyncIterator[ModelResponseStreamEvent]:
@@ -105,9 +112,7 @@ class Replayed(StreamedResponse):
             chunk = got.pop()
             self._say(chunk.get("news") or {})
             if (event := chunk.get("event")) is not None:
-                self._parts_manager.apply_event(event)
-                if isinstance(event, FinalResultEvent):
-                    self.final_result_event = event
+                self._apply(event, self._call.served)
                 return event  # type: ignore[no-any-return]
             self._whole = chunk["response"]
         self._finished = not self._cancelled
@@ -129,6 +134,21 @@ class Replayed(StreamedResponse):
         response = copy.copy(self._whole)
         response.parts = list(response.parts)
         return response
+
+    def _apply(self, event: ModelResponseStreamEvent, count: int) -> None:
+        """Let the parts so far follow an event, the `count`-th chunk."""
+        if count > self._applied:
+            self._applied = count
+            self._parts_manager.apply_event(event)
+        if isinstance(event, FinalResultEvent):
+            self.final_result_event = event
+        elif isinstance(event, PartEndEvent) and event.next_part_kind is not None:
+            # A part is seen to end when the next one begins: live, that one is among the parts by now.
+            pieces = self._call.answer.pieces if self._call.answer is not None else ()
+            following = self._call.wire.load(pieces[count].value).get("event") if count < len(pieces) else None
+            if isinstance(following, PartStartEvent):
+                self._applied = count + 1
+                self._parts_manager.apply_event(following)
 
     def _say(self, news: Mapping[str, Any]) -> None:
         for name, item in news.items():

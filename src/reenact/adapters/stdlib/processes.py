@@ -196,7 +196,7 @@ def title(command: Sequence[str], *, shell: bool = False) -> str:
         return _plain(name)
     rest = iter(words[1:])
     for word in rest:
-        if word in ("-X", "-W", "--check-hash-based-pycs"):
+        if option_takes_value(word):
             next(rest, None)
         elif word == "-m":
             return _plain(next(rest, "?"))
@@ -205,6 +205,11 @@ def title(command: Sequence[str], *, shell: bool = False) -> str:
         elif not word.startswith("-"):
             return _plain(os.path.basename(word).removesuffix(".py"))
     return _plain(name)
+
+
+def option_takes_value(word: str) -> bool:
+    """Whether an option of the Python interpreter takes the next word of the command line with it."""
+    return word in ("-X", "-W", "--check-hash-based-pycs")
 
 
 def _plain(name: str) -> str:

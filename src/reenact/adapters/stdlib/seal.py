@@ -124,7 +124,10 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
         if known is None:
             return
         watch = known
-    frame = _getframe(1)
+    frame = _getframe(0).f_back
+    if frame is None:
+        # The interpreter itself opens the script that it is about to run.
+        return
     if event == "open":
         if scope is not None:
             watch.files.opened(arguments, frame)

@@ -14,7 +14,8 @@ def read(model: str, request: dict[str, Any], replies: list[dict[str, Any]]) -> 
     """A call of generateContent (one reply) or streamGenerateContent (several)."""
     system = request.get("systemInstruction") or request.get("system_instruction")
     given = [_message(item) for item in request.get("contents") or () if isinstance(item, dict)]
-    pieces = [_message(candidate.get("content") or {}) for reply in replies for candidate in (reply.get("candidates") or ())[:1]]
+    candidates = [candidate for reply in replies for candidate in (reply.get("candidates") or ())[:1]]
+    pieces = [_message(candidate.get("content") or {}) for candidate in candidates]
     counts = next((reply["usageMetadata"] for reply in reversed(replies) if reply.get("usageMetadata")), None)
     answer = Message(
         "assistant",
@@ -34,8 +35,10 @@ def read(model: str, request: dict[str, Any], replies: list[dict[str, Any]]) -> 
 
 
 def _message(item: dict[str, Any]) -> Message:
-    said, thought, calls = [], [], []
-    role, name = {"model": "assistant"}.get(str(item.get("role") or "user"), str(item.get("role") or "user")), ""
+    said: list[str] = []
+    thought: list[str] = []
+    calls: list[ToolCall] = []
+    role, name = str(item.get("role") or "user").replace("model", "assistant"), ""
     for part in item.get("parts") or ():
         call = part.get("functionCall") or part.get("function_call")
         result = part.get("functionResponse") or part.get("function_response")
@@ -52,8 +55,9 @@ def _message(item: dict[str, Any]) -> Message:
 
 
 def _given(response: Any) -> str:
-    from_one = response.get("result", response.get("return_value", response)) if isinstance(response, dict) else response
-    return compact(from_one)
+    if isinstance(response, dict):
+        response = response.get("result", response.get("return_value", response))
+    return compact(response)
 
 
 def _usage(counts: dict[str, Any]) -> Usage:

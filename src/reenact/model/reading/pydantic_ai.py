@@ -50,17 +50,20 @@ def _part(part: dict[str, Any]) -> Message:
         role = "user"
     given = part.get("content")
     text = content(given) if kind in ("system-prompt", "user-prompt", "retry-prompt") else compact(given)
-    return Message(role, text if given is not None else "", name=name, id=str(part.get("tool_call_id") or "") if role == "tool" else "")
+    asked = str(part.get("tool_call_id") or "") if role == "tool" else ""
+    return Message(role, text if given is not None else "", name=name, id=asked)
 
 
 def response(item: dict[str, Any]) -> Message:
     """A response as a message."""
-    said, thought, calls = [], [], []
+    said: list[str] = []
+    thought: list[str] = []
+    calls: list[ToolCall] = []
     for part in item.get("parts") or ():
         kind = str(part.get("part_kind")) if isinstance(part, dict) else ""
         if kind.endswith("tool-call"):
-            id = str(part.get("tool_call_id") or "")
-            calls.append(ToolCall(str(part.get("tool_name")), arguments(part.get("args")), id))
+            given = arguments(part.get("args"))
+            calls.append(ToolCall(str(part.get("tool_name")), given, str(part.get("tool_call_id") or "")))
         elif kind == "thinking":
             thought.append(str(part.get("content") or ""))
         elif kind == "text":

@@ -1,0 +1,156 @@
+"""`reenact record`, `reenact replay`, `reenact doctor`: the commands that start a program."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from typing import Annotated, Any, NoReturn
+
+import orjson
+import typer
+from rich.console import Console
+
+from reenact import doctor as checks
+from reenact import launch
+from reenact.cli.verdict import panel
+from reenact.errors import ReenactError
+from reenact.model.divergence import verdict_tree
+from reenact.store.local import home as default_home
+
+FAITHFUL, DIVERGED, UNABLE = 0, 1, 2
+
+_COMMAND = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+_QUIET_DEATHS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
+
+Command = Annotated[list[str] | None, typer.Argument(help="The program and its arguments, behind `--`.", metavar="-- COMMAND...")]
+Home = Annotated[str | None, typer.Option(help="The folder of the recordings; by default $REENACT_HOME, or .reenact here.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command(context_settings=dict(_COMMAND))(record)
+    app.command()(replay)
+    app.command()(doctor)
+
+
+def record(
+    command: Command = None,
+    name: Annotated[str, typer.Option(help="What `reenact list` shows.")] = "",
+    tag: Annotated[list[str] | None, typer.Option(help="A word to find it by; may be given several times.")] = None,
+    home: Home = None,
+) -> None:
+    """Run a program and record it. It need not know of Reenact.
+
+    [bold]reenact record -- python agent.py "Cancel my order"[/bold]
+    """
+    with _one_line():
+        done = launch.record(_given(command), name=name, tags=tuple(tag or ()), home=home)
+    recording = done.recording
+    if recording is None:
+        _say(f"nothing was recorded: {done.failed}")
+        raise SystemExit(UNABLE)
+    where = f" --home {shlex.quote(home)}" if home else ""
+    elsewhere = os.path.dirname(os.path.dirname(recording.path)) != str(default_home(home))
+    ref = shlex.quote(recording.path) if elsewhere else recording.id
+    steps = len(recording.steps)
+    counted = f"{steps} {'step' if steps == 1 else 'steps'}"
+    if len(recording.logs) > 1:
+        counted += f" in {len(recording.logs)} processes"
+    if recording.status == "unsealed":
+        how = f"the program was ended by {launch._signal(done.status)}" if done.status < 0 else "the program left no word"
+        _say(f"recorded {recording.id} up to its end ({counted}; unsealed: {how})")
+    else:
+        _say(f"recorded {recording.id} ({counted}, {recording.status})")
+    _say(f"replay it with: reenact replay{where} {ref}")
+    _die_like(done.status)
+
+
+def replay(
+    ref: Annotated[str, typer.Argument(metavar="ID", help="An id, the beginning of one, `last`, or a path.")],
+    command: Command = None,
+    live: Annotated[list[str] | None, typer.Option(help="Let run for real: a kind (tool) or one (tool:cancel_order).")] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="What need not match: args.body.seed, order, stdout.")] = None,
+    on_divergence: Annotated[str, typer.Option(help="raise, realign (for edited programs), or live.")] = "raise",
+    inserted: Annotated[str, typer.Option(help="With realign, what a new call gets: refuse or live.")] = "refuse",
+    pace: Annotated[str, typer.Option(help="fast, or real to take as long as recorded.")] = "fast",
+    home: Home = None,
+    json: Annotated[bool, typer.Option("--json", help="The verdict as JSON; the program's output goes to stderr.")] = False,
+) -> None:
+    """Run the recorded program again, offline: every answer comes from the recording.
+
+    Exit status: 0 faithful, 1 diverged or not wholly from the recording, 2 could not run.
+    """
+    options = launch.Options(tuple(live or ()), tuple(ignore or ()), on_divergence, inserted, pace)
+    with _one_line():
+        done = launch.replay(ref, options, command=_given(command), home=home, quiet=json)
+    for warning in done.warnings:
+        _say(f"warning: {warning}")
+    verdict = done.verdict
+    if json:
+        tree: dict[str, Any] = {"recording": done.recording.id, "exit": done.status, "warnings": done.warnings}
+        tree |= {"failed": done.failed} if verdict is None else {"verdict": verdict_tree(verdict)}
+        print(orjson.dumps(tree, default=repr, option=orjson.OPT_INDENT_2).decode())
+    if verdict is None:
+        _say(f"{done.recording.id} was not replayed: {done.failed}")
+        raise SystemExit(UNABLE)
+    if not json:
+        Console(stderr=True, highlight=False).print(panel(verdict, name=done.recording.name))
+    raise SystemExit(FAITHFUL if verdict.faithful else DIVERGED)
+
+
+def doctor(
+    command: Command = None,
+    run: Annotated[bool, typer.Option("--run", help="Record the program, and replay it at once, in a folder of its own.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    home: Home = None,
+) -> None:
+    """What in this environment, or in a program, would not be replayed."""
+    with _one_line():
+        findings = checks.examine(_given(command), run=run, home=home)
+    if json:
+        print(orjson.dumps([finding.tree() for finding in findings], option=orjson.OPT_INDENT_2).decode())
+    else:
+        checks.show(findings, Console(highlight=False))
+    raise SystemExit(1 if any(finding.level == "bad" for finding in findings) else 0)
+
+
+def _given(command: list[str] | None) -> list[str]:
+    words = list(command or ())
+    return words[1:] if words[:1] == ["--"] else words
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    """A user's mistake costs one line, never a traceback."""
+    try:
+        yield
+    except ReenactError as error:
+        _stop(str(error))
+    except OSError as error:
+        _stop(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+
+
+def _stop(text: str) -> NoReturn:
+    _say(text)
+    raise SystemExit(UNABLE)
+
+
+def _say(text: str) -> None:
+    with suppress(OSError, ValueError):
+        sys.stderr.write(f"reenact: {text}\n")
+        sys.stderr.flush()
+
+
+def _die_like(status: int) -> NoReturn:
+    """End as the program did, so that whoever waits sees no difference."""
+    if status < 0 and -status in _QUIET_DEATHS:
+        sys.stdout.flush()
+        signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    raise SystemExit(status if status >= 0 else 128 - status)
+
+

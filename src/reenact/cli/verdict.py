@@ -1,0 +1,128 @@
+"""A verdict on a terminal: what was replayed, and where it left its recording, recorded against actual."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.text import Text
+
+from reenact.model.divergence import ABSENT, Divergence, Mismatch, Verdict
+
+_AROUND = 60
+_LONGEST = 700
+_SHOWN = 8
+_MISSING = 10
+
+
+def panel(verdict: Verdict, *, name: str = "") -> Panel:
+    """The whole verdict, in a frame."""
+    word, color = headline(verdict)
+    title = Text.assemble((word, f"bold {color}"), f"  {verdict.recording}", (f"  {name}" if name else "", "dim"))
+    return Panel(Group(*_parts(verdict)), title=title, title_align="left", border_style=color, expand=False)
+
+
+def headline(verdict: Verdict) -> tuple[str, str]:
+    """One word for a verdict, and its colour."""
+    if verdict.faithful:
+        return "faithful", "green"
+    return ("diverged", "red") if verdict.divergences else ("not wholly from the recording", "yellow")
+
+
+def _parts(verdict: Verdict) -> Iterator[RenderableType]:
+    yield Text(f"{verdict.served} {'answer' if verdict.served == 1 else 'answers'} served from the recording")
+    for label, count in sorted(verdict.live.items()):
+        yield Text.assemble("let through live: ", (label, "bold"), f" × {count}")
+    for rule in verdict.rules:
+        yield Text.assemble("under the rule: ", (rule, "bold"))
+    for note in verdict.notes:
+        yield Text.assemble(("! ", "yellow"), note)
+    for divergence in verdict.divergences:
+        yield Text()
+        yield from _divergence(divergence)
+    named = {divergence.step for divergence in verdict.divergences}
+    left = [(step, address) for step, address in verdict.missing if step not in named]
+    if left:
+        yield Text()
+        yield Text(f"never asked for: {len(left)} recorded {'step' if len(left) == 1 else 'steps'}", "yellow")
+        for step, address in left[:_MISSING]:
+            yield Padding(Text(f"{step:>4}  {address}"), (0, 0, 0, 2))
+        if len(left) > _MISSING:
+            yield Padding(Text(f"      and {len(left) - _MISSING} more", "dim"), (0, 0, 0, 2))
+
+
+def _divergence(divergence: Divergence) -> Iterator[RenderableType]:
+    where = f"step {divergence.step}  " if divergence.step is not None else ""
+    yield Text.assemble((divergence.kind.value, "bold red"), "  ", (where, "bold"), divergence.address)
+    if divergence.detail:
+        yield Padding(Text(divergence.detail), (0, 0, 0, 2))
+    for mismatch in divergence.mismatches[:_SHOWN]:
+        yield Padding(_mismatch(mismatch), (0, 0, 0, 2))
+    if (more := len(divergence.mismatches) - _SHOWN) > 0:
+        yield Padding(Text(f"and {more} more differences", "dim"), (0, 0, 0, 2))
+    if divergence.hint:
+        yield Padding(Text(divergence.hint, "dim"), (0, 0, 0, 2))
+
+
+def _mismatch(mismatch: Mismatch) -> RenderableType:
+    old, new = _text(mismatch.recorded), _text(mismatch.actual)
+    recorded, actual = difference(old, new)
+    return Group(
+        Text(mismatch.path, "bold"),
+        Text.assemble(("  recorded  ", "dim"), recorded),
+        Text.assemble(("  actual    ", "dim"), actual),
+    )
+
+
+def difference(old: str, new: str) -> tuple[Text, Text]:
+    """Two texts, each with what the other has not in bold; long equal stretches left out."""
+    words = re.findall(r"\w+|\s+|[^\w\s]", old[:20000]), re.findall(r"\w+|\s+|[^\w\s]", new[:20000])
+    left, right = Text(), Text()
+    steps = SequenceMatcher(None, *words, autojunk=False).get_opcodes() if max(map(len, words)) < 3000 else _ends(*words)
+    for number, (kind, a, b, c, d) in enumerate(steps):
+        one, other = "".join(words[0][a:b]), "".join(words[1][c:d])
+        if kind == "equal":
+            short = _shortened(one, first=number == 0, last=number == len(steps) - 1)
+            left.append(short)
+            right.append(short)
+        else:
+            left.append(_shortened(one, limit=_LONGEST), "bold red")
+            right.append(_shortened(other, limit=_LONGEST), "bold green")
+    return left, right
+
+
+def _ends(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:
+    """For long texts: what is equal at both ends, and what lies between."""
+    start = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    most = min(len(old), len(new)) - start
+    end = next((i for i in range(most) if old[-1 - i] != new[-1 - i]), most)
+    return [
+        ("equal", 0, start, 0, start),
+        ("replace", start, len(old) - end, start, len(new) - end),
+        ("equal", len(old) - end, len(old), len(new) - end, len(new)),
+    ]
+
+
+def _shortened(text: str, *, first: bool = False, last: bool = False, limit: int = 2 * _AROUND) -> str:
+    if len(text) <= limit:
+        return text
+    if first:
+        return "…" + text[-_AROUND:]
+    if last:
+        return text[:_AROUND] + "…"
+    return f"{text[: limit // 2]} … {text[-limit // 2 :]}"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value if value is ABSENT or value == ABSENT else json.dumps(value, ensure_ascii=False)
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return repr(value)

@@ -1,0 +1,86 @@
+"""Fixtures that several suites share."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import reenact
+
+RUNNER = "import typer; from reenact.cli.running import register; app = typer.Typer(); register(app); app(prog_name='reenact')"
+
+
+@dataclass
+class Done:
+    """A command that has run: its exit status, and what it wrote."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+    @property
+    def ours(self):
+        """The lines of standard error that are Reenact's own."""
+        return [line for line in self.err.splitlines() if line.startswith("reenact: ")]
+
+
+class Shell:
+    """A folder to run commands in, as from a terminal."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.home = folder / "home"
+        self.environ = {k: v for k, v in os.environ.items() if not k.startswith(("REENACT", "PYTEST", "COV_"))}
+        self.environ |= {"REENACT_HOME": str(self.home), "COLUMNS": "160", "PYTHONUTF8": "1"}
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+        return path
+
+    def command(self, *words):
+        return [sys.executable, "-c", RUNNER, *map(str, words)]
+
+    def run(self, *words, cwd=None, text=None, env=None):
+        """Run `reenact` with these words."""
+        done = subprocess.run(
+            self.command(*words),
+            cwd=cwd or self.folder,
+            env={**self.environ, **(env or {})},
+            input=text if text is not None else "",
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr or "reenact/" not in done.stderr.split("Traceback")[-1], done.stderr
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def record(self, *words, **more):
+        """Record a Python program; returns what it wrote, and its recording."""
+        done = self.run("record", "--", sys.executable, *words, **more)
+        return done, self.last()
+
+    def last(self):
+        return reenact.load("last", home=self.home)
+
+    def replay(self, *words, **more):
+        return self.run("replay", "last", *words, **more)
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """A terminal in an empty folder."""
+    return Shell(tmp_path)
