@@ -65,7 +65,7 @@ class Shell:
             timeout=60,
             check=False,
         )
-        assert "Traceback" not in done.stderr or "reenact/" not in done.stderr.split("Traceback")[-1], done.stderr
+        assert "reenact/cli" not in done.stderr, done.stderr
         return Done(done.returncode, done.stdout, done.stderr)
 
     def record(self, *words, **more):
@@ -84,3 +84,10 @@ class Shell:
 def shell(tmp_path):
     """A terminal in an empty folder."""
     return Shell(tmp_path)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A fresh folder for recordings, and the default of all verbs in this test."""
+    monkeypatch.setenv("REENACT_HOME", str(tmp_path / "home"))
+    return str(tmp_path / "home")

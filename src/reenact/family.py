@@ -35,6 +35,9 @@ from reenact.replay.replayer import Replayer
 from reenact.store.local import EVENTS, load, read_events
 from reenact.store.writer import Writer, warn
 
+OPTIONS = ("live", "ignore", "policy", "inserted")
+"""What a plan's options say to the replayer; the rest is for the process as a whole."""
+
 _PATIENCE = 0.05
 
 Ending = Callable[[int | None], None]
@@ -45,7 +48,8 @@ def replayer_of(recording: Recording, log: Log, options: Mapping[str, Any]) -> R
     steps = {step.call.number: step.number for step in recording if step.log is log}
     header = recording.header
     redactor = Redactor(rules_of(header), salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ))
-    return Replayer(log, redactor, steps=steps, **options)
+    known = {name: options[name] for name in OPTIONS if name in options}
+    return Replayer(log, redactor, steps=steps, **known)
 
 
 def rules_of(header: Mapping[str, Tree], patterns: Sequence[str] = ()) -> SecretRules:

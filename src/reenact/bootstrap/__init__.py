@@ -169,22 +169,23 @@ class _Replayed(_Process):
         self.session = _replay(self.recording, plan)
         self.session.__enter__()
         _Watch(self.session.replayer).install()
+        family.report(plan)
 
     def end(self, code: int | None) -> None:
         status, error = self.status(code)
         _scope.set(None)
         verdict = _ended(self.session, None if isinstance(error, Halt) else error)
         if not verdict.divergences and not self.plan.options.get("silent"):
-            found = self._compared()
-            verdict = verdict if found is None else merged([verdict, Verdict(self.recording.id, divergences=(found,))])
+            verdict = merged([verdict, self._compared()])
         _report(self.plan, verdict, exit=status)
 
-    def _compared(self) -> Divergence | None:
+    def _compared(self) -> Verdict:
         sealed = self.recording.logs[0].sealed or {}
         actual: dict[str, Tree] = {}
         actual.update(self.output.tree())
         self.session.replayer._clean(actual)
-        return compare("main", sealed.get("stdout"), actual)
+        found, rule = compare("main", sealed.get("stdout"), actual)
+        return Verdict(self.recording.id, divergences=(found,) if found else (), rules=(rule,) if rule else ())
 
 
 class _Block(_Process):
@@ -195,6 +196,7 @@ class _Block(_Process):
         super().__init__(plan)
         self.session: api.Replay | None = None
         self._outside: list[Divergence] = []
+        family.report(plan)
         adapters.install()
         api._substitute = self._claimed
         sys.addaudithook(self._hear)
@@ -297,7 +299,7 @@ def _of_halt(error: BaseException | None) -> bool:
 
 
 def _options(plan: Plan) -> dict[str, Any]:
-    return {name: value for name, value in plan.options.items() if name in ("live", "ignore", "policy", "inserted")}
+    return {name: plan.options[name] for name in family.OPTIONS if name in plan.options}
 
 
 def _replay(recording: Recording, plan: Plan) -> api.Replay:

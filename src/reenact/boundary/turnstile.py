@@ -24,7 +24,7 @@ from time import monotonic
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
-GRACE = 0.005
+GRACE = 0.01
 """Seconds that a recording lets one thread wait for another to reach its next boundary."""
 
 PATIENCE = 0.5
@@ -214,6 +214,8 @@ class RecordingTurnstile(_Base):
     def __init__(self) -> None:
         super().__init__()
         self._running: set[int] = set()
+        self.uncertain = 0
+        """How often another thread had still not come to rest after `GRACE`: the order is uncertain there."""
 
     def settle(self) -> None:
         if self._running:
@@ -296,6 +298,7 @@ class RecordingTurnstile(_Base):
         until = monotonic() + GRACE
         while self._others_run() and (left := until - monotonic()) > 0:
             _wait(self._cond, left)
+        self.uncertain += self._others_run()
         self._running.clear()
 
 

@@ -121,7 +121,9 @@ def _write(folder: Path, id: str, run: ImportedRun) -> None:
     root = Scopes(recorder, RecordingTurnstile(), replaying=False).root
     scopes = {"": root}
     for happened in effects:
-        scope = scopes.setdefault(happened.agent, root.span(happened.agent) if happened.agent else root)
+        if happened.agent not in scopes:
+            scopes[happened.agent] = root.span(happened.agent)
+        scope = scopes[happened.agent]
         effect = Effect(happened.kind, happened.name, happened.args)
         recorder.at = _seconds(happened.began, started, recorder.at)
         ticket = recorder.enter(effect, scope, scope.count(effect.label))

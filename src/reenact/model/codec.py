@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -241,9 +242,15 @@ def _printable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+@lru_cache(maxsize=4096)
 def type_name(kind: type) -> str:
-    """`module:Qualified.Name` of a type."""
-    return f"{kind.__module__}:{kind.__qualname__}"
+    """`module:Qualified.Name` of a type: where it is found again, which need not be what it calls itself."""
+    name = f"{kind.__module__}:{kind.__qualname__}"
+    if find_type(name) is not kind:
+        for alias, found in vars(sys.modules.get(kind.__module__, object)).items():
+            if found is kind:
+                return f"{kind.__module__}:{alias}"
+    return name
 
 
 def find_type(name: str) -> type | None:

@@ -89,6 +89,9 @@ def _items(items: list[bytes], base: list[bytes], call: int) -> Tree:
     head = 0
     while head < most and items[head] == base[head]:
         head += 1
+    if head and items[head - 1].startswith(b'"'):
+        # A flag may stand before its secret (`--api-key`, …): the two are never parted before they are looked at.
+        head -= 1
     tail = 0
     while tail < most - head and items[-1 - tail] == base[-1 - tail]:
         tail += 1

@@ -50,9 +50,9 @@ class StepFacts:
             return own()
         root, _, path = field.partition(".")
         if root == "args":
-            return lookup(self.args, path)
+            return lookup(self.args, path) if path else compact(self.args)
         if root == "output":
-            return lookup(self.output, path)
+            return lookup(self.output, path) if path or self.output is None else compact(self.output)
         return self._recording.get(field)
 
     @property

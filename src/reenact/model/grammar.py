@@ -159,7 +159,7 @@ class Parser:
             return Term("ended", "is", FLAGS[word])
         if word == "model":
             return Term("model", "is", True)
-        if word in FIELDS or word.startswith(("args.", "output.")):
+        if _known(word):
             self._fail(f"expected an operator after '{word}': one of == != < <= > >= ~ !~ or :", self._at)
         return Term("kind", "is", word)
 
@@ -171,12 +171,12 @@ class Parser:
         pattern = self._string() if match is None else match[0]
         if match is not None:
             self._at = match.end()
-        if word in FIELDS or word.startswith(("args.", "output.")):
+        if _known(word):
             return Term(word, ":", pattern)
         return Term("label", ":", f"{word}:{pattern}")
 
     def _compared(self, word: str, op: str, start: int) -> Node:
-        if word not in FIELDS and not word.startswith(("args.", "output.")):
+        if not _known(word):
             near = ", ".join(sorted(FIELDS)) + ", args.…, output.…"
             self._fail(f"there is no field '{word}'; there are {near}", start)
         letter, at = self._ahead(), self._at
@@ -233,6 +233,10 @@ class Parser:
         shown = self._text.translate({ord(letter): " " for letter in "\n\r\t"})
         wide = sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in shown[:place])
         raise FilterError(f"filter, column {place + 1}: {what}\n  {shown}\n  {' ' * wide}^")
+
+
+def _known(word: str) -> bool:
+    return word in FIELDS or word.partition(".")[0] in ("args", "output")
 
 
 def _constant(raw: str) -> Any:

@@ -160,10 +160,14 @@ class Recorder:
         data = codec.dumps(line)
         clean = self._redactor.line(data)
         if clean is not data:
-            # Rare, and no time to be clever: write it whole, and redact what later calls build upon.
+            # Written against what was redacted before it, or each call would repeat all from its first secret on.
             line["args"] = {name: arg.whole() for name, arg in args.items()}
-            clean = self._redactor.line(codec.dumps(line))
-            args = {name: delta.Arg.of(tree) for name, tree in codec.loads(clean)["args"].items()}
+            line = codec.loads(self._redactor.line(codec.dumps(line)))
+            args = {name: delta.Arg.of(tree) for name, tree in line["args"].items()}
+            line["args"] = {
+                name: arg.against(earlier[name], base) if name in earlier else arg.whole() for name, arg in args.items()
+            }
+            clean = codec.dumps(line)
         self._writer.append(clean)
         if len(data) > _WORTH_SHARING or base:
             if len(self._bases) > _BASES:

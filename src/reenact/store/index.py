@@ -232,8 +232,10 @@ class _Row:
     def get(self, field: str) -> Any:
         row = self._row
         root, _, path = field.partition(".")
-        if path and root in ("args", "output"):
-            return lookup(orjson.loads(row[root]), path) if row[root] is not None else self._whole().get(field)
+        if root in ("args", "output"):
+            if row[root] is None:
+                return self._whole().get(field)
+            return lookup(orjson.loads(row[root]), path) if path else row[root]
         if field == "text":
             return row["text"] if row["whole"] else self._whole().get("text")
         if field == "label":

@@ -56,7 +56,9 @@ def load(path):
     for one in (cassette or {}).get("interactions", ()):
         asked, answered = one["request"], one["response"]
         headers = {key.lower(): _first(value) for key, value in (asked.get("headers") or {}).items()}
-        lines = [(key, value) for key, values in (answered.get("headers") or {}).items() for value in _all(values)]
+        lines = [
+            (key, value) for key, values in (answered.get("headers") or {}).items() for value in _all(values)
+        ]
         status = answered["status"]
         exchanges.append(
             Exchange(
@@ -78,7 +80,13 @@ def _body(part, key="body"):
     value = part.get(key)
     if value is None:
         return b""
-    return value.encode() if isinstance(value, str) else value if isinstance(value, bytes) else json.dumps(value).encode()
+    return (
+        value.encode()
+        if isinstance(value, str)
+        else value
+        if isinstance(value, bytes)
+        else json.dumps(value).encode()
+    )
 
 
 def _all(value):
@@ -123,7 +131,7 @@ class _Player(_Handler):
         self.end_headers()
         self.wfile.write(one.answer)
 
-    do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = do_PATCH = handle_any
+    do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = do_PATCH = handle_any  # noqa: N815 - as http.server names them
 
 
 def _is_encoded(data, encoding):

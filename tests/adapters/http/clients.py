@@ -22,8 +22,20 @@ class Seen:
 
 
 @dataclass(frozen=True)
+class Ask:
+    """One request, and how much of its response is read: at most `most` chunks."""
+
+    method: str
+    url: str
+    body: bytes | None = None
+    headers: dict = field(default_factory=dict)
+    timeout: float = 10
+    most: int | None = None
+
+
+@dataclass(frozen=True)
 class Client:
-    """One library: `ask(method, url, body, headers, timeout, most)` reads at most `most` chunks."""
+    """One library."""
 
     name: str
     asks: object
@@ -35,12 +47,12 @@ class Client:
     def post(self, url, body=b"", **options):
         return self.ask("POST", url, body=body, **options)
 
-    def ask(self, method, url, body=None, headers=None, timeout=10, most=None):
-        found = self.asks(method, url, body, dict(headers or {}), timeout, most)
+    def ask(self, *request, **options):
+        found = self.asks(Ask(*request, **options))
         return asyncio.run(found) if self.is_async else found
 
-    async def aask(self, method, url, body=None, headers=None, timeout=10, most=None):
-        return await self.asks(method, url, body, dict(headers or {}), timeout, most)
+    async def aask(self, *request, **options):
+        return await self.asks(Ask(*request, **options))
 
     def __repr__(self):
         return self.name
@@ -65,78 +77,82 @@ async def _asome(chunks, most):
 
 
 def _httpx(name):
-    def ask(method, url, body, headers, timeout, most):
+    def ask(it):
         library = importlib.import_module(name)
         with (
-            library.Client(timeout=timeout, follow_redirects=True) as client,
-            client.stream(method, url, content=body, headers=headers) as response,
+            library.Client(timeout=it.timeout, follow_redirects=True) as client,
+            client.stream(it.method, it.url, content=it.body, headers=it.headers) as response,
         ):
             seen = Seen(response.status_code, response.reason_phrase, response.headers.multi_items())
-            seen.chunks = _some(response.iter_bytes(), most)
+            seen.chunks = _some(response.iter_bytes(), it.most)
         return seen
 
     return ask
 
 
 def _ahttpx(name):
-    async def ask(method, url, body, headers, timeout, most):
+    async def ask(it):
         library = importlib.import_module(name)
         async with (
-            library.AsyncClient(timeout=timeout, follow_redirects=True) as client,
-            client.stream(method, url, content=body, headers=headers) as response,
+            library.AsyncClient(timeout=it.timeout, follow_redirects=True) as client,
+            client.stream(it.method, it.url, content=it.body, headers=it.headers) as response,
         ):
             seen = Seen(response.status_code, response.reason_phrase, response.headers.multi_items())
-            seen.chunks = await _asome(response.aiter_bytes(), most)
+            seen.chunks = await _asome(response.aiter_bytes(), it.most)
         return seen
 
     return ask
 
 
-def _requests(method, url, body, headers, timeout, most):
+def _requests(it):
     import requests
 
     with (
         requests.Session() as session,
-        session.request(method, url, data=body, headers=headers, timeout=timeout, stream=True) as response,
+        session.request(
+            it.method, it.url, data=it.body, headers=it.headers, timeout=it.timeout, stream=True
+        ) as response,
     ):
         seen = Seen(response.status_code, response.reason, list(response.raw.headers.items()))
-        seen.chunks = _some(response.iter_content(None), most)
+        seen.chunks = _some(response.iter_content(None), it.most)
     return seen
 
 
-def _urllib3(method, url, body, headers, timeout, most):
+def _urllib3(it):
     import urllib3
 
     with urllib3.PoolManager(retries=urllib3.Retry(5, connect=0, read=0, status=0, other=0)) as pool:
-        response = pool.request(method, url, body=body, headers=headers, timeout=timeout, preload_content=False)
+        response = pool.request(
+            it.method, it.url, body=it.body, headers=it.headers, timeout=it.timeout, preload_content=False
+        )
         seen = Seen(response.status, response.reason, list(response.headers.items()))
-        seen.chunks = _some(response.stream(decode_content=True), most)
+        seen.chunks = _some(response.stream(decode_content=True), it.most)
         response.close()
     return seen
 
 
-def _urllib(method, url, body, headers, timeout, most):
-    request = urllib.request.Request(url, data=body, headers=headers, method=method)
+def _urllib(it):
+    request = urllib.request.Request(it.url, data=it.body, headers=it.headers, method=it.method)
     try:
-        response = urllib.request.urlopen(request, timeout=timeout)
+        response = urllib.request.urlopen(request, timeout=it.timeout)
     except urllib.error.HTTPError as error:
         response = error
     with response:
         seen = Seen(response.status, response.reason, list(response.headers.items()))
-        seen.chunks = _some(iter(lambda: response.read1(65536), b""), most)
+        seen.chunks = _some(iter(lambda: response.read1(65536), b""), it.most)
     return seen
 
 
-async def _aiohttp(method, url, body, headers, timeout, most):
+async def _aiohttp(it):
     import aiohttp
 
-    limit = aiohttp.ClientTimeout(total=timeout)
+    limit = aiohttp.ClientTimeout(total=it.timeout)
     async with (
         aiohttp.ClientSession(timeout=limit) as session,
-        session.request(method, url, data=body, headers=headers) as response,
+        session.request(it.method, it.url, data=it.body, headers=it.headers) as response,
     ):
         seen = Seen(response.status, response.reason, list(response.headers.items()))
-        seen.chunks = await _asome(response.content.iter_any(), most)
+        seen.chunks = await _asome(response.content.iter_any(), it.most)
     return seen
 
 

@@ -8,8 +8,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import reenact
 from server import Server
+
+import reenact
 
 
 class Bench:

@@ -29,7 +29,9 @@ class Server:
         self.http = _Threading(("127.0.0.1", 0), type("Handler", (handler or _Handler,), {"owner": self}))
         self.port = self.http.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self._thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        self._thread = threading.Thread(
+            target=self.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
         self._thread.start()
 
     def count(self, path):
@@ -94,7 +96,7 @@ class _Handler(BaseHTTPRequestHandler):
         with suppress(BrokenPipeError, ConnectionResetError):
             getattr(self, "on_" + name[0].replace("-", "_"), self.on_unknown)(*name[1:])
 
-    do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = handle_any
+    do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = handle_any  # noqa: N815 - as http.server names them
 
     def _read_body(self):
         if self.headers.get("Transfer-Encoding") == "chunked":
@@ -180,7 +182,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.answer(gzip.compress(TEXT.encode()), kind="text/plain; charset=utf-8", Content_Encoding="gzip")
 
     def on_deflate(self, *_):
-        self.answer(zlib.compress(TEXT.encode()), kind="text/plain; charset=utf-8", Content_Encoding="deflate")
+        self.answer(
+            zlib.compress(TEXT.encode()), kind="text/plain; charset=utf-8", Content_Encoding="deflate"
+        )
 
     def on_br(self, *_):
         import brotli
@@ -271,7 +275,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.owner.released.wait(20)
 
     def on_secret(self, *_):
-        self.answer({"api_key": self.owner.bodies["secret"]}, Set_Cookie=f"session={self.owner.bodies['secret']}")
+        self.answer(
+            {"api_key": self.owner.bodies["secret"]}, Set_Cookie=f"session={self.owner.bodies['secret']}"
+        )
 
     # -- providers -------------------------------------------------------------------------------------------
 

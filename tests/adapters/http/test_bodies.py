@@ -27,7 +27,9 @@ def sent(seen):
 
 
 @every()
-@pytest.mark.parametrize("body", [b"", b"plain", "zwölf".encode(), bytes(range(256)), b"x" * 1_000_000], ids=len)
+@pytest.mark.parametrize(
+    "body", [b"", b"plain", "zwölf".encode(), bytes(range(256)), b"x" * 1_000_000], ids=len
+)
 def test_a_body_arrives_as_it_was_sent(bench, client, body):
     live, again = bench.both(lambda: client.post(bench.server.url + "/echo", body))
     assert live == again
@@ -95,7 +97,9 @@ def test_requests_sends_a_generator_and_a_file(bench, tmp_path):
     def program():
         url = bench.server.url + "/echo"
         with requests.Session() as session, (tmp_path / "file").open("rb") as file:
-            return session.post(url, data=iter([b"a", b"b", b"c"])).json(), session.post(url, data=file).json()
+            return session.post(url, data=iter([b"a", b"b", b"c"])).json(), session.post(
+                url, data=file
+            ).json()
 
     live, again = bench.both(program)
     assert live == again
@@ -161,7 +165,9 @@ def test_a_very_large_generator_goes_through_a_file(bench, name, monkeypatch):
 
     def program():
         with library.Client() as client:
-            return client.post(bench.server.url + "/echo", content=(b"0123456789" * 1000 for _ in range(30))).json()
+            return client.post(
+                bench.server.url + "/echo", content=(b"0123456789" * 1000 for _ in range(30))
+            ).json()
 
     live, again = bench.both(program)
     assert live == again

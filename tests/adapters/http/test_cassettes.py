@@ -10,6 +10,7 @@ import os
 import pytest
 from cassettes import DATA, Player, found, load, naming
 from clients import ALL
+
 from conftest import Bench
 
 pytest.importorskip("yaml", reason="cassettes are YAML: install pyyaml")
@@ -27,8 +28,18 @@ _CREATE = {
 }
 
 
+_REDACTED = {
+    "test_image_gen_metrics.yaml": "the signature in a URL is recorded as a token",
+    "test_openai_responses_model_mcp_server_tool_with_connector.yaml": "an authorization is recorded as a token",
+    "test_cohere_v2_chat_legacy_with_streaming_async.yaml": "'ho' may begin a Slack hook: it moves to the next delta",
+    "test_anthropic_mcp_servers_stream.yaml": "'AI' may begin a Google key: it moves to the next delta",
+}
+"""Where a replay differs from the live run, and has to."""
+
+
 def sample(paths, most):
     """So many of them, from all over."""
+    paths = [path for path in paths if path.name not in _REDACTED]
     step = 1 if _EVERY else max(1, len(paths) // most)
     return [pytest.param(path, id="/".join(path.relative_to(DATA).parts)) for path in paths[::step]]
 
@@ -60,7 +71,11 @@ def ask(library, exchange, url):
     base = url + ("/v1" if library == "openai" else "")
     asked = exchange.json
     stream = bool(asked.get("stream"))
-    needed = {key: asked[key] for key in ("model", "messages", "input", "prompt", "max_tokens", "stream") if key in asked}
+    needed = {
+        key: asked[key]
+        for key in ("model", "messages", "input", "prompt", "max_tokens", "stream")
+        if key in asked
+    }
     rest = {key: value for key, value in asked.items() if key not in needed}
     create = _CREATE[exchange.path.partition("?")[0]]
 
@@ -70,14 +85,16 @@ def ask(library, exchange, url):
             return [part.model_dump() for part in answer] if stream else answer.model_dump()
 
     async def asynchronous():
-        async with (sdk.AsyncOpenAI if library == "openai" else sdk.AsyncAnthropic)(base_url=base, **options) as client:
+        async with (sdk.AsyncOpenAI if library == "openai" else sdk.AsyncAnthropic)(
+            base_url=base, **options
+        ) as client:
             answer = await create(client)(**needed, extra_body=rest)
             return [part.model_dump() async for part in answer] if stream else answer.model_dump()
 
     def told(run):
         try:
             return run()
-        except sdk.APIError as error:
+        except Exception as error:
             return type(error).__name__, str(error)
 
     return [told(sync), told(lambda: asyncio.run(asynchronous()))]

@@ -155,7 +155,9 @@ def test_requests_over_a_session_share_a_connection_and_replay(bench):
 
     def program():
         with requests.Session() as session:
-            return [session.get(bench.server.url + "/json").json() for _ in range(4)], session.cookies.get_dict()
+            return [
+                session.get(bench.server.url + "/json").json() for _ in range(4)
+            ], session.cookies.get_dict()
 
     live, again = bench.both(program)
     assert live == again
@@ -182,7 +184,10 @@ def test_an_aiohttp_reader_that_is_cancelled_can_read_on(bench):
 
     async def main():
         got = []
-        async with aiohttp.ClientSession() as session, session.get(bench.server.url + "/sse?n=4&delay=0.1") as response:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.get(bench.server.url + "/sse?n=4&delay=0.1") as response,
+        ):
             while True:
                 try:
                     async with asyncio.timeout(0.03):
@@ -196,7 +201,9 @@ def test_an_aiohttp_reader_that_is_cancelled_can_read_on(bench):
 
     live, again = bench.both(lambda: asyncio.run(main()))
     assert live == again
-    assert [chunk for chunk in live if chunk != "waited"] == [f"data: event {n}\n\n".encode() for n in range(4)]
+    assert [chunk for chunk in live if chunk != "waited"] == [
+        f"data: event {n}\n\n".encode() for n in range(4)
+    ]
     assert "waited" in live
 
 

@@ -11,7 +11,6 @@ from server import BIG, BINARY, TEXT
 import reenact
 from reenact import DivergenceError
 
-
 EVENTS = "".join(f"data: event {number} \n\n" for number in range(4))
 
 
@@ -20,7 +19,9 @@ def every(clients=ALL):
 
 
 @every()
-@pytest.mark.parametrize("path", ["/json", "/sse", "/binary", "/big", "/until-close", "/status/404", "/nothing", "/echo"])
+@pytest.mark.parametrize(
+    "path", ["/json", "/sse", "/binary", "/big", "/until-close", "/status/404", "/nothing", "/echo"]
+)
 def test_a_response_comes_back_equal_in_status_headers_bytes_and_chunks(bench, client, path):
     live, again = bench.both(lambda: client.get(bench.server.url + path))
     assert live == again
@@ -31,14 +32,18 @@ def test_a_response_comes_back_equal_in_status_headers_bytes_and_chunks(bench, c
 @every()
 def test_the_bodies_are_what_the_server_sent(bench, client):
     url = bench.server.url
-    live, again = bench.both(lambda: [client.get(url + path).body for path in ("/binary", "/big", "/sse?n=2")])
+    live, again = bench.both(
+        lambda: [client.get(url + path).body for path in ("/binary", "/big", "/sse?n=2")]
+    )
     assert live == again == [BINARY, BIG, b"data: event 0\n\ndata: event 1\n\n"]
 
 
 @every()
 @pytest.mark.parametrize("path", ["/gzip", "/deflate", "/br", "/zstd", "/gzip-sse"])
 def test_a_compressed_body_is_decoded_by_the_library_itself_in_a_replay_too(bench, client, path):
-    if client.name == "urllib" or (path == "/zstd" and client.name.startswith("httpx") and "2" not in client.name):
+    if client.name == "urllib" or (
+        path == "/zstd" and client.name.startswith("httpx") and "2" not in client.name
+    ):
         pytest.skip("this library leaves it to the program to decompress")
     live, again = bench.both(lambda: client.get(bench.server.url + path))
     assert live == again
@@ -67,7 +72,9 @@ def test_a_redirect_is_two_exchanges(bench, client):
 
 @every()
 def test_the_first_chunk_reaches_the_program_before_the_last_was_sent(bench, client):
-    seen_at = bench.record(lambda: (client.get(bench.server.url + "/sse?n=8&delay=0.05", most=1), time.perf_counter())[1])
+    seen_at = bench.record(
+        lambda: (client.get(bench.server.url + "/sse?n=8&delay=0.05", most=1), time.perf_counter())[1]
+    )
     began = bench.server.sent[0]
     assert seen_at - began < 0.3, "the response was buffered"
     assert len(bench.server.sent) < 8
@@ -113,7 +120,7 @@ def test_another_header_is_a_divergence_unless_it_is_one_that_always_differs(ben
 def test_one_exchange_more_than_recorded_is_a_divergence_and_never_reaches_the_network(bench, client):
     url = bench.server.url + "/json"
     bench.record(lambda: client.get(url))
-    with pytest.raises(DivergenceError, match="EXTRA|extra|no further"):
+    with pytest.raises(DivergenceError, match=r"^EXTRA at step 2"):
         bench.replay(lambda: (client.get(url), client.get(url)))
 
 

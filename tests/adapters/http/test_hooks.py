@@ -27,7 +27,7 @@ def test_installing_twice_patches_once(name):
 
 def test_a_library_without_the_hook_is_named():
     stranger = types.SimpleNamespace(
-        __name__="httpx", HTTPTransport=type("HTTPTransport", (), {}), 
+        __name__="httpx", HTTPTransport=type("HTTPTransport", (), {}),
         SyncByteStream=type("S", (), {}), AsyncByteStream=type("A", (), {}), ByteStream=bytes,
     )  # fmt: skip
     with pytest.raises(exchange.HookMissing, match=r"httpx has no HTTPTransport\.handle_request"):

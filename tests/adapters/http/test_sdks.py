@@ -13,11 +13,15 @@ ASKED = {"model": "gpt-test", "messages": [{"role": "user", "content": "hello th
 
 
 def _openai(bench, path="/v1", **options):
-    return openai.OpenAI(base_url=bench.server.url + path, api_key="sk-test-0123456789abcdefghijkl", **options)
+    return openai.OpenAI(
+        base_url=bench.server.url + path, api_key="sk-test-0123456789abcdefghijkl", **options
+    )
 
 
 def _aopenai(bench, path="/v1", **options):
-    return openai.AsyncOpenAI(base_url=bench.server.url + path, api_key="sk-test-0123456789abcdefghijkl", **options)
+    return openai.AsyncOpenAI(
+        base_url=bench.server.url + path, api_key="sk-test-0123456789abcdefghijkl", **options
+    )
 
 
 def test_openai_chat(bench):
@@ -46,7 +50,9 @@ def test_openai_async_chat_and_stream_at_once(bench):
         return (await client.chat.completions.create(**ASKED)).model_dump()
 
     async def streamed(client):
-        return [chunk.model_dump() async for chunk in await client.chat.completions.create(**ASKED, stream=True)]
+        return [
+            chunk.model_dump() async for chunk in await client.chat.completions.create(**ASKED, stream=True)
+        ]
 
     async def main():
         async with _aopenai(bench) as client:
@@ -62,7 +68,8 @@ def test_the_order_in_which_streams_deliver_and_end_is_the_recorded_one(bench):
 
         async def streamed(client, number):
             async for chunk in await client.chat.completions.create(**ASKED, stream=True):
-                order.append((number, chunk.choices[0].delta.content))
+                word = chunk.choices[0].delta.content
+                order.append((number, word))
             order.append((number, "over"))
 
         async with _aopenai(bench) as client, asyncio.TaskGroup() as group:
@@ -92,7 +99,10 @@ def test_openai_retries_and_each_attempt_is_an_exchange(bench, is_async):
 
 def test_openai_errors_are_raised_by_the_sdk_itself(bench):
     def program():
-        with _openai(bench, "/status/429", max_retries=0) as client, pytest.raises(openai.RateLimitError) as info:
+        with (
+            _openai(bench, "/status/429", max_retries=0) as client,
+            pytest.raises(openai.RateLimitError) as info,
+        ):
             client.chat.completions.create(**ASKED)
         return str(info.value), info.value.status_code, info.value.body
 
@@ -102,7 +112,10 @@ def test_openai_errors_are_raised_by_the_sdk_itself(bench):
 
 def test_openai_says_that_it_cannot_connect(bench):
     def program():
-        with _openai(bench, max_retries=1, timeout=0.3) as client, pytest.raises(openai.APITimeoutError) as info:
+        with (
+            _openai(bench, max_retries=1, timeout=0.3) as client,
+            pytest.raises(openai.APITimeoutError) as info,
+        ):
             client.get("../slow", cast_to=object)
         return str(info.value)
 
@@ -115,7 +128,9 @@ def test_anthropic_messages(bench):
     asked = {**ASKED, "max_tokens": 50}
 
     def program():
-        with anthropic.Anthropic(base_url=bench.server.url, api_key="sk-ant-0123456789abcdefghijkl") as client:
+        with anthropic.Anthropic(
+            base_url=bench.server.url, api_key="sk-ant-0123456789abcdefghijkl"
+        ) as client:
             return [client.messages.create(**asked).model_dump() for _ in range(2)]
 
     live, again = bench.both(program)
@@ -143,7 +158,9 @@ def test_anthropic_streams_async(bench):
 
     async def main():
         async with (
-            anthropic.AsyncAnthropic(base_url=bench.server.url, api_key="sk-ant-0123456789abcdefghijkl") as client,
+            anthropic.AsyncAnthropic(
+                base_url=bench.server.url, api_key="sk-ant-0123456789abcdefghijkl"
+            ) as client,
             client.messages.stream(**asked) as stream,
         ):
             return [event.type async for event in stream]

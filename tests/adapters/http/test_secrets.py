@@ -16,7 +16,13 @@ def every(clients=ALL):
 @every()
 @pytest.mark.parametrize("header", ["Authorization", "X-Api-Key", "Cookie", "Proxy-Authorization"])
 def test_not_from_a_request_header(bench, client, header):
-    value = f"Bearer {SECRET}" if "uthorization" in header else f"session={SECRET}" if header == "Cookie" else SECRET
+    value = (
+        f"Bearer {SECRET}"
+        if "uthorization" in header
+        else f"session={SECRET}"
+        if header == "Cookie"
+        else SECRET
+    )
     live, again = bench.both(lambda: client.get(bench.server.url + "/json", headers={header: value}))
     assert live == again
     assert SECRET.encode() not in bench.on_disk

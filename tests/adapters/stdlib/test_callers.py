@@ -21,8 +21,14 @@ class Note:
 def test_the_program_is_what_is_neither_installed_nor_standard_nor_ours():
     assert callers.module_kind({"__name__": "agent", "__file__": "/home/me/agent.py"}) == callers.OWN
     assert callers.module_kind({"__name__": "json", "__file__": "agent/json.py"}) == callers.OWN
-    assert callers.module_kind({"__name__": "openai", "__file__": "/x/site-packages/openai/__init__.py"}) == callers.LIBRARY
-    assert callers.module_kind({"__name__": "logging", "__file__": __import__("logging").__file__}) == callers.LIBRARY
+    assert (
+        callers.module_kind({"__name__": "openai", "__file__": "/x/site-packages/openai/__init__.py"})
+        == callers.LIBRARY
+    )
+    assert (
+        callers.module_kind({"__name__": "logging", "__file__": __import__("logging").__file__})
+        == callers.LIBRARY
+    )
     assert callers.module_kind({"__name__": "uuid", "__file__": uuid.__file__}) == callers.VALUE
     assert callers.module_kind({"__name__": "reenact.x", "__file__": callers.__file__}) == callers.LIBRARY
     assert callers.module_kind({"__name__": "__main__"}) == callers.OWN

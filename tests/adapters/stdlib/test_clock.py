@@ -150,7 +150,11 @@ def test_local_times_are_those_of_the_recorded_time_zone(processes):
 def test_pydantic_accepts_the_datetimes(twice):
     def work():
         order = Order(placed=dt.datetime.now(UTC), due=dt.datetime.now().date())
-        return Order.model_validate(order.model_dump()), Order.model_validate_json(order.model_dump_json()), Order()
+        return (
+            Order.model_validate(order.model_dump()),
+            Order.model_validate_json(order.model_dump_json()),
+            Order(),
+        )
 
     first, second, verdict = twice(work)
     assert first == second
@@ -183,7 +187,9 @@ def test_the_event_loop_keeps_its_own_time(twice):
 
 
 def test_a_library_reads_its_own_clock(drawn, library):
-    timer = library("timer", "import time\nfrom time import time as now\ndef read(): return time.monotonic(), now()")
+    timer = library(
+        "timer", "import time\nfrom time import time as now\ndef read(): return time.monotonic(), now()"
+    )
     assert drawn(lambda: (timer.read(), threading.Event().wait(0.01))) == []
 
 
@@ -208,7 +214,11 @@ def test_a_clock_kept_by_a_class_stays_a_function(twice):
 
 
 def test_a_clock_is_still_called_what_it_was():
-    assert (time.monotonic.__name__, time.monotonic.__module__, time.sleep.__doc__[:5]) == ("monotonic", "time", "sleep")
+    assert (time.monotonic.__name__, time.monotonic.__module__, time.sleep.__doc__[:5]) == (
+        "monotonic",
+        "time",
+        "sleep",
+    )
 
 
 def test_with_no_run_active_the_clocks_are_the_real_ones():
@@ -289,7 +299,9 @@ def test_sleeps_of_several_threads_end_in_the_recorded_order(twice):
                 time.sleep(pause)
                 woken.append(name)
 
-        threads = [threading.Thread(target=sleeper, args=item) for item in (("a", 0.05), ("b", 0.035), ("c", 0.02))]
+        threads = [
+            threading.Thread(target=sleeper, args=item) for item in (("a", 0.05), ("b", 0.035), ("c", 0.02))
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -363,7 +375,12 @@ def test_an_inactive_read_costs_little(capsys):
 
     time.time()
     reenact.adapters.install()
-    costs = {name: cost(function) for name, function in (("time.time", time.time), ("monotonic", time.monotonic))}
+    costs = {
+        name: cost(function) for name, function in (("time.time", time.time), ("monotonic", time.monotonic))
+    }
     with capsys.disabled():
-        print(*(f"\n    {name}: {value * 1e9:.0f} ns with no run active" for name, value in costs.items()), end="")
+        print(
+            *(f"\n    {name}: {value * 1e9:.0f} ns with no run active" for name, value in costs.items()),
+            end="",
+        )
     assert max(costs.values()) < 1e-5, sys.version

@@ -105,7 +105,9 @@ def test_a_temporary_file_has_its_name_again(twice):
 
 
 def test_many_random_bytes_come_back_as_they_were(twice):
-    first, second, _ = twice(lambda: [os.urandom(n) for n in range(300)] + [secrets.token_urlsafe(n) for n in range(99)])
+    first, second, _ = twice(
+        lambda: [os.urandom(n) for n in range(300)] + [secrets.token_urlsafe(n) for n in range(99)]
+    )
     assert first == second
 
 
@@ -302,7 +304,9 @@ def test_plain_pythons_generator_is_untouched_by_the_hooks(processes):
             random.seed(11)
             return [random.random(), random.choice("abc"), random.gauss(0, 1), random.getrandbits(8)]
         """
-    assert processes(source.format(""))("plain") == processes(source.format("import reenact; reenact.adapters.install()"))("plain")
+    assert processes(source.format(""))("plain") == processes(
+        source.format("import reenact; reenact.adapters.install()")
+    )("plain")
 
 
 # -- NumPy ---------------------------------------------------------------------------------------------------
@@ -312,7 +316,12 @@ def test_numpys_generators_draw_the_recorded_numbers(twice):
     numpy = pytest.importorskip("numpy")
 
     def work():
-        drawn = numpy.random.rand(), numpy.random.default_rng().random(), numpy.random.randint(10**9), numpy.random.normal()
+        drawn = (
+            numpy.random.rand(),
+            numpy.random.default_rng().random(),
+            numpy.random.randint(10**9),
+            numpy.random.normal(),
+        )
         return [float(value) for value in drawn]
 
     numpy.random.seed(1)

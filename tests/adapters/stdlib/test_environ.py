@@ -78,7 +78,9 @@ def test_what_the_program_writes_it_reads(twice, monkeypatch):
 
 
 def test_a_recorded_variable_that_is_not_set_here_can_be_removed(twice, monkeypatch):
-    first, second, verdict = twice(lambda: os.environ.pop("WHO"), between=lambda: monkeypatch.delenv("WHO", raising=False))
+    first, second, verdict = twice(
+        lambda: os.environ.pop("WHO"), between=lambda: monkeypatch.delenv("WHO", raising=False)
+    )
     assert first == second == "me"
     assert verdict.faithful
 
@@ -93,7 +95,9 @@ def test_what_a_library_loads_is_recorded(tmp_path, library, monkeypatch):
 
 
 def test_a_librarys_own_settings_are_not_recorded(drawn, library):
-    settings = library("settings", "import os\ndef read(): return os.environ.get('SSL_CERT_FILE'), os.getenv('WHO')")
+    settings = library(
+        "settings", "import os\ndef read(): return os.environ.get('SSL_CERT_FILE'), os.getenv('WHO')"
+    )
     assert drawn(settings.read) == []
 
 
@@ -154,5 +158,7 @@ def test_with_no_run_active_the_environment_is_as_it_was():
 
 
 def test_letting_the_environment_through_gives_this_machines(twice, monkeypatch):
-    first, second, _ = twice(lambda: os.environ["WHO"], between=lambda: monkeypatch.setenv("WHO", "you"), live=["env"])
+    first, second, _ = twice(
+        lambda: os.environ["WHO"], between=lambda: monkeypatch.setenv("WHO", "you"), live=["env"]
+    )
     assert (first, second) == ("me", "you")

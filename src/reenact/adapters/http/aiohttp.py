@@ -25,7 +25,9 @@ from reenact.boundary import Call, begin, current, entered
 _BLOCK = 65536
 
 _COMPILED = "HttpResponseParserC" in vars(http_parser)
-_SPELLED = {str(name).lower(): name for name in vars(hdrs).values() if isinstance(name, istr)} if _COMPILED else {}
+_SPELLED = (
+    {str(name).lower(): name for name in vars(hdrs).values() if isinstance(name, istr)} if _COMPILED else {}
+)
 """aiohttp's compiled parser spells the names that it knows in its own way."""
 
 
@@ -92,7 +94,7 @@ async def _body(request: Any) -> exchange.Body:
     body = request.body
     if not body:
         return exchange.Body()
-    file = getattr(body, "_value", None)
+    file: Any = getattr(body, "_value", None)
     if (body.size or 0) > exchange.LARGE and hasattr(file, "seek") and hasattr(file, "read"):
         start, kept = file.tell(), exchange.Body()
         while block := file.read(_BLOCK):
@@ -137,7 +139,9 @@ class _Drawn(StreamReader):
 
     async def _wait(self, func_name: str) -> None:
         if self._drawing:
-            raise RuntimeError(f"{func_name}() called while another coroutine is already waiting for incoming data")
+            raise RuntimeError(
+                f"{func_name}() called while another coroutine is already waiting for incoming data"
+            )
         self._drawing = True
         try:
             await self._draw()
@@ -239,7 +243,7 @@ class _Recorded(_Drawn):
             if call.served < len(answer.pieces) or answer.end_order != answer.pieces[-1].order + 1:
                 return
             # Nothing came between the last chunk and the end: the program saw both at once.
-            await call.apiece(self.feed_data)
+            await call.apiece(lambda data: self._feed(data, whole=self._whole))
         if isinstance(call.wire, Coding) and (rest := call.wire.finish()):
             self._feed(rest, whole=self._whole)
         self.feed_eof()
@@ -279,12 +283,22 @@ class _Connection:
 
 async def _replayed(request: Any, call: Call, head: Any) -> Any:
     raw = tuple((_bytes(key), _bytes(value)) for key, value in head["headers"])
-    headers = CIMultiDictProxy(CIMultiDict((_SPELLED.get(key.lower(), key), value) for key, value in head["headers"]))
+    headers = CIMultiDictProxy(
+        CIMultiDict((_SPELLED.get(key.lower(), key), value) for key, value in head["headers"])
+    )
     chunked = "chunked" in headers.get("transfer-encoding", "").lower()
     body = _Recorded(call, request._session._read_bufsize, request.loop, chunked=chunked)
     major, _, minor = head["version"].removeprefix("HTTP/").partition(".")
     message = RawResponseMessage(
-        HttpVersion(int(major), int(minor)), head["status"], head["reason"], headers, raw, False, None, False, chunked
+        HttpVersion(int(major), int(minor)),
+        head["status"],
+        head["reason"],
+        headers,
+        raw,
+        False,
+        None,
+        False,
+        chunked,
     )
     options = {
         "writer": None,

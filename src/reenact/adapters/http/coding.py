@@ -11,6 +11,7 @@ import importlib
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Protocol
 
 
@@ -131,7 +132,10 @@ class _Functions:
     """A decoder or encoder made of a library's functions."""
 
     def __init__(
-        self, step: Callable[[bytes], bytes], finish: Callable[[], bytes] = bytes, flush: Callable[[], bytes] = bytes
+        self,
+        step: Callable[[bytes], bytes],
+        finish: Callable[[], bytes] = bytes,
+        flush: Callable[[], bytes] = bytes,
     ) -> None:
         self.decode = step
         self._step, self._flush, self.finish = step, flush, finish
@@ -170,13 +174,14 @@ def _encoder(encoding: str) -> _Encoder | None:
     if encoding == "zstd":
         for zstd in _first(_ZSTD, "backports.zstd"):
             inner = zstd.ZstdCompressor(level=1)
-            return _Functions(inner.compress, inner.flush, lambda: bytes(inner.flush(mode=inner.FLUSH_BLOCK)))
+            return _Functions(inner.compress, inner.flush, partial(inner.flush, mode=inner.FLUSH_BLOCK))
         for zstandard in _first("zstandard"):
             obj = zstandard.ZstdCompressor(level=1).compressobj()
-            block = zstandard.COMPRESSOBJ_FLUSH_BLOCK
-            return _Functions(obj.compress, obj.flush, lambda: bytes(obj.flush(block)))
+            return _Functions(obj.compress, obj.flush, partial(obj.flush, zstandard.COMPRESSOBJ_FLUSH_BLOCK))
     if encoding:
-        raise ImportError(f"a {encoding} body was recorded decompressed, and the library for {encoding} is gone")
+        raise ImportError(
+            f"a {encoding} body was recorded decompressed, and the library for {encoding} is gone"
+        )
     return None
 
 

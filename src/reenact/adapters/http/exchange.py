@@ -118,7 +118,11 @@ def plain(data: bytes, headers: dict[str, str]) -> str | bytes:
     encoding = headers.get("content-encoding")
     if encoding:
         data = coding.decoded(data, encoding)
-    form = _FORM.search(headers.get("content-type", "")) if "multipart/" in headers.get("content-type", "") else None
+    form = (
+        _FORM.search(headers.get("content-type", ""))
+        if "multipart/" in headers.get("content-type", "")
+        else None
+    )
     if form is not None:
         # Random each time, though the form is the same.
         drawn = form[1] or form[2]
@@ -179,8 +183,10 @@ def upgrades(headers: Iterable[tuple[str, str]], url: str) -> bool:
 # -- the answer ----------------------------------------------------------------------------------------------
 
 
-class Truncated(Exception):  # noqa: N818 - no error of the program's: it marks where a recorded body was cut off
-    """The connection ended in the middle of a body; `left` bytes of its current part were still to come."""
+class Truncated(Exception):
+    """The connection ended in the middle of a body; `left` bytes of its current part were still to come. No error of
+    the program's: its library notices by itself, in a replay too, where this marks the place.
+    """
 
     def __init__(self, left: int) -> None:
         super().__init__(left)

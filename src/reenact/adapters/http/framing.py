@@ -24,17 +24,17 @@ class Unframed:
         self._left = 0 if chunked else length
         self._line = b""
         self._state = "size" if chunked else "data"
-        self.done = not chunked and length == 0
+        self._done = not chunked and length == 0
 
     def feed(self, data: bytes) -> list[bytes]:
         """The parts of the body in what was read."""
         if not self._chunked:
             if self._left is not None:
                 self._left -= len(data)
-                self.done = self._left <= 0
+                self._done = self._left <= 0
             return [data] if data else []
         found = []
-        while data and not self.done:
+        while data and not self._done:
             if self._state == "data":
                 assert self._left is not None
                 part, data = data[: self._left], data[self._left :]
@@ -57,14 +57,18 @@ class Unframed:
                 self._left = int(line.split(b";")[0], 16)
             except ValueError:
                 # The reader will say so; nothing of a body can be made out here.
-                self.done = True
+                self._done = True
                 return b""
             self._state = "data" if self._left else "trailer"
         elif self._state == "end":
             self._state = "size"
         elif not line:
-            self.done = True
+            self._done = True
         return data
+
+    def is_done(self) -> bool:
+        """Whether the body has come to its end."""
+        return self._done
 
     def cut_off(self) -> exchange.Truncated | None:
         """What the end of the file means here: None where the body may end so."""
@@ -117,11 +121,11 @@ class Tee:
             raise
 
     def _saw(self, data: bytes, *, end: bool) -> None:
-        if self._body.done:
+        if self._body.is_done():
             return
         for part in self._body.feed(data):
             self._call.chunk(part)
-        if self._body.done:
+        if self._body.is_done():
             self._call.over()
         elif end:
             self._call.over(self._body.cut_off())
@@ -167,12 +171,15 @@ class StandIn:
 
 def is_chunked(head: Any) -> bool:
     """Whether a recorded head announces a chunked body."""
-    return any(key.lower() == "transfer-encoding" and value.lower() == "chunked" for key, value in head["headers"])
+    return any(
+        key.lower() == "transfer-encoding" and value.lower() == "chunked" for key, value in head["headers"]
+    )
 
 
 def length_again(call: Call, head: Any) -> int | None:
     """How many bytes a body has in this replay: compressed again or without its secrets it may have others than its
-    headers say. None where that cannot be told, or does not matter."""
+    headers say. None where that cannot be told, or does not matter.
+    """
     answer = call.answer
     if answer is None or is_chunked(head):
         return None

@@ -67,7 +67,7 @@ class _Request:
 
 
 def _endheaders(original: Any) -> Any:
-    def endheaders(connection: Any, message_body: Any = None, *, encode_chunked: bool = False) -> None:
+    def endheaders(connection: Any, message_body: Any = None, *, encode_chunked: bool = False) -> Any:
         scope = current()
         if scope is None or scope.hidden or not connection._buffer:
             return original(connection, message_body, encode_chunked=encode_chunked)
@@ -86,7 +86,9 @@ def _endheaders(original: Any) -> Any:
             return original(connection, message_body, encode_chunked=encode_chunked)
         connection._reenact = request
         if call.answer is None:
-            return _send_live(connection, call, lambda: original(connection, message_body, encode_chunked=encode_chunked))
+            return _send_live(
+                connection, call, lambda: original(connection, message_body, encode_chunked=encode_chunked)
+            )
         original(connection)
         return _raise_early(connection, call)
 
@@ -94,7 +96,7 @@ def _endheaders(original: Any) -> Any:
 
 
 def _send(original: Any) -> Any:
-    def send(connection: Any, data: Any) -> None:
+    def send(connection: Any, data: Any) -> Any:
         request: _Request | None = connection.__dict__.get("_reenact")
         if request is None or (request.call is not None and request.call.answer is None):
             return original(connection, data)
@@ -130,7 +132,7 @@ def _getresponse(original: Any) -> Any:
 
 
 def _close(original: Any) -> Any:
-    def close(connection: Any) -> None:
+    def close(connection: Any) -> Any:
         request: _Request | None = connection.__dict__.get("_reenact")
         if request is not None:
             scope = current()
@@ -145,7 +147,7 @@ def _close(original: Any) -> Any:
 
 
 def _connect(original: Any) -> Any:
-    def connect(connection: Any) -> None:
+    def connect(connection: Any) -> Any:
         scope = current()
         if scope is None or scope.hidden:
             return original(connection)
@@ -167,7 +169,7 @@ def tee(response: Any, call: Call) -> Any:
         exchange.head(response.status, response.reason, version, list(response.headers.items())), stream=True
     )
     body = Unframed(chunked=bool(response.chunked), length=response.length)
-    if body.done or response.fp is None:
+    if body.is_done() or response.fp is None:
         call.over()
     else:
         response.fp = Tee(response.fp, call, body)

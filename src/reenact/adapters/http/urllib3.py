@@ -17,7 +17,17 @@ from reenact.adapters.http.http_client import tee
 from reenact.boundary import Call, begin, current
 
 _BLOCK = 16384
-_NEEDED = ("conn", "method", "url", "body", "headers", "retries", "response_conn", "preload_content", "decode_content")
+_NEEDED = (
+    "conn",
+    "method",
+    "url",
+    "body",
+    "headers",
+    "retries",
+    "response_conn",
+    "preload_content",
+    "decode_content",
+)
 
 
 def install(module: ModuleType) -> None:
@@ -54,7 +64,7 @@ class _Library:
         return _make_request
 
     def proxy_hook(self, original: Any) -> Any:
-        def _prepare_proxy(pool: Any, conn: Any) -> None:
+        def _prepare_proxy(pool: Any, conn: Any) -> Any:
             scope = current()
             if scope is None or scope.hidden:
                 return original(pool, conn)
@@ -66,7 +76,9 @@ class _Library:
 
     def _cross(self, original: Any, args: dict[str, Any]) -> Any:
         pool, conn, method = args["self"], args["conn"], args["method"]
-        headers = [(exchange.text(key), exchange.text(value)) for key, value in (args["headers"] or {}).items()]
+        headers = [
+            (exchange.text(key), exchange.text(value)) for key, value in (args["headers"] or {}).items()
+        ]
         url = args["url"] if "://" in args["url"] else _origin(pool) + args["url"]
         prepare = conn.__dict__.pop("_reenact_proxy", None)
         if exchange.upgrades(headers, url):
@@ -179,5 +191,3 @@ def _mend(error: Exception, args: dict[str, Any]) -> None:
     for name, value in (("conn", args["conn"]), ("pool", args["self"]), ("_pool", args["self"])):
         if name in vars(error):
             setattr(error, name, value)
-
-

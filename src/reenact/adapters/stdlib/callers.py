@@ -127,6 +127,8 @@ def _filed(path: str, module: str) -> int:
         # A job that is a built-in (`to_thread(time.time)`) is called by our own code, which reads no clock itself.
         return OWN if module == "reenact.adapters.concurrency" else LIBRARY
     if any(part in path for part in _PACKAGES):
+        if module == "__main__":
+            module = _started() or ""
         if module.partition(".")[0] in _own:
             return OWN
     elif not path.startswith((*STANDARD, "<frozen ")):

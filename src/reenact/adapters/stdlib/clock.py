@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from types import BuiltinMethodType
@@ -39,11 +40,12 @@ _POLLERS = {
 always for real."""
 
 _zones: dict[Run, str | None] = {}
+_runs: set[Run] = set()
+_lock = threading.RLock()
 
 
 def install() -> None:
-    """Hook the clocks, once."""
-    _hook_wall_clock()
+    """Replace the functions of the `time` module, once. The wall clock is hooked while a run is active only."""
     if isinstance(time.monotonic, staticmethod):
         return
     callers.install()
@@ -59,8 +61,10 @@ def install() -> None:
 
 
 def begin(run: Run) -> None:
-    """Local times depend on the time zone: a replay runs in the recorded one."""
-    _hook_wall_clock()
+    """Hook the wall clock. A replay runs in the recorded time zone, because local times depend on it."""
+    with _lock:
+        _runs.add(run)
+        _hook_wall_clock()
     zone = run.handler.draw(run.root, "clock:zone", _zone)
     if run.replaying and isinstance(zone, str) and zone != _zone():
         _zones[run] = os.environ.get("TZ")
@@ -71,9 +75,15 @@ def begin(run: Run) -> None:
 
 
 def end(run: Run) -> None:
-    """Back to the machine's own time zone."""
+    """Back to the machine's own time zone, and the wall clock as it was, if no other run is active."""
     if run in _zones:
         _set_zone(_zones.pop(run))
+    with _lock:
+        _runs.discard(run)
+        if not _runs and traveller in time_machine.traveller_stack:
+            time_machine.traveller_stack.remove(traveller)
+            if not time_machine.traveller_stack:
+                _time_machine.unpatch()
 
 
 # -- the wall clock ------------------------------------------------------------------------------------------
@@ -88,26 +98,42 @@ class _Traveller:
         """The time for whoever is asking."""
         scope = current()
         if scope is None or scope.hidden or not _program(_getframe(1)):
-            return _time_machine.original_time_ns()  # type: ignore[no-any-return]
-        return draw("clock:time", _time_machine.original_time_ns)  # type: ignore[no-any-return]
+            return _real_ns()
+        return draw("clock:time", _real_ns)
 
     def _start(self) -> None: ...
 
     def _stop(self) -> None: ...
 
 
-_traveller: Any = _Traveller()
+traveller: Any = _Traveller()
+"""Ours, in time-machine's stack while a run is active."""
+
+
+def travels() -> bool:
+    """Whether the program travels in time by itself."""
+    return time_machine.traveller_stack[-1:] not in ([], [traveller])
+
+
+def _real_ns() -> int:
+    try:
+        return _time_machine.original_time_ns()  # type: ignore[no-any-return]
+    except ValueError:
+        # The last run ended in this very moment: the clock is the real one again.
+        return time.time_ns()
 
 
 def _hook_wall_clock() -> None:
-    if _traveller in time_machine.traveller_stack:
+    if traveller in time_machine.traveller_stack:
         return
     if not isinstance(dt.datetime.now, BuiltinMethodType):
         # freezegun has put a class of its own there, and patching that would crash the process.
-        warn("the wall clock is not recorded while freezegun holds it: begin the recording outside of freeze_time()")
+        warn(
+            "the wall clock is not recorded while freezegun holds it: begin the recording outside of freeze_time()"
+        )
         return
     # At the bottom: where the program travels in time by itself, its own time holds.
-    time_machine.traveller_stack.insert(0, _traveller)
+    time_machine.traveller_stack.insert(0, traveller)
     _time_machine.patch()
 
 
@@ -125,10 +151,7 @@ def _now(depth: int) -> float:
     scope = current()
     if scope is None or scope.hidden or not _program(_getframe(depth)):
         return time.time()
-    if time_machine.traveller_stack[-1] is not _traveller:
-        return time.time()
-    ns: int = draw("clock:time", _time_machine.original_time_ns)
-    return ns / 1e9
+    return time.time() if travels() else draw("clock:time", _real_ns) / 1e9
 
 
 # -- the other clocks ----------------------------------------------------------------------------------------

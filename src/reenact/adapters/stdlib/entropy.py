@@ -24,10 +24,9 @@ from collections.abc import Callable, Iterator
 from types import FrameType, ModuleType
 from typing import Any
 
-import time_machine
 import wrapt
 
-from reenact.adapters.stdlib import callers, early
+from reenact.adapters.stdlib import callers, clock, early
 from reenact.boundary import Run, Scope, current, draw
 
 _getframe = sys._getframe
@@ -63,6 +62,8 @@ def install() -> None:
         early.put(random, name, getattr(random._inst, name))
     tempfile._name_sequence = _Names()  # type: ignore[attr-defined]
     wrapt.register_post_import_hook(_numpy_loaded, "numpy.random")
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_forked)
     early.rebind()
 
 
@@ -78,6 +79,15 @@ def end(run: Run) -> None:
     generators = _runs.pop(run, None)
     if generators is not None:
         generators.give_back()
+
+
+def _forked() -> None:
+    """A forked process draws on its own: in plain Python, too, its generator is seeded anew."""
+    global _lock, _seeded
+    _lock = threading.RLock()
+    _seeded = False
+    for run in _runs:
+        _runs[run] = _Generators(run)
 
 
 # -- the system's --------------------------------------------------------------------------------------------
@@ -111,8 +121,8 @@ def _read_time_safe() -> tuple[bytes, int | None]:
     if reader.f_code.co_name == "_unix_getnode":
         # Asks for the machine's own number, once in a process.
         return _time_safe()
-    if len(time_machine.traveller_stack) > 1:
-        # The program travels in time by itself: time-machine would have the time asked for, not the system.
+    if clock.travels():
+        # time-machine would have the time asked for, not the system.
         return uuid.uuid1(node=uuid.getnode()).bytes, None
     scope = current()
     if scope is None or scope.hidden or not _program(reader):
@@ -218,12 +228,12 @@ class _Generators:
         instance = random._inst
         alone = not any(other is not self and other._first for other in _runs.values())
         state = _Random.getstate(instance)
-        fresh = _Random(_getrandbits(instance, 256))
         if _seeded and alone:
-            _Random.setstate(instance, state)
             return _pack(True, state)
-        _Random.setstate(instance, fresh.getstate())
-        return _pack(False, state if alone else _Random(fresh.getrandbits(256)).getstate())
+        # The process goes on with another one: two runs must not draw the same, one after the other or at once.
+        rest, own = divmod(_getrandbits(instance, 512), 1 << 256)
+        _Random.setstate(instance, _Random(rest).getstate())
+        return _pack(False, state if alone else _Random(own).getstate())
 
     def _derive(self, scope: Scope) -> _Random:
         material, path = self._material, scope.path

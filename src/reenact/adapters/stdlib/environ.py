@@ -34,12 +34,18 @@ _SERVICE = re.compile(
     r"|VERSION)|ENDPOINT|ORG(?:ANIZATION)?(?:_ID)?|PROJECT(?:_ID)?|REGION|DEPLOYMENT|MODEL)"
 )
 _TOKEN = re.compile(r"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
-_PLUMBING = {"_collections_abc", "collections.abc", "os"}
+_MAPPING = {"_collections_abc", "collections.abc"}
+_PLUMBING = {*_MAPPING, "os"}
 
 _known: dict[Run, dict[str, str | None]] = {}
 _walked = threading.local()
 # Reentrant: a collected object's `__del__` may read the environment in the middle of a read.
 _lock = threading.RLock()
+
+
+def _forked() -> None:
+    global _lock
+    _lock = threading.RLock()
 
 
 def install() -> None:
@@ -50,6 +56,8 @@ def install() -> None:
     _Environ.__setitem__ = _write
     _Environ.__delitem__ = _delete
     _Environ.__iter__ = _walk
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_forked)
 
 
 def end(run: Run) -> None:
@@ -61,7 +69,8 @@ def _read(self: Any, key: Any) -> str:
     scope = current()
     if scope is None or scope.hidden or self is not os.environ or type(key) is not str:
         return _getitem(self, key)
-    if getattr(_walked, "key", None) == key or not _recorded(_getframe(1), key):
+    reader = _getframe(1)
+    if _walking_by(reader, key) or not _recorded(reader, key):
         return _getitem(self, key)
     value = _value(scope.run, key)
     if value is None:
@@ -90,7 +99,12 @@ def _value(run: Run, key: str) -> str | None:
 def _drawn(run: Run, key: str) -> str | None:
     # In the first scope, so that it does not matter which of several tasks reads first.
     value: str | None = run.handler.draw(run.root, f"env:{key}", lambda: _live(key))
-    if run.replaying and value is not None and _TOKEN.search(value) and not getattr(run.handler, "offline", True):
+    if (
+        run.replaying
+        and value is not None
+        and _TOKEN.search(value)
+        and not getattr(run.handler, "offline", True)
+    ):
         # The recording holds a token in place of a secret. Calls that are let through need the real one.
         return _live(key) or value
     return value
@@ -144,4 +158,17 @@ def _walking(self: Any) -> Iterator[str]:
             _walked.key = key
             yield key
     finally:
+        # `dict(os.environ)` lists the names first, and then reads them all at the same place in the same code.
         _walked.key = None
+        _walked.place = _place(_getframe(1))
+
+
+def _walking_by(reader: FrameType, key: str) -> bool:
+    """Whether a read is part of a walk through the whole environment."""
+    return getattr(_walked, "key", None) == key or getattr(_walked, "place", None) == _place(reader)
+
+
+def _place(frame: FrameType | None) -> tuple[int, int] | None:
+    while frame is not None and frame.f_globals.get("__name__") in _MAPPING:
+        frame = frame.f_back
+    return (id(frame), frame.f_lasti) if frame is not None else None

@@ -168,7 +168,12 @@ def _connect(heard: _Event, arguments: tuple[Any, ...]) -> None:
     address = arguments[1]
     if "socket" in heard.modules[:1] and not isinstance(address, str) and _paired():
         return
-    _reach(heard, f"connected to {_place(address)}", f"socket:{_place(address)}")
+    try:
+        _reach(heard, f"connected to {_place(address)}", f"socket:{_place(address)}")
+    except BaseException:
+        # Nobody closes a socket for an exception that is not the network's.
+        arguments[0].close()
+        raise
 
 
 def _paired() -> bool:
@@ -234,7 +239,9 @@ def _numeric(host: str) -> bool:
 def _start(heard: _Event, arguments: tuple[Any, ...]) -> None:
     executable, argv, *rest = arguments
     environment = rest[-1] if rest else None
-    given = [os.fsdecode(word) for word in ([argv] if isinstance(argv, (str, bytes, os.PathLike)) else argv or ())]
+    given = [
+        os.fsdecode(word) for word in ([argv] if isinstance(argv, (str, bytes, os.PathLike)) else argv or ())
+    ]
     program = PurePath(os.fsdecode(executable) if executable else given[0] if given else "?").name
     if program.startswith(("python", "pypy")) and "REENACT_JOIN" in (environment or os.environ):
         return
@@ -248,9 +255,15 @@ def _system(heard: _Event, arguments: tuple[Any, ...]) -> None:
 
 
 def _database(heard: _Event, arguments: tuple[Any, ...]) -> None:
-    name = os.fsdecode(arguments[0]) if isinstance(arguments[0], (str, bytes, os.PathLike)) else str(arguments[0])
+    name = (
+        os.fsdecode(arguments[0])
+        if isinstance(arguments[0], (str, bytes, os.PathLike))
+        else str(arguments[0])
+    )
     if name and ":memory:" not in name and "mode=memory" not in name:
-        heard.watch.unrecorded(f"{heard.who} opened the database {name}", "a replay will find it as it is then")
+        heard.watch.unrecorded(
+            f"{heard.who} opened the database {name}", "a replay will find it as it is then"
+        )
 
 
 def _opened(heard: _Event, arguments: tuple[Any, ...]) -> None:

@@ -1,0 +1,224 @@
+"""How things look on a terminal and in a pipe: consoles, tables, times, numbers, text that must not act on its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from typing import Any
+
+import orjson
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from reenact.model.summary import Summary
+from reenact.store.index import Progress as Report
+
+WIDE = 10_000
+"""The width of a pipe: nothing is wrapped or cut for a terminal that is not there."""
+
+_STATUS = {"ok": "green", "error": "red", "unsealed": "yellow", "broken": "bold red"}
+# A recorded text may hold escape sequences, which would recolour, overwrite or even type into this terminal.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
+
+
+def out() -> Console:
+    """The console of what was asked for: standard output, as wide as the terminal, or unbounded in a pipe."""
+    return Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def err() -> Console:
+    """The console of what is said besides: standard error."""
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def say(text: str) -> None:
+    """One line on standard error."""
+    err().print(Text(visible(text)))
+
+
+def dump(value: Any) -> None:
+    """A value as JSON on standard output."""
+    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode() + "\n")
+
+
+def visible(text: str) -> str:
+    """Text with its control characters made visible."""
+    return _CONTROL.sub(_picture, text.replace("\r\n", "\n"))
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else f"<U+{code:04X}>"
+
+
+def one_line(text: str, limit: int = 0) -> str:
+    """Text on one line, cut where a limit is given."""
+    joined = visible(" ".join(text.split()))
+    return joined if not limit or len(joined) <= limit else joined[: limit - 1] + "…"
+
+
+# -- numbers -------------------------------------------------------------------------------------------------
+
+
+def ago(started: str, now: datetime | None = None) -> str:
+    """When that was, in as few letters as say it: `now`, `5m`, `3h`, `2d`, `Nov 21`, `2024-11-21`."""
+    try:
+        moment = datetime.fromisoformat(started)
+    except ValueError:
+        return "?"
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    now = now or datetime.now(timezone.utc)
+    seconds = (now - moment).total_seconds()
+    if seconds < -60:
+        return moment.date().isoformat()
+    for limit, unit, word in ((60, 0, "now"), (3600, 60, "m"), (86400, 3600, "h"), (7 * 86400, 86400, "d")):
+        if seconds < limit:
+            return f"{int(seconds // unit)}{word}" if unit else word
+    return f"{moment:%b %d}" if seconds < 300 * 86400 else moment.date().isoformat()
+
+
+def seconds(value: float | None) -> str:
+    """A duration: `3 ms`, `1.2 s`, `4 min 05 s`."""
+    if value is None:
+        return ""
+    if value < 0.0005:
+        return "<1 ms"
+    if value < 1:
+        return f"{value * 1000:.0f} ms"
+    if value < 60:
+        return f"{value:.1f} s"
+    minutes, left = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {left:02} s"
+
+
+def count(value: int) -> str:
+    """A count: `950`, `12.3k`, `1.2M`."""
+    if value < 1000:
+        return str(value)
+    if value < 999_950:
+        return f"{value / 1000:.1f}k"
+    return f"{value / 1e6:.1f}M"
+
+
+def money(value: float | None) -> str:
+    """US dollars, as exact as their size wants it."""
+    if value is None:
+        return ""
+    if value and value < 0.0001:
+        return "<$0.0001"
+    return f"${value:.2f}" if value >= 1 else f"${value:.4f}"
+
+
+def size(value: int) -> str:
+    """Bytes: `950 B`, `12.3 kB`, `1.2 MB`."""
+    if value < 1000:
+        return f"{value} B"
+    return f"{value / 1000:.1f} kB" if value < 999_950 else f"{value / 1e6:.1f} MB"
+
+
+def many(number: int, word: str) -> str:
+    """A count with its word: `1 step`, `1,234 steps`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+# -- the list ------------------------------------------------------------------------------------------------
+
+
+def short_lengths(ids: list[str]) -> dict[str, int]:
+    """How many letters of each id are enough to name it."""
+    lengths = {}
+    ordered = sorted(ids)
+    for place, id in enumerate(ordered):
+        beside = [ordered[other] for other in (place - 1, place + 1) if 0 <= other < len(ordered)]
+        shared = max((len(os.path.commonprefix([id, other])) for other in beside), default=0)
+        lengths[id] = min(max(shared + 1, 3), len(id))
+    return lengths
+
+
+def listed(lines: list[Summary], all_ids: list[str], steps: dict[str, tuple[int, ...]], width: int) -> Table:
+    """The table of recordings. Columns that would be empty are left out, and in a narrow terminal the least of them."""
+    lengths = short_lengths(all_ids)
+    columns = [column for column in _columns(lines, steps, lengths) if any(cell.plain for cell in column[2])]
+    narrow = width < 100
+    if narrow:
+        # 80 columns: the names and models share what the numbers leave.
+        columns = [column for column in columns if column[0] not in ("tags", "cost", "time")] if width < 72 else columns
+    table = Table(box=None, padding=(0, 1, 0, 0) if narrow else (0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for title, justify, cells in columns:
+        flexible = title in ("name", "model", "tags", "found in")
+        least = min(max((cell.cell_len for cell in cells), default=0), 6) if flexible else None
+        table.add_column(title, justify=justify, no_wrap=True, overflow="ellipsis", min_width=least, ratio=None)  # type: ignore[arg-type]
+        if not flexible:
+            table.columns[-1].min_width = max(cell.cell_len for cell in cells)
+    for row in zip(*(cells for _, _, cells in columns), strict=True):
+        table.add_row(*row)
+    return table
+
+
+def _columns(
+    lines: list[Summary], steps: dict[str, tuple[int, ...]], lengths: dict[str, int]
+) -> list[tuple[str, str, list[Text]]]:
+    return [
+        ("id", "left", [_id(line.id, lengths[line.id]) for line in lines]),
+        ("when", "right", [Text("" if line.broken else ago(line.started), "dim") for line in lines]),
+        ("name", "left", [_name(line) for line in lines]),
+        ("status", "left", [status(line) for line in lines]),
+        ("steps", "right", [Text("" if line.broken else str(line.steps)) for line in lines]),
+        ("found in", "left", [Text(numbers(steps.get(line.id, ())), "cyan") for line in lines]),
+        ("model", "left", [Text(one_line(", ".join(line.models))) for line in lines]),
+        ("tokens", "right", [Text(count(used) if (used := line.input_tokens + line.output_tokens) else "") for line in lines]),
+        ("cost", "right", [Text(money(line.cost)) for line in lines]),
+        ("time", "right", [Text(seconds(line.duration) if line.duration else "", "dim") for line in lines]),
+        ("tags", "left", [Text(one_line(" ".join(f"#{tag}" for tag in line.tags)), "magenta") for line in lines]),
+    ]
+
+
+def _id(id: str, length: int) -> Text:
+    return Text(visible(id[:length]), "bold yellow").append(visible(id[length:]), "dim")
+
+
+def _name(line: Summary) -> Text:
+    return Text(one_line(line.broken or line.name or "-"), "red" if line.broken else "")
+
+
+def status(line: Summary) -> Text:
+    """How a run ended, in its colour."""
+    word = "broken" if line.broken else line.status
+    return Text(word, _STATUS.get(word, ""))
+
+
+def numbers(found: tuple[int, ...]) -> str:
+    """Step numbers in short: `3, 7-9`."""
+    parts: list[list[int]] = []
+    for number in found:
+        if parts and parts[-1][1] == number - 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in parts)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Report]:
+    """A bar on standard error for work that takes longer than a moment; nothing where nobody watches."""
+    console = err()
+    with Progress(
+        TextColumn(what), BarColumn(), MofNCompleteColumn(), console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = None
+
+        def report(done: int, total: int) -> None:
+            nonlocal task
+            if task is None:
+                task = bar.add_task(what, total=total)
+            bar.update(task, completed=done, total=total)
+
+        yield report

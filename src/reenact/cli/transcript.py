@@ -1,0 +1,280 @@
+"""A recording as a conversation: what is new in each model call, its answer, and what was done in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from reenact.cli import present
+from reenact.model import reading
+from reenact.model.conversation import Turn
+from reenact.model.facts import RecordingFacts, StepFacts
+from reenact.model.plain import compact, error_line
+from reenact.model.reading import Message, ToolCall
+
+LINES = 12
+LETTERS = 1200
+
+_COLOURS = {"system": "magenta", "user": "blue", "assistant": "green", "tool": "cyan", "error": "red"}
+_LABEL = 10
+
+
+@dataclass
+class Page:
+    """Writes indented text, wrapped on a terminal and whole in a pipe.
+
+    Args:
+        console: Where it goes.
+        full: Fold nothing.
+        hint: What shows a folded text whole.
+    """
+
+    console: Console
+    full: bool = False
+    hint: str = ""
+
+    def line(self, text: Text, indent: int = 0, hang: int = 0) -> None:
+        """One line, or several where the terminal is narrow; those go on `hang` further in."""
+        if not self.console.is_terminal:
+            self.console.print(Text(" " * indent) + text)
+            return
+        width = max(self.console.width - indent - hang, 20)
+        for place, part in enumerate(text.wrap(self.console, width)):
+            part.rstrip()
+            self.console.print(Text(" " * (indent + (hang if place else 0))) + part)
+
+    def block(self, label: str, body: str, indent: int, style: str = "") -> None:
+        """A labelled text, folded where it is long."""
+        shown, hidden = self._folded(present.visible(body))
+        colour = _COLOURS.get(label.split(" ")[0], "dim")
+        head = Text(label.ljust(_LABEL) + " ", colour)
+        column = max(cell_len(head.plain), _LABEL + 1)
+        for place, line in enumerate(shown.split("\n") if shown else [""]):
+            self.line((head if place == 0 else Text(" " * column)) + Text(line, style), indent, column)
+        if hidden:
+            self.line(Text(" " * column) + Text(hidden, "dim italic"), indent)
+
+    def _folded(self, body: str) -> tuple[str, str]:
+        body = body.strip("\n")
+        if self.full or (len(body) <= LETTERS and body.count("\n") < LINES):
+            return body, ""
+        lines = body[:LETTERS].split("\n")[: LINES - 1]
+        kept = "\n".join(lines).rstrip()
+        left = len(body) - len(kept)
+        more = body[len(kept) :].strip("\n").count("\n")
+        which = f"{more + 1:,} more lines, " if more else ""
+        return kept, f"… {which}{left:,} more characters{self.hint}"
+
+
+def tell(page: Page, facts: RecordingFacts, chosen: range, name: str) -> None:
+    """The steps of that range, one after the other."""
+    depths: dict[tuple[int, int], int] = {}
+    shown: dict[str, list[str]] = {}
+    for step in facts:
+        call = step.call
+        key = id(step.step.log)
+        depth = depths.get((key, call.within or 0), -1) + 1
+        depths[key, call.number] = depth
+        if step.step.number in chosen:
+            page.hint = f" (reenact show {name} {step.step.number})"
+            _step(page, step, min(depth, 8) * 3, shown)
+        if call.kind == "tool":
+            shown.setdefault(call.name, []).append(_same(step.output))
+
+
+def _step(page: Page, step: StepFacts, indent: int, shown: dict[str, list[str]]) -> None:
+    turn = step.turn
+    page.line(heading(step, turn), indent, 5)
+    body = indent + 5
+    if turn is not None:
+        _turn(page, turn, body, shown)
+    elif step.call.kind == "http":
+        pass
+    else:
+        if step.args:
+            page.block("asked", _arguments(step.args), body)
+        if step.call.outcome is not None and "value" in step.call.outcome:
+            page.block("gave", pretty(step.output), body)
+    if step.error:
+        page.block("error", step.error, body, "red")
+
+
+def heading(step: StepFacts, turn: Turn | None) -> Text:
+    """The line that a step begins with: number, what, how long, how it ended."""
+    call = step.call
+    text = Text(f"{step.step.number:>3}  ", "bold yellow")
+    if turn is None or call.kind != "http":
+        text.append(present.one_line(call.label, 100), "bold")
+    else:
+        text.append(f"model:{present.one_line(turn.call.model) or '?'}", "bold").append(f" · {present.one_line(call.name, 90)}", "dim")
+    parts = []
+    if turn is not None and call.kind != "http" and turn.call.model and turn.call.model != call.name:
+        parts.append(present.one_line(turn.call.model))
+    if call.kind == "http" and isinstance(step_head(step), dict) and "status" in step_head(step):
+        parts.append(str(step_head(step)["status"]))
+    if call.duration:
+        parts.append(present.seconds(call.duration))
+    if turn is not None:
+        parts += spent(turn.call)
+    if len(call.pieces) and call.kind != "http":
+        parts.append(present.many(len(call.pieces), "chunk"))
+    if call.kind == "http" and turn is None and (length := sum(len(compact(tree)) for _, _, tree in call.pieces)):
+        parts.append(present.size(length))
+    text.append("".join(f" · {part}" for part in parts), "dim")
+    if call.status != "ok":
+        text.append(f" · {'no answer recorded' if call.status == 'in flight' else call.status}", "bold red")
+    return text
+
+
+def step_head(step: StepFacts) -> Any:
+    """What a streamed effect gave before its chunks."""
+    outcome = step.call.outcome
+    return outcome.get("value") if outcome is not None else None
+
+
+def spent(call: reading.ModelCall) -> list[str]:
+    """Tokens and price of a model call."""
+    if call.usage is None:
+        return []
+    cached = f" ({present.count(call.usage.cached)} cached)" if call.usage.cached else ""
+    found = [f"{present.count(call.usage.input)}{cached} → {present.count(call.usage.output)} tokens"]
+    cost = reading.cost(call)
+    return [*found, present.money(cost)] if cost else found
+
+
+def _turn(page: Page, turn: Turn, indent: int, shown: dict[str, list[str]]) -> None:
+    if turn.dropped:
+        page.line(Text(f"the history was rewritten: {turn.dropped} earlier messages are gone or changed", "yellow"), indent)
+    for message in turn.new:
+        known = shown.get(message.name, [])
+        if message.role == "tool" and _same(message.text) in known:
+            # It stands right above, as the tool's own step.
+            continue
+        tell_message(page, message, indent)
+    if turn.call.answer is not None:
+        tell_message(page, turn.call.answer, indent)
+    if turn.call.problem:
+        page.block("error", turn.call.problem, indent, "red")
+
+
+def tell_message(page: Page, message: Message, indent: int) -> None:
+    """One message: who, what, and which tools it asks for."""
+    if message.thinking.strip():
+        page.block("thinking", message.thinking, indent, "dim italic")
+    label = message.role if not message.name or message.name == "instructions" else f"{message.role} {present.one_line(message.name, 40)}"
+    if message.text.strip() or not (message.calls or message.thinking):
+        page.block(label, message.text, indent)
+    for call in message.calls:
+        page.block("calls", spelled(call), indent)
+
+
+def spelled(call: ToolCall) -> str:
+    """A tool call as one would write it."""
+    if isinstance(call.args, dict):
+        return f"{call.name}({_arguments(call.args)})"
+    return f"{call.name}({compact(call.args) if call.args is not None else ''})"
+
+
+def _arguments(args: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={_literal(value)}" for name, value in args.items())
+
+
+def _literal(value: Any) -> str:
+    return orjson.dumps(value).decode() if isinstance(value, (str, bool)) or value is None else compact(value)
+
+
+def pretty(value: Any) -> str:
+    """A plain value for reading: text as it is, JSON (also in a text) indented where it is long."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return value
+    if isinstance(value, str):
+        return value
+    short = compact(value)
+    if len(short) <= 100 or not isinstance(value, (dict, list)):
+        return short
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+
+
+def _same(value: Any) -> str:
+    """A tool's result without what a framework changes in passing it on: spaces, JSON or text."""
+    return "".join(compact(value).split()).strip('"')
+
+
+# -- one step whole ------------------------------------------------------------------------------------------
+
+
+def tell_step(page: Page, facts: RecordingFacts, number: int) -> None:
+    """One step with all that is kept of it."""
+    step = facts.steps[number - 1]
+    call = step.call
+    page.full = True
+    page.line(heading(step, step.turn), 0, 5)
+    inside = [other.step.number for other in facts if other.step.log is step.step.log and other.call.within == call.number]
+    within = [other.step.number for other in facts if other.step.log is step.step.log and other.call.number == call.within]
+    about = {
+        "address": call.address,
+        "ended": call.status if not isinstance(call.end, str) else f"{call.status}, stream {call.end}",
+        "began": f"+{call.began:.6f} s" + (f", took {call.duration:.6f} s" if call.duration is not None else ""),
+        "within": f"step {within[0]}" if within else "",
+        "inside": f"steps {present.numbers(tuple(inside))}" if inside else "",
+    }
+    for label, text in about.items():
+        if text:
+            page.block(label, text, 5)
+    if step.model_call is not None:
+        _whole_call(page, step)
+    else:
+        for name, value in step.args.items():
+            page.block("args", f"{name} = {pretty(value) if not isinstance(value, str) else _literal_or_text(value)}", 5)
+    if call.outcome is not None and "value" in call.outcome and step.model_call is None:
+        page.block("gave", pretty(step.output), 5)
+    if step.error:
+        page.block("error", step.error, 5, "red")
+        _details(page, call.outcome.get("error") if call.outcome is not None else None)
+    _chunks(page, step)
+
+
+def _literal_or_text(value: str) -> str:
+    return pretty(value) if "\n" in value or value[:1] in ("{", "[") else _literal(value)
+
+
+def _whole_call(page: Page, step: StepFacts) -> None:
+    call = step.model_call
+    assert call is not None
+    if call.tools:
+        page.block("tools", ", ".join(call.tools), 5)
+    turn = step.turn
+    known = turn.known if turn is not None else 0
+    for place, message in enumerate(call.messages):
+        if place == known and place:
+            page.line(Text("-- new in this call --", "dim"), 5)
+        tell_message(page, message, 5)
+    page.line(Text("-- the answer --", "dim"), 5)
+    if call.answer is not None:
+        tell_message(page, call.answer, 5)
+    elif not call.problem:
+        page.line(Text("none was recorded", "dim"), 5)
+    if call.problem:
+        page.block("error", call.problem, 5, "red")
+
+
+def _details(page: Page, tree: Any) -> None:
+    attributes = tree.get("attributes") if isinstance(tree, dict) else None
+    for name, value in (attributes or {}).items():
+        page.block("", f"{name} = {error_line(value) if isinstance(value, dict) and 'type' in value else pretty(value)}", 5)
+
+
+def _chunks(page: Page, step: StepFacts) -> None:
+    pieces = step.call.pieces
+    if not pieces:
+        return
+    first, last = pieces[0][1] - step.call.began, pieces[-1][1] - step.call.began
+    page.block("chunks", f"{len(pieces)}, the first after {present.seconds(first)}, the last after {present.seconds(last)}", 5)

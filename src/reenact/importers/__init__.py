@@ -1,0 +1,186 @@
+"""Importing: other programs' recordings become recordings of ours, told apart by what they contain.
+
+`FORMATS` names them; a new one is a pair of functions, one that knows its documents and one that reads them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.errors import NotARecording, RecordingNotFound, UsageError
+from reenact.importers import agents, chat
+from reenact.importers.run import Happened, ImportedRun, keep
+from reenact.model.event import Tree
+from reenact.store import bundle
+from reenact.store.local import EVENTS, LocalStore, load
+
+__all__ = ["FORMATS", "Happened", "ImportedRun", "bring", "keep", "runs"]
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format that can be imported: whether a parsed file is in it, and its runs."""
+
+    about: str
+    knows: Callable[[Any], bool]
+    read: Callable[[Any, Path], Iterable[ImportedRun]]
+
+
+def _one(read: Callable[[Any, Path], ImportedRun]) -> Callable[[Any, Path], Iterable[ImportedRun]]:
+    return lambda document, path: [read(document, path)]
+
+
+def _is_chat(document: Any) -> bool:
+    if chat.messages_of(document) is not None:
+        return True
+    return isinstance(document, list) and bool(document) and all(chat.messages_of(item) is not None for item in document)
+
+
+def _chats(document: Any, path: Path) -> Iterable[ImportedRun]:
+    if chat.messages_of(document) is not None:
+        return [chat.run_of(document, path.stem, str(path))]
+    several = len(document) > 1
+    return [
+        chat.run_of(item, f"{path.stem} {number}" if several and not isinstance(item, dict) else path.stem, str(path))
+        for number, item in enumerate(document, 1)
+    ]
+
+
+FORMATS = {
+    "who-and-when": Format("a failed run with its annotations", agents.is_who_and_when, _one(agents.who_and_when)),
+    "swe-agent": Format("SWE-agent's .traj", agents.is_swe_agent, _one(agents.swe_agent)),
+    "claude-code": Format("a Claude Code session", agents.is_claude_code, _one(agents.claude_code)),
+    "pydantic-ai": Format("Pydantic AI's message JSON", agents.is_pydantic_ai, _one(agents.pydantic_ai_run)),
+    "chat": Format("messages in OpenAI's form: one run, a list, or one per line (tau-bench)", _is_chat, _chats),
+}
+"""The formats besides our own, the particular before the general."""
+
+
+def bring(
+    store: LocalStore, path: Path, *, format: str = "", name: str = "", tags: Iterable[str] = (), progress: Progress | None = None
+) -> tuple[str, list[str]]:
+    """Import one file; returns its format and the ids of the new recordings.
+
+    Args:
+        store: Where they go.
+        path: The file (or the folder of a recording).
+        format: One of `FORMATS`, or `reenact`; by default what the content looks like.
+        name: A name for the recordings, instead of the file's.
+        tags: More tags.
+        progress: Told of each recording, as (done, all).
+
+    Raises:
+        NotARecording: The file is in no format that is known; nothing is written then.
+    """
+    if format and format not in FORMATS and format != "reenact":
+        raise UsageError(f"there is no format '{format}'; there are reenact, {', '.join(FORMATS)}")
+    if not path.exists():
+        raise RecordingNotFound(f"{path}: there is no such file")
+    if format in ("", "reenact"):
+        own = _own(store, path)
+        if own is not None:
+            return "reenact", [own]
+        if format:
+            raise NotARecording(f"{path} is no recording of ours; leave --format away to have it recognised")
+    found, imported = runs(path, format)
+    kept = []
+    for number, run in enumerate(imported):
+        if progress is not None:
+            progress(number, len(imported))
+        run = replace(run, name=name or run.name, tags=(*run.tags, *tags))
+        kept.append(keep(store, run))
+    return found, kept
+
+
+def runs(path: Path, format: str = "") -> tuple[str, list[ImportedRun]]:
+    """The runs that a file holds, and its format; nothing is written."""
+    document = _parsed(path)
+    for name, known in FORMATS.items():
+        if name != format if format else not known.knows(document):
+            continue
+        try:
+            found = list(known.read(document, path))
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise NotARecording(f"{path} cannot be read as {name} ({type(error).__name__}: {error})") from None
+        if not any(list(run.effects) for run in found):
+            raise NotARecording(f"{path} is read as {name}, but holds no answer of a model and no tool call")
+        return name, found
+    raise NotARecording(f"{path} is in no format that is known ({_looks(document)}); known: reenact, {', '.join(FORMATS)}")
+
+
+def _own(store: LocalStore, path: Path) -> str | None:
+    """Take a recording of our own, as a folder, an exported file, or a bare events file; None if it is none."""
+    if path.is_dir() or path.name == EVENTS:
+        folder = path.parent if path.name == EVENTS else path
+        load(folder)
+        return _copied(store, folder, [item for item in folder.rglob("*") if item.is_file()])
+    if bundle.is_bundle(path):
+        return bundle.bring(store, path)
+    with path.open("rb") as file:
+        first = file.readline(1 << 20)
+    return _copied(store, path, [path]) if first.startswith(b'{"event":"opened"') else None
+
+
+def _copied(store: LocalStore, source: Path, files: list[Path]) -> str:
+    store.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = store.root / f"incoming-{source.stem}"
+    try:
+        for file in files:
+            target = fresh / (EVENTS if source.is_file() else file.relative_to(source))
+            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            shutil.copyfile(file, target)
+            target.chmod(0o600)
+        return bundle.adopt(store, fresh, source)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _parsed(path: Path) -> Tree:
+    """A file's JSON, or the list of its lines' JSON."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise NotARecording(f"{path} cannot be read: {error.strerror}") from None
+    if not data.strip():
+        raise NotARecording(f"{path} is empty")
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in b"[{":
+        raise NotARecording(f"{path} is no JSON; known formats: reenact, {', '.join(FORMATS)}")
+    try:
+        return _loads(data)
+    except ValueError as error:
+        lines = [line for line in data.splitlines() if line.strip()]
+        if len(lines) < 2:
+            raise NotARecording(f"{path} is damaged JSON ({error})") from None
+    return [_line(line, number, path) for number, line in enumerate(data.splitlines(), 1) if line.strip()]
+
+
+def _line(line: bytes, number: int, path: Path) -> Tree:
+    try:
+        return _loads(line)
+    except ValueError as error:
+        raise NotARecording(f"{path}, line {number}: damaged JSON ({error}); nothing of the file was imported") from None
+
+
+def _loads(data: bytes) -> Tree:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        # Python writes NaN and lone surrogates, which are no JSON to orjson.
+        return json.loads(data)
+
+
+def _looks(document: Any) -> str:
+    if isinstance(document, dict):
+        return f"an object with {', '.join(list(document)[:6])}"
+    if isinstance(document, list) and document and isinstance(document[0], dict):
+        return f"a list of {len(document)} objects with {', '.join(list(document[0])[:6])}"
+    return f"a {type(document).__name__}"
