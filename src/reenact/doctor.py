@@ -245,7 +245,7 @@ def _called(function: ast.expr) -> str:
 def _tried(command: Sequence[str]) -> Iterator[Finding]:
     home = tempfile.mkdtemp(prefix="reenact-doctor-")
     try:
-        done = launch.record(command, home=home)
+        done = launch.record(command, home=home, quiet=True)
         recording = done.recording
         if recording is None:
             yield Finding("bad", "record", done.failed)

@@ -108,9 +108,15 @@ class Options:
 
 
 def record(
-    command: Sequence[str], *, name: str = "", tags: Sequence[str] = (), home: str | os.PathLike[str] | None = None
+    command: Sequence[str],
+    *,
+    name: str = "",
+    tags: Sequence[str] = (),
+    home: str | os.PathLike[str] | None = None,
+    quiet: bool = False,
 ) -> Recorded:
-    """Run a command; the first Python in it, and what that starts, is recorded.
+    """Run a command; the first Python in it, and what that starts, is recorded. `quiet` sends what it writes to
+    standard error.
 
     Raises UsageError where there is nothing to run.
     """
@@ -120,7 +126,7 @@ def record(
     with _folder() as folder:
         plan = Plan("record", id, str(store.folder(id)), str(store.root), str(folder), name=name, tags=tuple(tags))
         seed = str(random.SystemRandom().randrange(1, 2**32))
-        status, pid = _run(command, executable, {**os.environ, **plan.environ(os.environ, seed=seed)})
+        status, pid = _run(command, executable, {**os.environ, **plan.environ(os.environ, seed=seed)}, quiet=quiet)
         reports = _reports(folder)
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
@@ -17,6 +18,7 @@ from reenact.model.divergence import ABSENT, Divergence, Mismatch, Verdict
 
 _AROUND = 60
 _LONGEST = 700
+_COMPARED = 3000
 _SHOWN = 8
 _MISSING = 10
 
@@ -82,31 +84,42 @@ def _mismatch(mismatch: Mismatch) -> RenderableType:
 
 def difference(old: str, new: str) -> tuple[Text, Text]:
     """Two texts, each with what the other has not in bold; long equal stretches left out."""
-    words = re.findall(r"\w+|\s+|[^\w\s]", old[:20000]), re.findall(r"\w+|\s+|[^\w\s]", new[:20000])
+    start, end = _ends(old, new)
+    words = _words(old[start : len(old) - end]), _words(new[start : len(new) - end])
+    if max(map(len, words)) > _COMPARED:
+        steps = [("replace", 0, len(words[0]), 0, len(words[1]))]
+    else:
+        steps = SequenceMatcher(None, *words, autojunk=False).get_opcodes()
     left, right = Text(), Text()
-    steps = SequenceMatcher(None, *words, autojunk=False).get_opcodes() if max(map(len, words)) < 3000 else _ends(*words)
-    for number, (kind, a, b, c, d) in enumerate(steps):
+    for text in (left, right):
+        text.append(_shortened(old[:start], first=True))
+    for kind, a, b, c, d in steps:
         one, other = "".join(words[0][a:b]), "".join(words[1][c:d])
         if kind == "equal":
-            short = _shortened(one, first=number == 0, last=number == len(steps) - 1)
-            left.append(short)
-            right.append(short)
+            left.append(_shortened(one))
+            right.append(_shortened(other))
         else:
             left.append(_shortened(one, limit=_LONGEST), "bold red")
             right.append(_shortened(other, limit=_LONGEST), "bold green")
+    for text in (left, right):
+        text.append(_shortened(old[len(old) - end :], last=True))
     return left, right
 
 
-def _ends(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:
-    """For long texts: what is equal at both ends, and what lies between."""
-    start = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+|\s+|[^\w\s]", text)
+
+
+def _ends(old: str, new: str) -> tuple[int, int]:
+    """How many characters are equal at the beginning and at the end, in whole words."""
+    start = len(os.path.commonprefix([old, new]))
+    while 0 < start < max(len(old), len(new)) and old[start - 1].isalnum():
+        start -= 1
     most = min(len(old), len(new)) - start
-    end = next((i for i in range(most) if old[-1 - i] != new[-1 - i]), most)
-    return [
-        ("equal", 0, start, 0, start),
-        ("replace", start, len(old) - end, start, len(new) - end),
-        ("equal", len(old) - end, len(old), len(new) - end, len(new)),
-    ]
+    end = len(os.path.commonprefix([old[::-1][:most], new[::-1][:most]]))
+    while 0 < end and old[len(old) - end].isalnum() and end < most:
+        end -= 1
+    return start, end
 
 
 def _shortened(text: str, *, first: bool = False, last: bool = False, limit: int = 2 * _AROUND) -> str:

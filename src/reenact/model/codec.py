@@ -230,7 +230,9 @@ loads = orjson.loads
 
 def _without_surrogates(tree: Tree) -> Tree:
     if isinstance(tree, dict):
-        return {_printable(key): _without_surrogates(item) for key, item in tree.items()}
+        pairs = [(_without_surrogates(key), _without_surrogates(item)) for key, item in tree.items()]
+        plain = all(isinstance(key, str) for key, _ in pairs)
+        return dict(pairs) if plain else {"$dict": [list(pair) for pair in pairs]}
     if isinstance(tree, list):
         return [_without_surrogates(item) for item in tree]
     if isinstance(tree, str) and _printable(tree) != tree:

@@ -60,7 +60,7 @@ class Index:
     """
 
     def __init__(self, store: LocalStore) -> None:
-        self._store = store
+        self.store = store
         self._file = store.root / "index.sqlite"
         self._database: sqlite3.Connection | None = None
 
@@ -101,7 +101,7 @@ class Index:
             rows = self._open().execute("SELECT id, name FROM recordings ORDER BY written DESC LIMIT 500").fetchall()
             if rows:
                 return [(str(id), str(name)) for id, name in rows]
-        return [(id, "") for id in self._store.ids()[:500]]
+        return [(id, "") for id in self.store.ids()[:500]]
 
     def close(self) -> None:
         """Close the file. Harmless when closed."""
@@ -152,13 +152,13 @@ class Index:
 
     def _folders(self) -> list[tuple[str, str]]:
         try:
-            with os.scandir(self._store.recordings) as entries:
+            with os.scandir(self.store.recordings) as entries:
                 return [(entry.name, entry.path) for entry in entries]
         except FileNotFoundError:
             return []
 
     def _read(self, database: sqlite3.Connection, folder: str, signature: str, written: int) -> None:
-        path = self._store.folder(folder)
+        path = self.store.folder(folder)
         try:
             line, steps = summarise(RecordingFacts(load(path)), path=str(path), written=written)
         except Exception as error:
@@ -194,7 +194,7 @@ class Index:
         return self._database
 
     def _connect(self) -> sqlite3.Connection:
-        if not self._store.root.is_dir():
+        if not self.store.root.is_dir():
             return _created(sqlite3.connect(":memory:"))
         try:
             database = sqlite3.connect(self._file, timeout=20)
@@ -211,7 +211,7 @@ class Index:
     def _writing(self) -> Iterator[sqlite3.Connection]:
         """The database with the lock held: SQLite of some versions is hurt by two writers at once."""
         database = self._open()
-        with _locked(self._store.root / "index.lock"), database:
+        with _locked(self.store.root / "index.lock"), database:
             yield database
 
 

@@ -1,5 +1,7 @@
 """Who reads: the program's own code, a library, or a library on the program's behalf."""
 
+# ruff: noqa: PLW0108 - the read must be the program's own
+
 import dataclasses
 import datetime as dt
 import subprocess

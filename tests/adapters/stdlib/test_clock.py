@@ -1,5 +1,7 @@
 """The clocks that the program reads give the recorded times in a replay; everybody else's are left alone."""
 
+# ruff: noqa: PLW0108, DTZ002, DTZ005, DTZ011 - a lambda looks the name up when it is called; naive times are what programs read
+
 import asyncio
 import datetime as dt
 import email.utils
@@ -23,7 +25,7 @@ import time_machine
 
 import reenact
 
-UTC = dt.timezone.utc
+UTC = dt.UTC
 
 
 class Order(pydantic.BaseModel):
@@ -83,8 +85,10 @@ def test_a_read_gives_the_recorded_time(name, twice):
 
 
 @pytest.mark.parametrize("name", READS)
-def test_without_a_replay_two_reads_differ(name, twice):
-    assert READS[name]() != READS[name]()
+def test_without_a_replay_two_reads_differ(name):
+    first = READS[name]()
+    sum(range(10_000))
+    assert READS[name]() != first
 
 
 @pytest.mark.parametrize("name", COARSE)

@@ -1,5 +1,7 @@
 """Randomness that the program draws is the recorded one in a replay, and a seed gives what it gives in plain Python."""
 
+# ruff: noqa: PLW0108 - a lambda looks the name up when it is called
+
 import asyncio
 import os
 import random
@@ -8,6 +10,7 @@ import tempfile
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from random import choice as early_choice
 from random import getrandbits as early_getrandbits
 from random import randint as early_randint
@@ -51,7 +54,7 @@ DRAWS = {
     "gauss": lambda: [random.gauss(0, 1) for _ in range(3)],
     "randbytes": lambda: random.randbytes(16),
     "a seed from the system": lambda: (random.seed(), random.random()),
-    "mktemp": lambda: os.path.basename(tempfile.mktemp()),
+    "mktemp": lambda: Path(tempfile.mktemp()).name,
 }
 
 
@@ -292,7 +295,7 @@ def test_recordings_made_at_once_draw_differently(tmp_path):
 
 
 def test_a_run_that_draws_nothing_records_no_seed(drawn):
-    assert drawn(lambda: None) in ([], ["entropy:numpy"])
+    assert drawn(lambda: None) == []
     assert "entropy:seed" in drawn(random.random)
 
 

@@ -6,6 +6,7 @@ body's bytes, chunk by chunk as they arrive.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 import tempfile
@@ -177,6 +178,16 @@ def upgrades(headers: Iterable[tuple[str, str]], url: str) -> bool:
                 _told.add(where)
                 warn(f"the {value} connection to {where} is not recorded; a replay will refuse it")
             return True
+    return False
+
+
+def in_asyncio(url: str) -> bool:
+    """Whether an async request runs in asyncio; under trio it is not recorded. Says so."""
+    if asyncio._get_running_loop() is not None:
+        return True
+    if "trio" not in _told:
+        _told.add("trio")
+        warn(f"requests are not recorded outside asyncio; the first is to {place(url)}")
     return False
 
 

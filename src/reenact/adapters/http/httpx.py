@@ -73,8 +73,8 @@ class _Library:
         return response
 
     async def _across(self, original: Any, transport: Any, request: Any) -> Any:
-        headers = _pairs(request.headers)
-        if exchange.upgrades(headers, str(request.url)):
+        headers, url = _pairs(request.headers), str(request.url)
+        if exchange.upgrades(headers, url) or not exchange.in_asyncio(url):
             return await original(transport, request)
         body = self._in_memory(request)
         if body is None:

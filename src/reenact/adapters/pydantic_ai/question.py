@@ -7,7 +7,8 @@ divergence, whereas one missing on a list of what is in would be a silent wrong 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -30,8 +31,12 @@ _OUT = {
 _GENERATED = "pyd_ai_"
 """How the ids begin that Pydantic AI makes up for calls without one, at random."""
 
-_Field = tuple[str, Any]
-_fields: dict[type, tuple[_Field, ...]] = {}
+_Shape = tuple[
+    Callable[[Any], tuple[Any, ...]], tuple[str, ...], tuple[Any, ...], tuple[tuple[str, str], ...]
+]
+"""How a class is taken apart: its values at once, their names, their defaults, and the defaults that are texts."""
+
+_shapes: dict[type, _Shape] = {}
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_SORT_KEYS
 _NO_DEFAULT = object()
 
@@ -84,52 +89,62 @@ class _Reducer:
 
     def __call__(self, value: Any) -> Any:
         """`default` of orjson: one level of a dataclass, or a value of the codec's."""
-        fields = _fields.get(type(value))
-        if fields is None:
+        shape = _shapes.get(type(value))
+        if shape is None:
             if not _known(value):
                 return _coded(value)
-            fields = _learnt(type(value))
-        return self._shed(value, fields)
+            shape = _learnt(type(value))
+        values, names, defaults, texts = shape
+        tree = {
+            name: item
+            for name, item, default in zip(names, values(value), defaults, strict=True)
+            if item is not default
+        }
+        for name, text in texts:
+            if tree.get(name) == text:
+                del tree[name]
+        call = tree.get("tool_call_id")
+        if call is not None and call.startswith(_GENERATED):
+            tree["tool_call_id"] = self._ids.setdefault(call, f"{_GENERATED}{len(self._ids)}")
+        return tree
 
     def whole(self, value: Any) -> Any:
         """The same, all levels, as Python values for the codec."""
-        if dataclasses.is_dataclass(value) and not isinstance(value, type) and _known(value):
-            tree = self._shed(value, _fields.get(type(value)) or _learnt(type(value)))
-            return {name: self.whole(item) for name, item in tree.items()}
+        if _known(value):
+            return {name: self.whole(item) for name, item in self(value).items()}
         if type(value) in {list, tuple}:
             return [self.whole(item) for item in value]
         return value
 
-    def _shed(self, value: Any, fields: tuple[_Field, ...]) -> dict[str, Any]:
-        tree = {}
-        for name, default in fields:
-            item = getattr(value, name, default)
-            if item is not default and (default.__class__ is not str or item != default):
-                tree[name] = item
-        call = tree.get("tool_call_id")
-        if type(call) is str and call.startswith(_GENERATED):
-            tree["tool_call_id"] = self._ids.setdefault(call, f"{_GENERATED}{len(self._ids)}")
-        return tree
-
 
 def _known(value: Any) -> bool:
-    return dataclasses.is_dataclass(value) and type(value).__module__.startswith("pydantic_ai.")
+    return (
+        dataclasses.is_dataclass(value)
+        and not isinstance(value, type)
+        and type(value).__module__.startswith("pydantic_ai.")
+    )
 
 
-def _learnt(kind: type) -> tuple[_Field, ...]:
-    """The fields of a class of Pydantic AI's, less those that are out, each with its default.
+def _learnt(kind: type) -> _Shape:
+    """How to take a class of Pydantic AI's apart.
 
     A field that has its default is left out: another version's class may have more, which nobody has set.
     """
-    found = []
+    names, defaults = [], []
     for field in dataclasses.fields(kind):
         if field.name in _OUT or field.name.startswith("_"):
             continue
         # Only what tells one kind of part from another is worth its place although it is the default.
-        given = field.default is dataclasses.MISSING or field.name in {"kind", "part_kind"}
-        found.append((field.name, _NO_DEFAULT if given else field.default))
-    _fields[kind] = tuple(found)
-    return _fields[kind]
+        kept = field.default is dataclasses.MISSING or field.name in {"kind", "part_kind"}
+        names.append(field.name)
+        defaults.append(_NO_DEFAULT if kept else field.default)
+    # One name alone would give no tuple.
+    values = (
+        attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
+    )
+    texts = tuple((name, text) for name, text in zip(names, defaults, strict=True) if isinstance(text, str))
+    _shapes[kind] = values, tuple(names), tuple(defaults), texts
+    return _shapes[kind]
 
 
 def _coded(value: Any) -> Any:

@@ -145,7 +145,9 @@ class Replayed(StreamedResponse):
         elif isinstance(event, PartEndEvent) and event.next_part_kind is not None:
             # A part is seen to end when the next one begins: live, that one is among the parts by now.
             pieces = self._call.answer.pieces if self._call.answer is not None else ()
-            following = self._call.wire.load(pieces[count].value).get("event") if count < len(pieces) else None
+            following = (
+                self._call.wire.load(pieces[count].value).get("event") if count < len(pieces) else None
+            )
             if isinstance(following, PartStartEvent):
                 self._applied = count + 1
                 self._parts_manager.apply_event(following)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from pydantic_ai import messages, usage
@@ -30,6 +31,7 @@ _HEAD = (
 
 _Field = tuple[str, Any, Any]
 _fields: dict[type, tuple[_Field, ...]] = {}
+_blanks: dict[type, tuple[dict[str, Any], tuple[tuple[str, Any], ...]]] = {}
 
 
 def pack(value: Any) -> Any:
@@ -57,18 +59,19 @@ def unpack(tree: Any) -> Any:
     """The object again. Its constructor does not run: what it made of its arguments is what was recorded."""
     if not (isinstance(tree, Mapping) and "type" in tree):
         return tree
-    kind = _kind(str(tree["type"]))
+    kind = _kind(tree["type"])
+    defaults, factories = _blanks.get(kind) or _blank(kind)
+    values = defaults.copy()
+    for name, item in tree.items():
+        if name in _NESTED:
+            values[name] = [unpack(part) for part in item] if isinstance(item, list) else unpack(item)
+        elif name in values:
+            values[name] = item
+    for name, factory in factories:
+        if values[name] is dataclasses.MISSING:
+            values[name] = factory()
     instance: Any = object.__new__(kind)
-    for name, default, factory in _fields.get(kind) or _learnt(kind):
-        if name in tree:
-            item = tree[name]
-            if name in _NESTED:
-                item = [unpack(part) for part in item] if isinstance(item, list) else unpack(item)
-        elif factory is not None:
-            item = factory()
-        else:
-            item = default
-        object.__setattr__(instance, name, item)
+    instance.__dict__.update(values)
     return instance
 
 
@@ -88,6 +91,15 @@ def _learnt(kind: type) -> tuple[_Field, ...]:
     return _fields[kind]
 
 
+def _blank(kind: type) -> tuple[dict[str, Any], tuple[tuple[str, Any], ...]]:
+    """An instance's values before anything is known of them, and what makes those that have no constant default."""
+    fields = _learnt(kind)
+    made = tuple((name, factory) for name, _, factory in fields if factory is not None)
+    _blanks[kind] = {name: default for name, default, _ in fields}, made
+    return _blanks[kind]
+
+
+@lru_cache
 def _kind(name: str) -> type:
     kind = _find(name)
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):

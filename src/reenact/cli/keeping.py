@@ -1,0 +1,162 @@
+"""`reenact export`, `import`, `rm`, `prune`: recordings as files, and getting rid of them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reenact import importers
+from reenact.cli import present
+from reenact.cli.reading import Home, Json, Ref, ids
+from reenact.errors import ReenactError, UsageError
+from reenact.model.summary import Summary
+from reenact.store import bundle
+from reenact.store.index import Index
+from reenact.store.local import LocalStore
+
+_AGE = re.compile(r"(\d+)\s*([mhdw])")
+_UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command()(export)
+    app.command("import")(import_)
+    app.command()(rm)
+    app.command()(prune)
+
+
+def export(
+    ref: Ref,
+    file: Annotated[Path, typer.Argument(help="The file to write, NAME.reenact, or a folder for it.", show_default=False)] = Path(),
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    home: Home = None,
+) -> None:
+    """Write a recording to one file, to attach to a bug report. `reenact import` and `reenact show` read it."""
+    with present.progress("exporting") as report:
+        target = bundle.export(LocalStore(home), ref, file, force=force, progress=report)
+    present.say(f"exported to {target} ({present.size(target.stat().st_size)})")
+
+
+def import_(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files, each of any format that is known.", show_default=False)],
+    format: Annotated[str, typer.Option(help=f"reenact, {', '.join(importers.FORMATS)}; by default recognised.")] = "",
+    name: Annotated[str, typer.Option(help="A name for the recordings, instead of the file's.")] = "",
+    tag: Annotated[list[str] | None, typer.Option(help="A tag to give them; may be given several times.", show_default=False)] = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Import exported recordings, and runs that other programs wrote down.
+
+    Chats in OpenAI's form (one run, a list, or one per line), Pydantic AI's message JSON, SWE-agent, Claude Code,
+    Who&When. What is imported lists, shows and searches like any recording; there is no program to replay.
+    """
+    store = LocalStore(home)
+    failures = []
+    kept: list[dict[str, object]] = []
+    for file in files:
+        try:
+            with present.progress(f"importing {file.name}") as report:
+                found, new = importers.bring(store, file, format=format, name=name, tags=tag or (), progress=report)
+        except ReenactError as error:
+            failures.append(str(error))
+            continue
+        kept.append({"file": str(file), "format": found, "ids": new})
+        if not json:
+            shown = new[0] if len(new) == 1 else present.many(len(new), "recording")
+            present.say(f"imported {shown} from {file} ({found})")
+    if json:
+        present.dump(kept)
+    if failures:
+        for failure in failures:
+            present.say(f"reenact: {failure}")
+        raise typer.Exit(2)
+
+
+def rm(
+    refs: Annotated[
+        list[str], typer.Argument(metavar="ID...", help="Ids, or the beginnings of some.", autocompletion=ids, show_default=False)
+    ],
+    yes: Yes = False,
+    home: Home = None,
+) -> None:
+    """Delete recordings."""
+    store = LocalStore(home)
+    # All are looked up before any is deleted: a mistyped one among them costs none of the others.
+    found = list(dict.fromkeys(store.find(ref) for ref in refs))
+    for path in found:
+        if path.parent != store.recordings:
+            raise UsageError(f"{path} lies outside of {store.recordings}; delete it as a file")
+    lines = {line.id: line for line in Index(store).summaries()}
+    chosen = [lines.get(path.name) or Summary(path.name, str(path)) for path in found]
+    if _agreed(chosen, yes=yes):
+        _remove(store, chosen)
+
+
+def prune(
+    keep: Annotated[int | None, typer.Option(min=0, help="Keep this many, the newest.", show_default=False)] = None,
+    older_than: Annotated[str, typer.Option(help="Only those last written before: 30d, 12h, 2w.", show_default=False)] = "",
+    status: Annotated[str, typer.Option(help="Only ok, error, unsealed or broken.", show_default=False)] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")] = False,
+    yes: Yes = False,
+    home: Home = None,
+) -> None:
+    """Delete old recordings: all but the newest, or all from before some time."""
+    if keep is None and not older_than:
+        raise UsageError("say which to delete: --keep 100, --older-than 30d, or both")
+    if status not in ("", "ok", "error", "unsealed", "broken"):
+        raise UsageError(f"--status {status}: it is one of ok, error, unsealed, broken")
+    store = LocalStore(home)
+    lines = Index(store).summaries()
+    chosen = lines[keep or 0 :]
+    if older_than:
+        limit = (datetime.now(timezone.utc).timestamp() - _age(older_than)) * 1e9
+        chosen = [line for line in chosen if line.written < limit]
+    if status:
+        chosen = [line for line in chosen if ("broken" if line.broken else line.status) == status]
+    if not chosen:
+        present.say(f"nothing to delete among {present.many(len(lines), 'recording')}")
+    elif dry_run:
+        _name(chosen, "would delete")
+    elif _agreed(chosen, yes=yes):
+        _remove(store, chosen)
+
+
+def _age(text: str) -> int:
+    match = _AGE.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(f"--older-than {text}: give a number with m, h, d or w, such as 30d")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def _name(chosen: list[Summary], verb: str) -> None:
+    for line in chosen[:20]:
+        what = line.broken or f"{line.name or '-'}, {present.many(line.steps, 'step')}, {present.ago(line.started)}"
+        present.say(f"{verb} {line.id} ({what})")
+    if len(chosen) > 20:
+        present.say(f"{verb} {len(chosen) - 20} more")
+
+
+def _agreed(chosen: list[Summary], *, yes: bool) -> bool:
+    """Ask a person; a script has to say --yes."""
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise UsageError(f"{present.many(len(chosen), 'recording')} would be deleted; without a terminal to ask on, give --yes")
+    _name(chosen, "delete")
+    return typer.confirm(f"Delete {present.many(len(chosen), 'recording')}?", err=True)
+
+
+def _remove(store: LocalStore, chosen: list[Summary]) -> None:
+    with present.progress("deleting") as report:
+        for number, line in enumerate(chosen):
+            report(number, len(chosen))
+            store.remove(store.folder(line.id))
+    present.say(f"deleted {present.many(len(chosen), 'recording')}")

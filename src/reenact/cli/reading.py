@@ -1,0 +1,230 @@
+"""`reenact list` and `reenact show`: what there is, and what happened in it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from reenact.cli import present, shape
+from reenact.cli.transcript import Page, tell, tell_step
+from reenact.errors import UsageError
+from reenact.model.facts import RecordingFacts
+from reenact.model.filter import Filter
+from reenact.model.recording import Recording
+from reenact.model.summary import Summary, summarise
+from reenact.store.index import Hit, Index
+from reenact.store.local import EVENTS, LocalStore
+
+_RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
+
+
+def ids(incomplete: str) -> list[tuple[str, str]]:
+    """The recordings that a word in a shell may become, with their names."""
+    try:
+        known = [("last", "the newest"), *Index(LocalStore()).known()]
+    except Exception:
+        # A shell that completes a word shows whatever is printed.
+        return []
+    return [(id, name) for id, name in known if id.startswith(incomplete)]
+
+
+Ref = Annotated[
+    str,
+    typer.Argument(metavar="ID", help="An id, the beginning of one, `last`, or a path.", autocompletion=ids, show_default=False),
+]
+Home = Annotated[
+    Path | None,
+    typer.Option(help="The folder of the recordings; by default $REENACT_HOME, or .reenact here.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command("list")(list_)
+    app.command()(show)
+
+
+def list_(
+    filter: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILTER]", help="tool:cancel_order, error, tokens > 4000 …", show_default=False)
+    ] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Only with this tag; may be given several times.", show_default=False)] = None,
+    status: Annotated[str, typer.Option(help="Only ok, error, unsealed or broken.", show_default=False)] = "",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many, the newest first.")] = 30,
+    all: Annotated[bool, typer.Option("--all", "-a", help="All of them.")] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """List recordings, the newest first.
+
+    A filter finds those in which some step is as it says: [bold]reenact list 'tool:cancel_order and error'[/bold].
+    `reenact list` says "found in" which steps. docs/filters.md has the language.
+    """
+    if status and status not in ("ok", "error", "unsealed", "broken"):
+        raise UsageError(f"--status {status}: it is one of ok, error, unsealed, broken")
+    wanted = Filter(" ".join(filter or ()))
+    index = Index(LocalStore(home))
+    with present.progress("reading new recordings") as report:
+        lines = index.summaries(report)
+    meant = [line for line in lines if (not status or _status(line) == status) and set(tag or ()) <= set(line.tags)]
+    hits = [Hit(line) for line in meant]
+    if wanted.text.strip():
+        there = {line.id for line in meant}
+        hits = [hit for hit in index.search(wanted) if hit.summary.id in there]
+    shown = hits if all else hits[:limit]
+    if json:
+        present.dump([shape.listed(hit) for hit in shown])
+    elif shown:
+        console = present.out()
+        steps = {hit.summary.id: hit.steps for hit in shown if wanted.about_steps}
+        console.print(present.listed([hit.summary for hit in shown], [line.id for line in lines], steps, console.width))
+    _remarks(index, wanted, lines, hits, shown)
+
+
+def _status(line: Summary) -> str:
+    return "broken" if line.broken else line.status
+
+
+def _remarks(index: Index, wanted: Filter, lines: list[Summary], hits: list[Hit], shown: list[Hit]) -> None:
+    if not lines:
+        where = index.store.root
+        present.say(f"no recordings in {where}; `reenact record -- python agent.py` makes one")
+    elif not hits:
+        unknown = [word for word in wanted.words if word not in index.kinds()]
+        hint = f'; no step is of kind \'{unknown[0]}\': for text, write \'"{unknown[0]}"\'' if unknown else ""
+        present.say(f"none of {present.many(len(lines), 'recording')} is meant{hint}")
+    elif len(shown) < len(hits):
+        present.say(f"{len(shown)} of {len(hits)}; --all shows the others")
+
+
+def show(
+    ref: Ref,
+    step: Annotated[
+        str, typer.Argument(metavar="[STEP]", help="One step whole (7), or some of them (3-9, 12-).", show_default=False)
+    ] = "",
+    full: Annotated[bool, typer.Option("--full", "-f", help="Fold nothing, however long.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="The events as they are stored, one JSON object per line.")] = False,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Show a recording as a conversation, or one step whole.
+
+    Of each model call only what is new since the previous one; what a tool did inside stands further in.
+    """
+    path = LocalStore(home).find(ref)
+    facts = RecordingFacts(_load(home, path))
+    chosen = _chosen(step, facts.recording)
+    if raw:
+        _raw(facts, chosen, whole=not step)
+        return
+    if json:
+        present.dump(shape.step(facts.steps[chosen[0] - 1]) if step.isdigit() else shape.recording(facts, chosen))
+        return
+    page = Page(present.out(), full=full)
+    if step.isdigit():
+        tell_step(page, facts, int(step))
+        return
+    if not step:
+        _head(page, facts)
+    tell(page, facts, chosen, ref)
+    if not step:
+        _foot(page, facts)
+
+
+def _load(home: Path | None, path: Path) -> Recording:
+    return LocalStore(home).load(path)
+
+
+def _chosen(step: str, recording: Recording) -> range:
+    last = len(recording.steps)
+    if not step:
+        return range(1, last + 1)
+    match = _RANGE.fullmatch(step)
+    if match is None:
+        raise UsageError(f"'{step}' is no step: give a number (7), or a range (3-9, 12-)")
+    first = int(match[1])
+    until = last if match[2] and not match[3] else int(match[3] or first)
+    if not 1 <= first <= last or until < first:
+        there = f"its steps go from 1 to {last}" if last else "it has no steps"
+        raise UsageError(f"recording {recording.id} has no step {step}: {there}")
+    return range(first, min(until, last) + 1)
+
+
+def _head(page: Page, facts: RecordingFacts) -> None:
+    recording = facts.recording
+    line, _ = summarise(facts, path=recording.path, written=0)
+    title = Text(present.one_line(recording.name) or "recording", "bold").append(f"  {recording.id}  ", "yellow")
+    page.line(title + present.status(line))
+    used = line.input_tokens + line.output_tokens
+    parts = [
+        f"{line.started[:19].replace('T', ' ')} UTC ({present.ago(line.started)})" if line.started else "",
+        present.many(line.steps, "step"),
+        present.seconds(line.duration) if line.duration else "",
+        present.one_line(", ".join(line.models), 80),
+        f"{present.count(used)} tokens" if used else "",
+        present.money(line.cost),
+        f"in {len(recording.logs)} processes" if len(recording.logs) > 1 else "",
+    ]
+    page.line(Text(" · ".join(part for part in parts if part), "dim"))
+    if line.tags:
+        page.line(Text(present.one_line(" ".join(f"#{tag}" for tag in line.tags)), "magenta"))
+    _origin(page, recording)
+    if line.problem:
+        page.block("ended with", line.problem, 0, "red")
+    if recording.status == "unsealed":
+        page.line(Text("unsealed: the program still runs, or was cut off", "yellow"))
+    for note in recording.notes:
+        page.block("note", note, 0, "yellow")
+    page.line(Text(""))
+
+
+def _origin(page: Page, recording: Recording) -> None:
+    program, source = recording.header.get("program"), recording.header.get("source")
+    if isinstance(program, dict):
+        git = program.get("git") or {}
+        revision = f"  (git {str(git.get('revision'))[:8]}{', edited' if git.get('dirty') else ''})" if git else ""
+        words = " ".join(str(word) for word in program.get("argv") or ())
+        page.line(Text(present.one_line(f"{words}{revision}"), "dim"))
+    elif isinstance(source, dict):
+        page.line(Text(present.one_line(f"imported from {source.get('file')} ({source.get('format')})"), "dim"))
+
+
+def _foot(page: Page, facts: RecordingFacts) -> None:
+    drawn: dict[str, int] = {}
+    for log in facts.recording.logs:
+        for (_, source), values in log.draws.items():
+            # Each variable and file is a source of its own; the kind of it says enough here.
+            kind = source.partition(":")[0] if source.startswith(("env:", "file:")) else source.replace(":", " ")
+            drawn[kind] = drawn.get(kind, 0) + len(values)
+        if log.fired:
+            drawn["timers fired"] = drawn.get("timers fired", 0) + sum(map(len, log.fired.values()))
+    if drawn:
+        page.line(Text(""))
+        page.line(Text("also recorded: " + ", ".join(f"{kind} × {count}" for kind, count in sorted(drawn.items())), "dim"), 0, 5)  # noqa: RUF001
+    output = facts.recording.logs[0].sealed or {}
+    if "output" in output:
+        page.line(Text(""))
+        page.block("output", shape.text(output["output"]), 0)
+
+
+def _raw(facts: RecordingFacts, chosen: range, *, whole: bool) -> None:
+    """The stored lines: all of them, or those of the chosen steps."""
+    recording = facts.recording
+    numbers: dict[str, set[Any]] = {}
+    for number in chosen:
+        step = facts.steps[number - 1].step
+        numbers.setdefault(step.log.process, set()).add(step.call.number)
+    for name, lines in shape.stored(Path(recording.path), EVENTS):
+        calls: set[Any] = set()
+        for place, line in enumerate(lines):
+            if place == 0:
+                calls = numbers.get(shape.process(line), set())
+            if whole or shape.call(line) in calls:
+                sys.stdout.buffer.write(line + b"\n")
+        del name

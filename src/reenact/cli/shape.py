@@ -1,0 +1,144 @@
+"""The JSON that reading commands give: its keys are documented in docs/command-line.md and only ever added to."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.cli.transcript import pretty
+from reenact.model import reading
+from reenact.model.event import Tree
+from reenact.model.facts import RecordingFacts, StepFacts
+from reenact.model.plain import plain
+from reenact.model.reading import Message
+from reenact.model.summary import Summary, summarise
+from reenact.store.index import Hit
+
+
+def listed(hit: Hit) -> dict[str, Any]:
+    """One entry of `list --json`."""
+    found = _line(hit.summary)
+    return {**found, "found_in": list(hit.steps)} if hit.steps else found
+
+
+def _line(line: Summary) -> dict[str, Any]:
+    return {
+        "id": line.id,
+        "name": line.name,
+        "status": "broken" if line.broken else line.status,
+        "problem": line.broken or line.problem or None,
+        "started": line.started or None,
+        "duration": line.duration,
+        "steps": line.steps,
+        "failed_steps": line.failed,
+        "models": list(line.models),
+        "tokens": {"input": line.input_tokens, "output": line.output_tokens},
+        "cost": line.cost,
+        "tags": list(line.tags),
+        "imported": line.entry == "imported",
+        "path": line.path,
+    }
+
+
+def recording(facts: RecordingFacts, chosen: range) -> dict[str, Any]:
+    """What `show ID --json` gives: a model call with what is new in it, all else whole."""
+    found = facts.recording
+    line, _ = summarise(facts, path=found.path, written=0)
+    sealed = found.logs[0].sealed or {}
+    return {
+        **_line(line),
+        "notes": list(found.notes),
+        "program": found.header.get("program"),
+        "source": plain(found.header.get("source")),
+        "output": plain(sealed["output"]) if "output" in sealed else None,
+        "step_list": [step(facts.steps[number - 1], brief=True) for number in chosen],
+    }
+
+
+def step(facts: StepFacts, *, brief: bool = False) -> dict[str, Any]:
+    """What `show ID STEP --json` gives; brief, one of a recording's steps."""
+    call, turn = facts.call, facts.turn
+    within = next((other.number for other in _siblings(facts) if other.call.number == call.within), None)
+    found: dict[str, Any] = {
+        "step": facts.step.number,
+        "kind": call.kind,
+        "name": call.name,
+        "status": call.status,
+        "address": call.address,
+        "scope": call.scope,
+        "process": facts.step.log.process,
+        "within": within,
+        "began": call.began,
+        "duration": call.duration,
+        "error": facts.error or None,
+    }
+    if turn is None or not brief:
+        found |= {"args": facts.args, "output": facts.output}
+    if turn is not None:
+        found["model"] = {
+            "model": turn.call.model,
+            "new_messages": [_message(message) for message in turn.new],
+            "known_messages": turn.known,
+            "answer": _message(turn.call.answer) if turn.call.answer is not None else None,
+            "tokens": asdict(turn.call.usage) if turn.call.usage is not None else None,
+            "cost": reading.cost(turn.call),
+            "problem": turn.call.problem or None,
+        }
+    if call.pieces:
+        found["chunks"] = len(call.pieces)
+    return found
+
+
+def _siblings(facts: StepFacts) -> list[Any]:
+    return [other.step for other in facts.recording.steps if other.step.log is facts.step.log]
+
+
+def _message(message: Message) -> dict[str, Any]:
+    found: dict[str, Any] = {"role": message.role, "text": message.text}
+    if message.calls:
+        found["calls"] = [{"name": call.name, "args": call.args, "id": call.id or None} for call in message.calls]
+    return found | {key: value for key in ("name", "id", "thinking") if (value := getattr(message, key))}
+
+
+def text(tree: Tree) -> str:
+    """A recorded value for reading."""
+    return pretty(plain(tree))
+
+
+def stored(path: Path, first: str) -> Iterator[tuple[str, list[bytes]]]:
+    """The lines of each process's events, from a folder or an exported file."""
+    if path.is_file():
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if name.endswith(".jsonl")]
+            for name in sorted(names, key=lambda name: (name != first, name)):
+                yield name, _lines(archive.read(name))
+        return
+    for file in sorted(path.glob("events*.jsonl"), key=lambda file: (file.name != first, file.name)):
+        yield file.name, _lines(file.read_bytes())
+
+
+def _lines(data: bytes) -> list[bytes]:
+    return [line for line in data.split(b"\n") if line]
+
+
+def process(line: bytes) -> str:
+    """The process that a header line begins."""
+    return str(_data(line).get("process") or "main")
+
+
+def call(line: bytes) -> Any:
+    """The call that a line belongs to, or None."""
+    return _data(line).get("call")
+
+
+def _data(line: bytes) -> dict[str, Any]:
+    try:
+        data = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return {}
+    return data if isinstance(data, dict) else {}

@@ -1,0 +1,215 @@
+"""`reenact record`, `replay` and `doctor` as a person at a terminal meets them."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import sys
+
+import pytest
+from rich.console import Console
+
+import reenact
+from reenact.cli.verdict import difference, panel
+from reenact.model.divergence import ABSENT, Departure, Divergence, Mismatch, Verdict
+
+AGENT = """
+    import sys, reenact
+    @reenact.tool
+    def lookup(order): return {"order": order}
+    for order in sys.argv[1:]: print(lookup(order))
+"""
+
+
+def _shown(verdict):
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(panel(verdict, name="support"))
+    return console.export_text()
+
+
+def test_recording_says_what_it_recorded_and_how_to_replay_it(shell):
+    shell.write("agent.py", AGENT)
+    done, recording = shell.record("agent.py", "one")
+    assert done.ours == [
+        f"reenact: recorded {recording.id} (1 step, ok)",
+        f"reenact: replay it with: reenact replay {recording.id}",
+    ]
+    assert done.out == "{'order': 'one'}\n"
+
+
+def test_name_tags_and_home_are_the_recordings(shell, tmp_path):
+    shell.write("agent.py", AGENT)
+    home = tmp_path / "else where"
+    done = shell.run("record", "--name", "support", "--tag", "a", "--tag", "b", "--home", home, "--", sys.executable, "agent.py", "--flag", "-x")
+    recording = reenact.load("last", home=home)
+    assert (recording.name, recording.tags) == ("support", ("a", "b"))
+    assert "--flag" in done.out
+    assert f"--home '{home}'" in done.ours[1]
+    assert not shell.home.exists()
+    assert shell.run("replay", "--home", home, recording.id).status == 0
+
+
+def test_the_words_after_two_dashes_are_the_programs_own(shell):
+    done = shell.run("record", "--", sys.executable, "-c", "import sys; print(sys.argv)", "--name", "--", "--help")
+    assert done.out == "['-c', '--name', '--', '--help']\n"
+
+
+def test_a_faithful_replay_shows_the_programs_output_and_a_frame_on_standard_error(shell):
+    shell.write("agent.py", AGENT)
+    done, recording = shell.record("agent.py", "one")
+    again = shell.run("replay", recording.id[:5])
+    assert (again.status, again.out) == (0, done.out)
+    assert "faithful" in again.err
+    assert "1 answer served from the recording" in again.err
+
+
+def test_json_is_all_there_is_on_standard_output(shell):
+    shell.write("agent.py", AGENT)
+    _, recording = shell.record("agent.py", "one")
+    again = shell.replay("--json")
+    assert again.json == {
+        "recording": recording.id, "exit": 0, "warnings": [],
+        "verdict": {"faithful": True, "recording": recording.id, "served": 1, "live": {}, "rules": [], "missing": [], "divergences": [], "notes": []},
+    }  # fmt: skip
+    assert "{'order': 'one'}" in again.err
+    changed = shell.replay("--json", "--", sys.executable, "agent.py", "two")
+    assert changed.status == 1
+    (divergence,) = changed.json["verdict"]["divergences"]
+    assert divergence["mismatches"] == [{"path": "args.order", "recorded": "one", "actual": "two"}]
+
+
+def test_a_frame_lays_recorded_against_actual():
+    verdict = Verdict(
+        "abc",
+        served=3,
+        live={"tool:pay": 2},
+        rules=("ignore args.seed",),
+        missing=((7, "main/tool:x#0"), (8, "main/tool:x#1")),
+        divergences=(
+            Divergence(
+                Departure.CHANGED, "main/model:gpt#2", 7,
+                (Mismatch("args.messages[1].content", "Cancel my order ORD-5521 please", "Cancel my order ORD-5522 please"), Mismatch("args.seed", ABSENT, 7)),
+                "the detail", "the hint",
+            ),
+        ),
+        notes=("a clock read that was not recorded",),
+    )  # fmt: skip
+    text = _shown(verdict)
+    for part in (
+        "diverged  abc  support", "3 answers served", "let through live: tool:pay × 2", "under the rule: ignore args.seed", "! a clock read",
+        "CHANGED  step 7  main/model:gpt#2", "the detail", "args.messages[1].content", 'recorded  "Cancel my order ORD-5521 please"',
+        'actual    "Cancel my order ORD-5522 please"', "(absent)", "the hint", "never asked for: 1 recorded step", "8  main/tool:x#1",
+    ):  # fmt: skip
+        assert part in text, text
+
+
+def test_only_the_words_that_differ_stand_out():
+    old, new = difference("cancel order 5521 now", "cancel order 5522 now")
+    assert [old.plain[span.start : span.end] for span in old.spans] == ["5521"]
+    assert [new.plain[span.start : span.end] for span in new.spans] == ["5522"]
+
+
+@pytest.mark.parametrize("size", [50, 500, 5000, 50000])
+def test_long_texts_are_shown_around_the_difference(size):
+    text = "word " * size
+    old, new = difference(text + "A" + text, text + "B" + text)
+    assert "A" in old.plain
+    assert "B" in new.plain
+    assert len(old.plain) < 800
+
+
+# -- mistakes ------------------------------------------------------------------------------------------------
+
+
+def _mistake(done, *words):
+    assert done.status == 2, done
+    assert len(done.err.splitlines()) == 1, done.err
+    assert done.out == ""
+    for word in words:
+        assert word in done.err, done.err
+
+
+def test_mistakes_cost_one_line_and_write_nothing(shell):
+    shell.write("agent.py", AGENT)
+    _mistake(shell.run("record"), "no command")
+    _mistake(shell.run("record", "--"), "no command")
+    _mistake(shell.run("record", "--", "no-such-program"), "no such program: no-such-program")
+    _mistake(shell.run("replay", "nothing"), "nothing", "reenact list")
+    _mistake(shell.run("replay", "last"), "no recording yet")
+    _mistake(shell.run("replay", "/no/such/path"), "/no/such/path")
+    _mistake(shell.run("replay", shell.folder), "no recording")
+    assert not shell.home.exists()
+
+
+def test_options_that_cannot_be_meant_cost_one_line(shell):
+    shell.write("agent.py", AGENT)
+    shell.record("agent.py", "one")
+    _mistake(shell.replay("--pace", "slow"), "--pace slow", "fast, real")
+    _mistake(shell.replay("--on-divergence", "x"), "realign")
+    _mistake(shell.replay("--ignore", "body"), "args")
+
+
+def test_damaged_recordings_cost_one_line(shell):
+    shell.write("agent.py", AGENT)
+    _, recording = shell.record("agent.py", "one", "two")
+    events = shell.home / "recordings" / recording.id / "events.jsonl"
+    lines = events.read_bytes().splitlines(keepends=True)
+    events.write_bytes(b"".join([*lines[:2], b"{garbage\n", *lines[2:]]))
+    _mistake(shell.replay(), "line 3")
+    events.write_bytes(lines[0].replace(b'"format":1', b'"format":99') + b"".join(lines[1:]))
+    _mistake(shell.replay(), "format 99", "upgrade")
+    events.write_bytes(b"hello\n")
+    _mistake(shell.replay(), "no recording")
+    shutil.copytree(events.parent, events.parent.with_name(recording.id[:3] + "zzz"))
+    _mistake(shell.run("replay", recording.id[:3]), recording.id, "zzz")
+
+
+def _edited(shell, recording, change):
+    events = shell.home / "recordings" / recording.id / "events.jsonl"
+    lines = [json.loads(line) for line in events.read_text().splitlines()]
+    change(lines)
+    events.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_a_recording_without_a_program_wants_a_command(shell):
+    shell.write("agent.py", AGENT)
+    _, recording = shell.record("agent.py", "one")
+    _edited(shell, recording, lambda lines: lines[0].pop("program"))
+    _mistake(shell.replay(), "remembers no program", f"reenact replay {recording.id} -- ")
+    assert shell.replay("--", sys.executable, "agent.py", "one").status == 0
+
+
+def test_a_python_a_program_or_a_folder_that_is_gone(shell):
+    path = shell.write("sub/agent.py", AGENT)
+    _, recording = shell.record("agent.py", "one", cwd=path.parent)
+    path.unlink()
+    _mistake(shell.replay(), "the program is gone", str(path))
+    path.parent.rmdir()
+    _mistake(shell.replay(), "folder", "gone")
+    _edited(shell, recording, lambda lines: lines[0]["program"].update(argv=["/no/python", "x.py"], cwd=str(shell.folder)))
+    _mistake(shell.replay(), "the Python", "/no/python")
+
+
+def test_other_versions_are_a_warning(shell):
+    shell.write("agent.py", AGENT + "    import rich\n")
+    _, recording = shell.record("agent.py", "one")
+
+    def older(lines):
+        lines[0]["program"]["python"] = "3.10.1"
+        lines[-1]["packages"]["rich"] = "1.0"
+        lines[-1]["packages"]["long-gone"] = "2.0"
+
+    _edited(shell, recording, older)
+    again = shell.replay()
+    assert again.status == 0
+    assert any("Python 3.10.1" in line for line in again.ours)
+    assert any("rich 1.0 (now " in line and "long-gone 2.0 (now not installed)" in line for line in again.ours)
+
+
+def test_help_names_every_option(shell):
+    for verb, words in (("record", ["--name", "--tag", "--home"]), ("replay", ["--live", "--ignore", "--on-divergence", "--inserted", "--pace", "--json"]), ("doctor", ["--run", "--json"])):
+        done = shell.run(verb, "--help")
+        assert done.status == 0
+        for word in words:
+            assert word in done.out

@@ -1,0 +1,148 @@
+"""Values come back as they were: equal, and of the same type."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import enum
+import pathlib
+import uuid
+from collections import Counter, OrderedDict, deque, namedtuple
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, PrivateAttr
+
+from reenact.model import codec
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Level(enum.IntEnum):
+    HIGH = 3
+
+
+class Name(str):
+    """A subclass of a built-in type."""
+
+
+Point = namedtuple("Point", "x y")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen:
+    x: int
+    y: tuple[int, ...] = ()
+
+
+class Order(BaseModel):
+    id: str
+    when: dt.datetime
+    lines: list[tuple[str, Decimal]] = []
+    _secret: int = PrivateAttr(default=7)
+
+
+class Loud(ValueError):
+    def __init__(self, text: str, *, code: int) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def through(value: Any) -> Any:
+    return codec.decode(codec.loads(codec.dumps(codec.Encoder().encode(value))))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        2**70, -(2**63), float("inf"), (1, (2, [3])), {1: "a", None: 2}, {"$tuple": 1}, {"$x": 1, "b": (1,)}, {1, 2},
+        frozenset({"a"}), b"text", b"\xff\x00", bytearray(b"x"), dt.datetime(2026, 1, 2, 3, 4, 5, 6),
+        dt.datetime(2026, 10, 25, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"), fold=1), dt.date(2026, 1, 2), dt.time(1, 2),
+        dt.timedelta(days=-1, microseconds=3), Decimal("1.10"), Fraction(1, 3), 1j, uuid.UUID(int=5), Colour.RED,
+        Level.HIGH, Name("Ann"), Point(1, (2,)), Frozen(1, (2,)), OrderedDict(a=1), Counter("aab"),
+        deque([1, 2], maxlen=3), range(3), pathlib.Path("/a/b"), "\ud800 lone", {"\ud800": 1}, ..., "",
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_a_value_comes_back_equal_and_of_its_type(value: Any) -> None:
+    again = through(value)
+    assert again == value
+    assert type(again) is type(value)
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.tuples(inner, inner),
+)
+
+
+@given(plain)
+def test_any_nested_value_comes_back(value: Any) -> None:
+    assert repr(through(value)) == repr(value)
+
+
+def test_not_a_number_comes_back() -> None:
+    assert repr(through(float("nan"))) == "nan"
+
+
+def test_a_pydantic_model_comes_back_with_its_set_fields_and_private_ones() -> None:
+    order = Order(id="A", when=dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc))
+    order._secret = 9
+    again = through(order)
+    assert again == order
+    assert again.model_fields_set == {"id", "when"}
+    assert again._secret == 9
+
+
+def test_an_exception_comes_back_with_text_arguments_and_attributes() -> None:
+    again = through(Loud("no", code=4))
+    assert (type(again), str(again), again.args, again.code) == (Loud, "no", ("no",), 4)
+
+
+def test_an_os_error_keeps_its_file_name() -> None:
+    again = through(FileNotFoundError(2, "No such file", "/a"))
+    assert (type(again), str(again)) == (FileNotFoundError, "[Errno 2] No such file: '/a'")
+
+
+def test_equal_sets_are_equal_trees_whatever_their_order() -> None:
+    assert codec.Encoder().encode({"a", "b", "c"}) == codec.Encoder().encode({"c", "b", "a"})
+
+
+@pytest.mark.parametrize("value", [object(), lambda: 1, open, type("Odd", (), {})()], ids=str)
+def test_what_cannot_be_kept_is_named_and_says_so_when_read(value: Any) -> None:
+    encoder = codec.Encoder()
+    tree = encoder.encode({"part": value})
+    assert len(encoder.unkept) == 1
+    assert codec.has_unkept(tree)
+    assert isinstance(codec.decode(tree)["part"], codec.Unkept)
+
+
+def test_an_address_in_memory_is_no_part_of_what_is_compared() -> None:
+    assert codec.Encoder().encode(object()) == codec.Encoder().encode(object())
+
+
+def test_a_value_that_contains_itself_ends() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    encoder = codec.Encoder()
+    encoder.encode(loop)
+    assert encoder.unkept
+
+
+def test_reading_imports_nothing_and_calls_no_constructor(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = codec.Encoder().encode(Frozen(1))
+    monkeypatch.setattr(Frozen, "__init__", lambda *_: pytest.fail("called"))
+    assert codec.decode(tree).x == 1
+    assert codec.find_type("antigravity:anything") is None
+
+
+def test_a_type_that_is_gone_becomes_a_stand_in_that_names_it() -> None:
+    tree = {"$dataclass": {"type": "gone.module:Thing", "fields": {}}}
+    assert "gone.module:Thing" in repr(codec.decode(tree))
