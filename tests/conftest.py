@@ -14,7 +14,7 @@ import pytest
 
 import reenact
 
-RUNNER = "import typer; from reenact.cli.running import register; app = typer.Typer(); register(app); app(prog_name='reenact')"
+RUNNER = "import sys; from reenact.cli import main; sys.exit(main())"
 
 
 @dataclass

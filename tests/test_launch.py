@@ -509,7 +509,7 @@ BLOCKS = """
 def _blocks(shell):
     plain = subprocess.run([sys.executable, "agent.py"], cwd=shell.folder, env=shell.environ, capture_output=True, text=True, check=True)
     store = reenact.store.local.LocalStore(shell.home)
-    return plain.stdout.splitlines(), [store.load(id) for id in reversed(store.ids())]
+    return plain.stdout.splitlines(), [store.load(name) for name in reversed(store.ids())]
 
 
 def test_each_block_of_a_program_replays_by_its_name_and_ordinal(shell):

@@ -10,7 +10,8 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
+from pathlib import Path
 from time import perf_counter, sleep
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar, overload
@@ -20,8 +21,8 @@ from reenact.adapters import stdlib
 from reenact.boundary import RecordingTurnstile, Run
 from reenact.boundary.scope import _scope
 from reenact.errors import DivergenceError, Halt, UsageError
-from reenact.model import codec
 from reenact.family import Recorded, Replayed, replayer_of
+from reenact.model import codec
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, merged
 from reenact.model.event import FORMAT, RULES, Effect, Tree
 from reenact.model.recording import Recording
@@ -94,11 +95,11 @@ class RecordingInProgress(_Session):
         home: str | os.PathLike[str] | None,
         rules: SecretRules,
         entry: str,
-        id: str = "",
+        known_as: str = "",
     ) -> None:
         self.name = name
         self.tags = tuple(tags)
-        self.id = id or new_id()
+        self.id = known_as or new_id()
         self.output: Any = _UNSET
         self.ending: dict[str, Tree] = {}
         self.program: dict[str, Tree] = {}
@@ -150,20 +151,21 @@ class RecordingInProgress(_Session):
         return replay._begin()
 
     def _plan(self) -> Plan:
-        folder = os.path.abspath(self.path)
+        folder = str(Path(self.path).absolute())
         began = self._recorder.started if self._recorder is not None else 0.0
         patterns = tuple(self._rules.patterns)
         if self.plan is not None:
             return replace(self.plan, folder=folder, began=began)
         seed = os.environ.get("PYTHONHASHSEED")
-        return Plan("record", self.id, folder, str(self._store.root), "", began=began, patterns=patterns, hash_seed=seed)
+        home = str(self._store.root)
+        return Plan("record", self.id, folder, home, "", began=began, patterns=patterns, hash_seed=seed)
 
     def _open(self) -> Writer | None:
         try:
             return Writer(self._store.folder(self.id) / EVENTS)
         except OSError as error:
             first = error
-        fallback = LocalStore(os.path.join(os.path.expanduser("~"), ".reenact-recovered"))
+        fallback = LocalStore(Path("~").expanduser() / ".reenact-recovered")
         try:
             writer = Writer(fallback.folder(self.id) / EVENTS)
         except OSError:
@@ -180,7 +182,7 @@ class RecordingInProgress(_Session):
             "id": self.id,
             "name": self.name,
             "tags": list(self.tags),
-            "started": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+            "started": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "entry": self._entry,
             "ordinal": self._ordinal,
             "process": "main",
@@ -330,7 +332,7 @@ class Replay(_Session):
             raise DivergenceError(divergence) from error
 
     def _plan(self) -> Plan:
-        path, home = os.path.abspath(self.recording.path), str(LocalStore().root)
+        path, home = str(Path(self.recording.path).absolute()), str(LocalStore().root)
         if self.plan is not None:
             return replace(self.plan, options=self._options)
         seed = os.environ.get("PYTHONHASHSEED")

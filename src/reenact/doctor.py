@@ -28,7 +28,7 @@ Level = Literal["ok", "note", "bad"]
 
 UNSEEN = {
     "asyncpg": "talks to Postgres below what is recorded: wrap your queries in reenact.effect or @reenact.tool",
-    "curl_cffi": "has its own network stack in C: its requests are neither recorded nor refused; use httpx, or wrap them",
+    "curl_cffi": "has its own network stack in C: requests are neither recorded nor refused; use httpx, or wrap them",
     "grpc": "has its own network stack in C: its calls are neither recorded nor refused; wrap them in reenact.effect",
     "motor": "talks to MongoDB below what is recorded: wrap your queries in reenact.effect",
     "pika": "talks to RabbitMQ below what is recorded: wrap its calls in reenact.effect",
@@ -45,9 +45,10 @@ UNSEEN = {
 """Libraries whose input crosses no boundary, by the name that they are imported by, and what that means."""
 
 _NAMES = {"grpc": "grpcio", "zmq": "pyzmq"}
+_POOLS = "which process of a pool gets which job is decided anew in a replay: prefer one worker, or threads"
 _CALLS = {
-    "ProcessPoolExecutor": "which process of a pool gets which job is decided anew in a replay: prefer one worker, or threads",
-    "Pool": "which process of a pool gets which job is decided anew in a replay: prefer one worker, or threads",
+    "ProcessPoolExecutor": _POOLS,
+    "Pool": _POOLS,
     "system": "os.system runs its command again in a replay",
     "popen": "os.popen runs its command again in a replay",
 }
@@ -107,7 +108,7 @@ def _environment(home: str | os.PathLike[str] | None) -> Iterator[Finding]:
         if _installed(module):
             yield Finding("ok", library, f"{version}: recorded and replayed".removeprefix(": "))
         else:
-            yield Finding("note", library, f"{version}: this version of Reenact has no adapter for it".removeprefix(": "))
+            yield Finding("note", library, f"{version}: this Reenact has no adapter for it".removeprefix(": "))
     for library, meaning in UNSEEN.items():
         if _installed(library):
             yield Finding("note", _NAMES.get(library, library), f"is installed, and {meaning}")
@@ -192,7 +193,8 @@ def _module(name: str) -> Path | None:
 
 def scan(file: Path) -> tuple[set[str], dict[str, str], list[Path]]:
     """What a script and the modules beside it import (top-level names), the calls of note with their places, and the
-    files that do not parse. Nothing is run."""
+    files that do not parse. Nothing is run.
+    """
     imported: set[str] = set()
     calls: dict[str, str] = {}
     broken: list[Path] = []

@@ -12,6 +12,7 @@ import os
 import shutil
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as replaced
 from pathlib import Path
@@ -83,8 +84,10 @@ class Recorded:
         """What makes the process join."""
         return self.plan.child(path).environ(environ)
 
-    def running(self, pid: int) -> None:
-        """A recording need not know."""
+    def running(self, path: str | None, pid: int | None) -> None:
+        """Forget about a process that could not be started."""
+        if pid is None and path is not None:
+            self._spawned.pop(path, None)
 
     def forked(self, path: str) -> Scope:
         """Go on in a file of its own."""
@@ -96,10 +99,11 @@ class Recorded:
 
     def finish(self) -> None:
         """The run is over: say which processes were started and left nothing."""
-        for path, command in self._spawned.items():
-            if not _files(self.plan.folder, path):
-                self._recorder.note("unrecorded", f"the program ran {command}: what it did is not recorded")
-                warn(f"the program ran {command}, which is not recorded: a replay will run it again")
+        outside = Counter(command for path, command in self._spawned.items() if not _files(self.plan.folder, path))
+        for command, count in outside.items():
+            times = f" ({count} times)" if count > 1 else ""
+            self._recorder.note("unrecorded", f"the program ran {command}{times}: what it did is not recorded")
+            warn(f"the program ran {command}{times}, which is not recorded: a replay will run it again")
         self._spawned.clear()
 
 
@@ -145,9 +149,9 @@ class Replayed:
             self.plan = replaced(self.plan, report=self._own)
         return self.plan.child(path).environ(environ)
 
-    def running(self, pid: int) -> None:
+    def running(self, path: str | None, pid: int | None) -> None:
         """While it runs, time does not stand still: no timer may fire early because nothing else happens here."""
-        if not hasattr(os, "waitid"):
+        if pid is None or not hasattr(os, "waitid"):
             return
         turnstile = self._run.turnstile
         turnstile.live_begins()
@@ -342,7 +346,7 @@ def _reserve(folder: str, process: str) -> bool:
     if not folder:
         return True
     try:
-        os.close(os.open(os.path.join(folder, f"{key(process)}.claim"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        Path(folder, f"{key(process)}.claim").touch(mode=0o600, exist_ok=False)
     except FileExistsError:
         return False
     except OSError:
@@ -370,7 +374,8 @@ _endings: dict[int, Ending] = {}
 
 def on_exit(ending: Ending) -> None:
     """Call `ending` with the exit status (None: not known) when this very process ends, in whatever way it can tell.
-    The last one given counts: a fork has its own."""
+    The last one given counts: a fork has its own.
+    """
     if not _endings:
         atexit.register(end)
         processes.EXITING.append(end)

@@ -122,9 +122,11 @@ def record(
     """
     executable = _executable(command)
     store = LocalStore(home)
-    id = new_id()
+    known_as = new_id()
     with _folder() as folder:
-        plan = Plan("record", id, str(store.folder(id)), str(store.root), str(folder), name=name, tags=tuple(tags))
+        plan = Plan(
+            "record", known_as, str(store.folder(known_as)), str(store.root), str(folder), name=name, tags=tuple(tags)
+        )
         seed = str(random.SystemRandom().randrange(1, 2**32))
         status, pid = _run(command, executable, {**os.environ, **plan.environ(os.environ, seed=seed)}, quiet=quiet)
         reports = _reports(folder)
@@ -180,7 +182,7 @@ def replay(
     recording = LocalStore(home).load(ref)
     argv, cwd = (list(command), None) if command else remembered(recording)
     executable = _executable(argv)
-    path = os.path.abspath(recording.path)
+    path = str(Path(recording.path).absolute())
     environ = dict(os.environ)
     program = recording.header.get("program") or {}
     if program.get("hash_seed") is not None:
@@ -197,13 +199,13 @@ def _judged(recording: Recording, argv: Sequence[str], status: int, pid: int, re
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})
     if failed or "verdict" not in said:
-        how = f"ended by {_signal(status)}" if status < 0 else f"exit status {status}"
+        how = f"ended by {ended_by(status)}" if status < 0 else f"exit status {status}"
         text = f"the program died without a verdict ({how})"
         if not reports:
             text = f"no Python that could replay was started by `{_shown(argv)}` ({how})"
         return Replayed(recording, None, status, failed or text)
-    verdicts = [verdict_of(each["verdict"]) for name, each in sorted(reports.items()) if "~" in name and "verdict" in each]
-    verdict = merged([verdict_of(said["verdict"]), *verdicts])
+    others = [each for name, each in sorted(reports.items()) if name != "main" and "verdict" in each]
+    verdict = merged([verdict_of(each["verdict"]) for each in (said, *others)])
     if not verdict.divergences:
         verdict = merged([verdict, _completeness(recording, reports, status, mine=said.get("pid") == pid)])
     return Replayed(recording, verdict, status, warnings=tuple(_differing(recording, said)))
@@ -211,15 +213,17 @@ def _judged(recording: Recording, argv: Sequence[str], status: int, pid: int, re
 
 def _completeness(recording: Recording, reports: dict[str, Any], status: int, *, mine: bool) -> Verdict:
     """What only the parent sees: a Python of the command that was not started, another exit status."""
-    found = []
-    for log in recording.logs:
-        if "/" not in log.process and log.process not in reports:
-            found.append(Divergence(Departure.MISSING, log.process, detail="the process was not started"))
+    found = [
+        Divergence(Departure.MISSING, log.process, detail="the process was not started")
+        for log in recording.logs
+        if "/" not in log.process and log.process not in reports
+    ]
     sealed = recording.logs[0].sealed or {}
     recorded = sealed.get("exit")
     if mine and recording.header.get("entry") == "program" and recorded is not None and recorded != status:
         differs = (Mismatch("exit", recorded, status),)
-        found.append(Divergence(Departure.CHANGED, "main/exit", None, differs, "the program ended with another exit status"))
+        detail = "the program ended with another exit status"
+        found.append(Divergence(Departure.CHANGED, "main/exit", None, differs, detail))
     return Verdict(recording.id, divergences=tuple(found))
 
 
@@ -231,13 +235,13 @@ def remembered(recording: Recording) -> tuple[list[str], str]:
     if not argv:
         raise ProgramError(f"recording {recording.id} remembers no program (it was imported?); {other}")
     cwd = str(program.get("cwd") or "")
-    if not os.path.isdir(cwd):
+    if not Path(cwd).is_dir():
         raise ProgramError(f"the folder that the program ran in is gone: {cwd}; {other}")
     if shutil.which(argv[0]) is None:
         raise ProgramError(f"the Python that ran the program is gone: {argv[0]}; {other}")
     file = _script(argv)
-    if file is not None and not os.path.exists(os.path.join(cwd, file)):
-        raise ProgramError(f"the program is gone: {os.path.join(cwd, file)}; {other}")
+    if file is not None and not Path(cwd, file).exists():
+        raise ProgramError(f"the program is gone: {Path(cwd, file)}; {other}")
     return argv, cwd
 
 
@@ -323,7 +327,7 @@ def _run(
         typed = number in (signal.SIGINT, signal.SIGQUIT)
         before[number] = signal.signal(number, _heard if typed and sys.stdin is not None else pass_on)
     try:
-        child = subprocess.Popen(
+        child = subprocess.Popen(  # noqa: S603 - to run what the user asks for is the point
             list(command), executable=executable, env=environ, cwd=cwd, stdout=sys.stderr.fileno() if quiet else None
         )
         return _wait(child), child.pid
@@ -346,7 +350,8 @@ def _wait(child: subprocess.Popen[bytes]) -> int:
             continue
 
 
-def _signal(status: int) -> str:
+def ended_by(status: int) -> str:
+    """The name of the signal that ended a program, of its negative status."""
     try:
         return signal.Signals(-status).name
     except ValueError:

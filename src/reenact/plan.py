@@ -1,5 +1,6 @@
 """What a process is told when it is started under Reenact: one environment variable, taken away before the program
-can see it."""
+can see it.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +111,7 @@ def modules() -> dict[str, str]:
     for name in _NEEDED:
         file = getattr(sys.modules.get(name), "__file__", None)
         if file is not None:
-            parts = 2 if os.path.basename(file).startswith("__init__.") else 1
+            parts = 2 if Path(file).name.startswith("__init__.") else 1
             found[name] = str(Path(file).absolute().parents[parts - 1])
     return found
 

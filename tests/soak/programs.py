@@ -5,6 +5,7 @@ questions. Whatever order comes about while recording must come about again."""
 from __future__ import annotations
 
 import asyncio
+import queue
 import random
 import threading
 import time
@@ -34,6 +35,14 @@ def fetch(question: Any) -> float:
 
 
 @reenact.tool
+def pour(question: Any) -> Any:
+    """A sync streaming tool."""
+    for _ in range(3):
+        time.sleep(random.random() * DELAY / 3)
+        yield random.random()
+
+
+@reenact.tool
 async def drip(question: Any) -> Any:
     """A streaming tool."""
     for _ in range(3):
@@ -47,6 +56,18 @@ def _answer() -> float:
     return random.random()
 
 
+CALLS = ("look", "fetch", "drip", "pour")
+
+STYLES = {
+    "mixed": ("look look fetch drip sleep", "gather group race first timeout threads pool to_thread"),
+    "async": ("look look drip sleep", "gather group race first timeout"),
+    "sync": ("fetch fetch pour sleep", "threads pool queue"),
+    "loops": ("look fetch drip sleep", "gather timeout loops threads"),
+    "wide": ("look drip sleep", ""),
+}
+"""What the programs of each style are made of: statements, and statements that hold blocks of statements."""
+
+
 @dataclass
 class Edit:
     """A deliberate change of the program at one of its calls: `argument`, `extra`, `missing` or `order`."""
@@ -57,20 +78,21 @@ class Edit:
 
 @dataclass
 class Program:
-    """A random program, the same for the same seed.
+    """A random program, the same for the same seed and style.
 
     `addresses` maps the number that each call has in the program's text to its address in the run.
     """
 
     seed: int
     edit: Edit | None = None
+    style: str = "mixed"
     addresses: dict[int, str] = field(default_factory=dict)
     log: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._shape = random.Random(self.seed)
         self._count = 0
-        self.body = self._block(depth=0)
+        self.body = self._wide() if self.style == "wide" else self._block(depth=0)
 
     @property
     def calls(self) -> int:
@@ -80,8 +102,18 @@ class Program:
     def run(self) -> list[Any]:
         """Run it; returns its whole shared state, in the order in which it came about."""
         self.log.clear()
-        asyncio.run(self._run(self.body))
+        if self.style == "sync":
+            self._run_sync(self.body)
+        else:
+            asyncio.run(self._run(self.body))
         return list(self.log)
+
+    def neighbour(self, call: int) -> tuple[Any, Any] | None:
+        """That call and the statement behind it, if that is a call too: the two that an edit of order exchanges."""
+        block = _holding(self.body, call)
+        place = next(place for place, statement in enumerate(block) if statement[1:2] == (call,))
+        behind = block[place + 1 : place + 2]
+        return (block[place], behind[0]) if behind and behind[0][0] in CALLS else None
 
     # -- making the text -------------------------------------------------------------------------------------
 
@@ -89,19 +121,26 @@ class Program:
         return [self._statement(depth) for _ in range(self._shape.randint(2, 4))]
 
     def _statement(self, depth: int) -> Any:
-        kinds = ["look", "look", "fetch", "drip", "sleep"]
-        if depth < 2:
-            kinds += ["gather", "group", "race", "first", "timeout", "threads", "pool", "to_thread"]
-        kind = self._shape.choice(kinds)
-        if kind in ("look", "fetch", "drip"):
+        plain, nested = (words.split() for words in STYLES[self.style])
+        kind = self._shape.choice(plain + (nested if depth < 2 else []))
+        if kind in CALLS:
             return self._call(kind)
         if kind == "sleep":
             return ("sleep", self._shape.random() * DELAY)
-        if kind in ("threads", "pool", "to_thread"):
+        if kind in ("threads", "pool", "to_thread", "queue"):
             return (kind, [[self._call("fetch"), self._call("fetch")] for _ in range(self._shape.randint(2, 3))])
         if kind == "timeout":
             return (kind, self._shape.random() * DELAY, [self._call("look")])
         return (kind, [self._block(depth + 1) for _ in range(self._shape.randint(2, 3))])
+
+    def _wide(self) -> list[Any]:
+        """Fifty at once, more than any pool or buffer is likely to be made for."""
+        kinds = self._shape.sample(["gather", "group", "race", "first", "to_thread"], 2)
+        body = [self._call("look")]
+        for kind in kinds:
+            inner = "fetch" if kind == "to_thread" else "look"
+            body += [(kind, [[self._call(inner), self._call(inner)] for _ in range(50)]), self._call("look")]
+        return body
 
     def _call(self, kind: str) -> Any:
         self._count += 1
@@ -117,7 +156,7 @@ class Program:
         if self.edit is None:
             return block
         for place, statement in enumerate(block):
-            if statement[0] in ("look", "fetch", "drip") and statement[1] == self.edit.call:
+            if statement[0] in CALLS and statement[1] == self.edit.call:
                 return self._apply(block, place, statement)
         return block
 
@@ -163,6 +202,11 @@ class Program:
         async for drop in drip(self._question(question)):
             self.log.append((number, drop))
 
+    def _pour(self, number: int, question: Any) -> None:
+        self._asked("pour", number)
+        for drop in pour(self._question(question)):
+            self.log.append((number, drop))
+
     async def _do_sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
@@ -193,20 +237,73 @@ class Program:
         except TimeoutError:
             self.log.append(("timeout", seconds))
 
-    def _fetch_all(self, block: list[Any]) -> None:
-        for _, number, question in self._edited(block):
-            self._fetch(number, question)
-
     async def _do_threads(self, blocks: list[Any]) -> None:
-        threads = [threading.Thread(target=self._fetch_all, args=(block,)) for block in blocks]
+        self._threads(blocks)
+
+    async def _do_pool(self, blocks: list[Any]) -> None:
+        self._pool(blocks)
+
+    async def _do_to_thread(self, blocks: list[Any]) -> None:
+        await asyncio.gather(*(asyncio.to_thread(self._run_sync, block) for block in blocks))
+
+    async def _do_loops(self, blocks: list[Any]) -> None:
+        await asyncio.gather(*(asyncio.to_thread(self._run_loop, block) for block in blocks))
+
+    # -- running it without a loop -----------------------------------------------------------------------------
+
+    def _run_loop(self, block: list[Any]) -> None:
+        asyncio.run(self._run(block))
+
+    def _run_sync(self, block: list[Any]) -> None:
+        for statement in self._edited(block):
+            getattr(self, f"_{statement[0]}")(*statement[1:])
+
+    def _sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def _threads(self, blocks: list[Any]) -> None:
+        threads = [threading.Thread(target=self._run_sync, args=(block,)) for block in blocks]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
 
-    async def _do_pool(self, blocks: list[Any]) -> None:
+    def _pool(self, blocks: list[Any]) -> None:
         with ThreadPoolExecutor(2) as pool:
-            list(pool.map(self._fetch_all, blocks))
+            list(pool.map(self._run_sync, blocks))
 
-    async def _do_to_thread(self, blocks: list[Any]) -> None:
-        await asyncio.gather(*(asyncio.to_thread(self._fetch_all, block) for block in blocks))
+    def _queue(self, blocks: list[Any]) -> None:
+        work: queue.Queue[Any] = queue.Queue()
+        for block in blocks:
+            work.put(block)
+
+        def worker() -> None:
+            while True:
+                try:
+                    block = work.get_nowait()
+                except queue.Empty:
+                    return
+                self._run_sync(block)
+
+        threads = [threading.Thread(target=worker) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+def _holding(block: list[Any], call: int) -> list[Any]:
+    """The block of statements that a call stands in, or an empty one."""
+    if any(statement[1:2] == (call,) for statement in block):
+        return block
+    for statement in block:
+        for inner in _blocks(statement):
+            if found := _holding(inner, call):
+                return found
+    return []
+
+
+def _blocks(statement: Any) -> list[Any]:
+    if statement[0] == "timeout":
+        return [statement[2]]
+    return statement[1] if isinstance(statement[1], list) else []

@@ -30,7 +30,7 @@ def _others(name: str, folder: str) -> None:
 class _Finder:
     """Finds Reenact and what it needs in a Python that has not installed it, after everything else."""
 
-    def __init__(self, folders: dict[str, str]) -> None:
+    def __init__(self, folders: "dict[str, str]") -> None:
         self._folders = folders
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> object:
@@ -45,21 +45,29 @@ def _join(text: str) -> None:
     import json
 
     plan = json.loads(text)
+    if sys.version_info < (3, 11):  # noqa: UP036 - any Python may be started under Reenact
+        version = ".".join(map(str, sys.version_info[:2]))
+        _give_up(plan, f"Reenact needs Python 3.11 or newer, and {sys.executable} is {version}")
+        return
     try:
-        if plan["python"] == "%d.%d" % sys.version_info[:2]:
+        if plan["python"] == ".".join(map(str, sys.version_info[:2])):
             sys.meta_path.append(_Finder(plan["modules"]))  # type: ignore[arg-type]
         from reenact import bootstrap
-    except ImportError as error:
+    except Exception as error:
+        # Not installed there, or what it needs is there in a version that is too old.
         _give_up(plan, f"{sys.executable} cannot import Reenact ({error}); install it there: pip install reenact")
         return
     bootstrap.begin()
 
 
-def _give_up(plan: dict[str, str], text: str) -> None:
+def _give_up(plan: "dict[str, str]", text: str) -> None:
     import json
 
-    with open(os.path.join(plan["report"], "failed.json"), "w", encoding="utf-8") as file:
-        json.dump({"failed": text}, file)
+    try:
+        with open(os.path.join(plan["report"], "failed.json"), "w", encoding="utf-8") as file:
+            json.dump({"failed": text}, file)
+    except OSError:
+        sys.stderr.write(f"reenact: {text}\n")
     if plan["mode"] == "replay":
         # Never let a program that should be answered from a recording go to the world.
         os._exit(2)

@@ -20,7 +20,7 @@ from contextvars import Context, ContextVar
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from reenact.boundary import Scope
+from reenact.boundary import Scope, entered
 from reenact.boundary.scope import _scope, current
 from reenact.errors import Halt
 
@@ -57,6 +57,7 @@ def install() -> None:
     _replace(loop, "run_in_executor", _run_in_executor)
     _replace(loop, "time", _time)
     _replace(threading.Thread, "start", _start)
+    _replace(loop, "shutdown_default_executor", _shut_down)
     _replace(threading.Thread, "join", _join)
     _replace(threading.Condition, "wait", _wait)
     _replace(threading.Condition, "notify", _notify)
@@ -339,6 +340,12 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
 def _time(original: Callable[..., float], loop: Any) -> float:
     turnstile = _clocks.get(loop) if _clocks else None
     return original(loop) if turnstile is None else original(loop) + turnstile.skew
+
+
+async def _shut_down(original: Callable[..., Awaitable[None]], *args: Any, **kwargs: Any) -> None:
+    # No part of the program. In a replay its time-out (since Python 3.12) would fall on the virtual clock, at once.
+    with entered(None):
+        await original(*args, **kwargs)
 
 
 def _join(original: Callable[..., Any], thread: threading.Thread, timeout: float | None = None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import sleep
@@ -17,10 +18,10 @@ from typing import Any
 
 from reenact import adapters, api, family
 from reenact.adapters.stdlib import seal
-from reenact.boundary import current, entered
-from reenact.boundary.scope import _scope
 from reenact.bootstrap import stdin
 from reenact.bootstrap.output import Output, compare
+from reenact.boundary import current, entered
+from reenact.boundary.scope import _scope
 from reenact.errors import DivergenceError, Halt, ReenactError
 from reenact.family import Member
 from reenact.model import codec
@@ -119,10 +120,10 @@ class _Recorded(_Process):
 
     def __init__(self, plan: Plan) -> None:
         tty = {"stdin": stdin.is_terminal()}
-        stdin.install(lambda text: None)
+        stdin.install(_silent)
         super().__init__(plan)
         self._session = api.RecordingInProgress(
-            plan.name, tags=plan.tags, home=plan.home, rules=DEFAULT_RULES, entry="program", id=plan.id
+            plan.name, tags=plan.tags, home=plan.home, rules=DEFAULT_RULES, entry="program", known_as=plan.id
         )
         self._session.plan = plan
         self._session.program = {"hash_seed": plan.hash_seed or os.environ.get("PYTHONHASHSEED"), "tty": tty}
@@ -216,7 +217,8 @@ class _Block(_Process):
             return
         place = seal._place(arguments[1] if event == "socket.connect" else arguments[0])
         detail = f"the program reached for {place} outside of the recorded block"
-        found = Divergence(Departure.EXTRA, f"outside/socket:{place}", None, (), detail, "let it through: live=['socket']")
+        hint = "let it through: live=['socket']"
+        found = Divergence(Departure.EXTRA, f"outside/socket:{place}", None, (), detail, hint)
         self._outside.append(found)
         _Watch(None).halted()
         raise Halt(found)
@@ -278,11 +280,13 @@ class _Watch:
         sleep(_PROMPT)
         family.end(1)
         for stream in (sys.stdout, sys.stderr):
-            try:
+            with suppress(Exception):
                 stream.flush()
-            except Exception:
-                continue
         os._exit(1)
+
+
+def _silent(text: str) -> None:
+    """While recording, the terminal itself shows what is typed."""
 
 
 def _of_halt(error: BaseException | None) -> bool:

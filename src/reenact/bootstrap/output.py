@@ -32,7 +32,7 @@ class Output:
         self._left = KEPT
         self._threads = False
         self._pid = os.getpid()
-        self.write: Callable[[str], Any] = lambda text: None
+        self.write: Callable[[str], Any] = len
         """The stream's own `write`, unheard."""
 
     def install(self) -> None:
@@ -40,7 +40,7 @@ class Output:
         stream = sys.stdout
         try:
             self.write = stream.write
-            stream.write = self._write  # type: ignore[method-assign, assignment]
+            stream.write = self._write  # type: ignore[method-assign]
         except (AttributeError, TypeError):
             # Without a standard output, or with one that cannot be listened to, nothing is compared.
             return
@@ -75,7 +75,8 @@ class Output:
 
 def compare(process: str, recorded: Any, actual: dict[str, Tree]) -> tuple[Divergence | None, str]:
     """Where the output of a replay differs from that of the recording, and the rule that was needed where it does not.
-    `actual` has its secrets removed."""
+    `actual` has its secrets removed.
+    """
     if not isinstance(recorded, dict) or recorded.get("width") != actual["width"]:
         # On another terminal, or none, a program lays out its output as it sees fit.
         return None, ""
@@ -118,7 +119,8 @@ def _differing(old: list[str], new: list[str]) -> tuple[Mismatch, ...]:
 
 def _width() -> int:
     """The width of the terminal that is written to, 0 where there is none."""
+    stream = sys.__stdout__
     try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ and sys.__stdout__.isatty() else 0
+        return os.get_terminal_size(stream.fileno()).columns if stream is not None and stream.isatty() else 0
     except (OSError, ValueError):
         return 0

@@ -49,7 +49,8 @@ class _Raw(io.RawIOBase):
 
 def install(show: Callable[[str], Any], *, tty: bool | None = None) -> None:
     """Read standard input through the boundary. `tty` says whether it was a terminal in the recording; `show` writes
-    to the screen what a user had typed there."""
+    to the screen what a user had typed there.
+    """
     given = sys.stdin
     raw = getattr(getattr(given, "buffer", None), "raw", None)
     if raw is None:
@@ -59,19 +60,20 @@ def install(show: Callable[[str], Any], *, tty: bool | None = None) -> None:
         io.BufferedReader(_Raw(raw, tty=here)),
         encoding=given.encoding,
         errors=given.errors,
-        line_buffering=given.line_buffering,
+        line_buffering=bool(given.line_buffering),
     )
-    stream.mode = "r"
+    stream.mode = "r"  # type: ignore[misc]
     sys.stdin = stream
     ask = builtins.input
 
-    def input(prompt: object = "", /) -> str:
+    def asked(prompt: object = "", /) -> str:
         if sys.stdin is not stream or boundary.current() is None:
             return ask(prompt)
         return _typed(ask, str(prompt), show) if here else _line(str(prompt))
 
-    input.__doc__, input.__module__, input.__qualname__ = ask.__doc__, ask.__module__, ask.__qualname__
-    builtins.input = input
+    asked.__doc__, asked.__module__ = ask.__doc__, ask.__module__
+    asked.__name__ = asked.__qualname__ = "input"
+    builtins.input = asked
 
 
 def _line(prompt: str) -> str:

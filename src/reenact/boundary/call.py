@@ -203,7 +203,8 @@ class Call:
 
     async def achunk(self, value: Any, deliver: Callable[[], None]) -> None:
         """Report one more chunk and wait for its turn. `deliver` hands it on in the very moment that it is recorded,
-        so that a reader who is cancelled meanwhile finds it at the next read, and it is recorded once."""
+        so that a reader who is cancelled meanwhile finds it at the next read, and it is recorded once.
+        """
         handler, ticket, turnstile = self._live()
 
         def write() -> None:
@@ -228,7 +229,8 @@ class Call:
 
     def close(self, *, cancelled: bool = False) -> None:
         """Report that the program stopped reading a live stream, or was cancelled while it waited for more.
-        Harmless after its end."""
+        Harmless after its end.
+        """
         self._end("cancelled" if cancelled else "closed")
 
     # -- recorded --------------------------------------------------------------------------------------------
@@ -269,7 +271,8 @@ class Call:
 
     async def apiece(self, deliver: Callable[[Any], None]) -> bool:
         """Hand the next recorded chunk to `deliver`, in its turn. False after the last; raises the recorded error.
-        The counterpart of `achunk`: who is cancelled meanwhile can read on."""
+        The counterpart of `achunk`: who is cancelled meanwhile can read on.
+        """
         answer, turnstile = self._recorded(), self.scope.run.turnstile
         if self.served == len(answer.pieces):
             await self._afinish(answer)

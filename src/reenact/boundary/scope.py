@@ -33,8 +33,8 @@ class Family(Protocol):
     def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
         """What to add to the environment of that process, so that it joins."""
 
-    def running(self, pid: int) -> None:
-        """That process runs now."""
+    def running(self, path: str | None, pid: int | None) -> None:
+        """That process runs now; without a `pid` it could not be started."""
 
     def forked(self, path: str) -> Scope:
         """This process is a fork of the program's: from here on it is that scope."""

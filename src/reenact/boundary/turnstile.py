@@ -18,6 +18,7 @@ import heapq
 import itertools
 import threading
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from contextvars import Context
 from threading import get_ident
 from time import monotonic
@@ -125,7 +126,8 @@ class _Pump:
             self.loop.call_soon(self._run, context=self._context)
 
     def wake_from_thread(self) -> None:
-        if not self.loop.is_closed():
+        with suppress(RuntimeError):
+            # It may be closed by now: then nobody waits in it.
             self.loop.call_soon_threadsafe(self.wake, context=Context())
 
     def _run(self) -> None:
@@ -455,19 +457,42 @@ class ReplayingTurnstile(_Base):
                         return
                     _wait(self._cond, 0.002)
                     continue
-                late = monotonic() - self._progress > PATIENCE
-                if late and not self._outstanding and self._lowest(order):
+                late = monotonic() - self._progress
+                if late > PATIENCE and not self._outstanding and self._lowest(order):
+                    return
+                if late > 2 * PATIENCE and not self._outstanding and order == min(self._waiting.values()):
+                    # What comes before waits in a loop whose thread is blocked, perhaps until this one is done.
                     return
                 _wait(self._cond, _LOOK)
         finally:
             self._waiting.pop(me, None)
+
+    def rest(self) -> None:
+        """Wait, within bounds, until no other thread runs: what has not been asked by then waits for an outcome."""
+        until = monotonic() + _SETTLING
+        with self._cond:
+            while (self._coming or self._able(get_ident())) and (left := until - monotonic()) > 0:
+                _wait(self._cond, min(left, 0.002))
+
+    def over(self, place: int) -> bool:
+        """Whether nobody runs, or waits for an outcome that comes before that place: what was recorded to be asked
+        before it and has not been will not be."""
+        with self._cond:
+            queued = [item[0] for pump in list(self._pumps.values()) for item in list(pump.queue) if not item[2].given_up()]
+            first = min((*self._waiting.values(), *(order for order in queued if order >= 0)), default=place)
+            return self._alone(get_ident()) and first >= place
 
     def _lowest(self, order: int) -> bool:
         """Whether nothing that waits here, in a thread or in another thread's loop, comes before."""
         if any(other < order for other in self._waiting.values()):
             return False
         mine = asyncio._get_running_loop()
-        tops = [pump.queue[0][0] for loop, pump in list(self._pumps.items()) if loop is not mine and pump.queue]
+        tops = [
+            pump.queue[0][0]
+            for loop, pump in list(self._pumps.items())
+            # A loop whose own thread waits here, in a sync call, can let nothing through before that.
+            if loop is not mine and pump.queue and getattr(loop, "_thread_id", None) not in self._waiting
+        ]
         return all(order <= top for top in tops if top >= 0)
 
     def _alone(self, me: int) -> bool:

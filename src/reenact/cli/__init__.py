@@ -36,7 +36,9 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def reenact(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="The version, and no more.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="The version, and no more.")
+    ] = False,
 ) -> None:
     """Record an LLM agent's run, replay it exactly, find where it goes wrong.
 
@@ -50,7 +52,12 @@ def reenact(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     try:
-        return app(args=None if arguments is None else list(arguments), prog_name="reenact", standalone_mode=True) or 0
+        return (
+            app(
+                args=None if arguments is None else list(arguments), prog_name="reenact", standalone_mode=True
+            )
+            or 0
+        )
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 1 if leaving.code else 0
     except ReenactError as error:

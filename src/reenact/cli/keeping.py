@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +35,9 @@ def register(app: typer.Typer) -> None:
 
 def export(
     ref: Ref,
-    file: Annotated[Path, typer.Argument(help="The file to write, NAME.reenact, or a folder for it.", show_default=False)] = Path(),
+    file: Annotated[
+        Path, typer.Argument(help="The file to write, NAME.reenact, or a folder for it.", show_default=False)
+    ] = Path(),
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     home: Home = None,
 ) -> None:
@@ -46,10 +48,21 @@ def export(
 
 
 def import_(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files, each of any format that is known.", show_default=False)],
-    format: Annotated[str, typer.Option(help=f"reenact, {', '.join(importers.FORMATS)}; by default recognised.")] = "",
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="Files, each of any format that is known.", show_default=False
+        ),
+    ],
+    *,
+    format: Annotated[
+        str, typer.Option(help=f"reenact, {', '.join(importers.FORMATS)}; by default recognised.")
+    ] = "",
     name: Annotated[str, typer.Option(help="A name for the recordings, instead of the file's.")] = "",
-    tag: Annotated[list[str] | None, typer.Option(help="A tag to give them; may be given several times.", show_default=False)] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(help="A tag to give them; may be given several times.", show_default=False),
+    ] = None,
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -64,7 +77,9 @@ def import_(
     for file in files:
         try:
             with present.progress(f"importing {file.name}") as report:
-                found, new = importers.bring(store, file, format=format, name=name, tags=tag or (), progress=report)
+                found, new = importers.bring(
+                    store, file, format=format, name=name, tags=tag or (), progress=report
+                )
         except ReenactError as error:
             failures.append(str(error))
             continue
@@ -82,7 +97,10 @@ def import_(
 
 def rm(
     refs: Annotated[
-        list[str], typer.Argument(metavar="ID...", help="Ids, or the beginnings of some.", autocompletion=ids, show_default=False)
+        list[str],
+        typer.Argument(
+            metavar="ID...", help="Ids, or the beginnings of some.", autocompletion=ids, show_default=False
+        ),
     ],
     yes: Yes = False,
     home: Home = None,
@@ -101,10 +119,17 @@ def rm(
 
 
 def prune(
-    keep: Annotated[int | None, typer.Option(min=0, help="Keep this many, the newest.", show_default=False)] = None,
-    older_than: Annotated[str, typer.Option(help="Only those last written before: 30d, 12h, 2w.", show_default=False)] = "",
+    *,
+    keep: Annotated[
+        int | None, typer.Option(min=0, help="Keep this many, the newest.", show_default=False)
+    ] = None,
+    older_than: Annotated[
+        str, typer.Option(help="Only those last written before: 30d, 12h, 2w.", show_default=False)
+    ] = "",
     status: Annotated[str, typer.Option(help="Only ok, error, unsealed or broken.", show_default=False)] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")
+    ] = False,
     yes: Yes = False,
     home: Home = None,
 ) -> None:
@@ -117,7 +142,7 @@ def prune(
     lines = Index(store).summaries()
     chosen = lines[keep or 0 :]
     if older_than:
-        limit = (datetime.now(timezone.utc).timestamp() - _age(older_than)) * 1e9
+        limit = (datetime.now(UTC).timestamp() - _age(older_than)) * 1e9
         chosen = [line for line in chosen if line.written < limit]
     if status:
         chosen = [line for line in chosen if ("broken" if line.broken else line.status) == status]
@@ -138,7 +163,10 @@ def _age(text: str) -> int:
 
 def _name(chosen: list[Summary], verb: str) -> None:
     for line in chosen[:20]:
-        what = line.broken or f"{line.name or '-'}, {present.many(line.steps, 'step')}, {present.ago(line.started)}"
+        what = (
+            line.broken
+            or f"{line.name or '-'}, {present.many(line.steps, 'step')}, {present.ago(line.started)}"
+        )
         present.say(f"{verb} {line.id} ({what})")
     if len(chosen) > 20:
         present.say(f"{verb} {len(chosen) - 20} more")
@@ -149,7 +177,9 @@ def _agreed(chosen: list[Summary], *, yes: bool) -> bool:
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise UsageError(f"{present.many(len(chosen), 'recording')} would be deleted; without a terminal to ask on, give --yes")
+        raise UsageError(
+            f"{present.many(len(chosen), 'recording')} would be deleted; without a terminal to ask on, give --yes"
+        )
     _name(chosen, "delete")
     return typer.confirm(f"Delete {present.many(len(chosen), 'recording')}?", err=True)
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
@@ -22,6 +21,11 @@ from reenact.store.index import Progress as Report
 WIDE = 10_000
 """The width of a pipe: nothing is wrapped or cut for a terminal that is not there."""
 
+Column = tuple[str, bool, list[Text]]
+"""A title, whether its cells stand to the right, and its cells."""
+
+_TEXTS = {"name", "model", "tags", "found in"}
+_LEAST = 9
 _STATUS = {"ok": "green", "error": "red", "unsealed": "yellow", "broken": "bold red"}
 # A recorded text may hold escape sequences, which would recolour, overwrite or even type into this terminal.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
@@ -29,7 +33,20 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2
 
 def out() -> Console:
     """The console of what was asked for: standard output, as wide as the terminal, or unbounded in a pipe."""
-    return Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=not sys.stdout.isatty())
+    return Console(
+        width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=not sys.stdout.isatty()
+    )
+
+
+def show(table: Table) -> None:
+    """A table on standard output, without the spaces that fill its last column."""
+    console = out()
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as capture:
+        console.print(table)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in capture.get().splitlines()))
 
 
 def err() -> Console:
@@ -44,7 +61,9 @@ def say(text: str) -> None:
 
 def dump(value: Any) -> None:
     """A value as JSON on standard output."""
-    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode() + "\n")
+    sys.stdout.write(
+        orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode() + "\n"
+    )
 
 
 def visible(text: str) -> str:
@@ -73,8 +92,8 @@ def ago(started: str, now: datetime | None = None) -> str:
     except ValueError:
         return "?"
     if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=timezone.utc)
-    now = now or datetime.now(timezone.utc)
+        moment = moment.replace(tzinfo=UTC)
+    now = now or datetime.now(UTC)
     seconds = (now - moment).total_seconds()
     if seconds < -60:
         return moment.date().isoformat()
@@ -138,46 +157,70 @@ def short_lengths(ids: list[str]) -> dict[str, int]:
     ordered = sorted(ids)
     for place, id in enumerate(ordered):
         beside = [ordered[other] for other in (place - 1, place + 1) if 0 <= other < len(ordered)]
-        shared = max((len(os.path.commonprefix([id, other])) for other in beside), default=0)
+        shared = max((_shared(id, other) for other in beside), default=0)
         lengths[id] = min(max(shared + 1, 3), len(id))
     return lengths
 
 
 def listed(lines: list[Summary], all_ids: list[str], steps: dict[str, tuple[int, ...]], width: int) -> Table:
-    """The table of recordings. Columns that would be empty are left out, and in a narrow terminal the least of them."""
-    lengths = short_lengths(all_ids)
-    columns = [column for column in _columns(lines, steps, lengths) if any(cell.plain for cell in column[2])]
-    narrow = width < 100
-    if narrow:
-        # 80 columns: the names and models share what the numbers leave.
-        columns = [column for column in columns if column[0] not in ("tags", "cost", "time")] if width < 72 else columns
-    table = Table(box=None, padding=(0, 1, 0, 0) if narrow else (0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for title, justify, cells in columns:
-        flexible = title in ("name", "model", "tags", "found in")
-        least = min(max((cell.cell_len for cell in cells), default=0), 6) if flexible else None
-        table.add_column(title, justify=justify, no_wrap=True, overflow="ellipsis", min_width=least, ratio=None)  # type: ignore[arg-type]
-        if not flexible:
-            table.columns[-1].min_width = max(cell.cell_len for cell in cells)
+    """The table of recordings. Columns that would be empty are left out, and where it is narrow the least of them."""
+    columns = [
+        column
+        for column in _columns(lines, steps, short_lengths(all_ids))
+        if any(cell.plain for cell in column[2])
+    ]
+    gap = 2 if width >= 100 else 1
+    widths = _widths(columns, width, gap)
+    for least in ("tags", "time", "cost", "model", "when", "tokens"):
+        if sum(widths) + gap * (len(widths) - 1) > width:
+            columns = [column for column in columns if column[0] != least]
+            widths = _widths(columns, width, gap)
+    table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
+    for (title, right, _), wide in zip(columns, widths, strict=True):
+        justify: JustifyMethod = "right" if right else "left"
+        table.add_column(
+            title, justify=justify, no_wrap=True, overflow="ellipsis", min_width=wide, max_width=wide
+        )
     for row in zip(*(cells for _, _, cells in columns), strict=True):
         table.add_row(*row)
     return table
 
 
+def _widths(columns: list[Column], width: int, gap: int) -> list[int]:
+    """What each column gets: numbers what they need, texts as much as is left, the widest giving first."""
+    widths = [max(len(title), *(cell.cell_len for cell in cells)) for title, _, cells in columns]
+    texts = [place for place, (title, _, _) in enumerate(columns) if title in _TEXTS]
+    while texts and sum(widths) + gap * (len(widths) - 1) > width:
+        widest = max(texts, key=lambda place: widths[place])
+        if widths[widest] <= _LEAST:
+            break
+        widths[widest] -= 1
+    return widths
+
+
 def _columns(
     lines: list[Summary], steps: dict[str, tuple[int, ...]], lengths: dict[str, int]
-) -> list[tuple[str, str, list[Text]]]:
+) -> list[Column]:
     return [
-        ("id", "left", [_id(line.id, lengths[line.id]) for line in lines]),
-        ("when", "right", [Text("" if line.broken else ago(line.started), "dim") for line in lines]),
-        ("name", "left", [_name(line) for line in lines]),
-        ("status", "left", [status(line) for line in lines]),
-        ("steps", "right", [Text("" if line.broken else str(line.steps)) for line in lines]),
-        ("found in", "left", [Text(numbers(steps.get(line.id, ())), "cyan") for line in lines]),
-        ("model", "left", [Text(one_line(", ".join(line.models))) for line in lines]),
-        ("tokens", "right", [Text(count(used) if (used := line.input_tokens + line.output_tokens) else "") for line in lines]),
-        ("cost", "right", [Text(money(line.cost)) for line in lines]),
-        ("time", "right", [Text(seconds(line.duration) if line.duration else "", "dim") for line in lines]),
-        ("tags", "left", [Text(one_line(" ".join(f"#{tag}" for tag in line.tags)), "magenta") for line in lines]),
+        ("id", False, [_id(line.id, lengths[line.id]) for line in lines]),
+        ("when", True, [Text("" if line.broken else ago(line.started), "dim") for line in lines]),
+        ("name", False, [_name(line) for line in lines]),
+        ("status", False, [status(line) for line in lines]),
+        ("steps", True, [Text("" if line.broken else str(line.steps)) for line in lines]),
+        ("found in", False, [Text(numbers(steps.get(line.id, ())), "cyan") for line in lines]),
+        ("model", False, [Text(one_line(", ".join(line.models))) for line in lines]),
+        (
+            "tokens",
+            True,
+            [Text(count(used) if (used := line.input_tokens + line.output_tokens) else "") for line in lines],
+        ),
+        ("cost", True, [Text(money(line.cost)) for line in lines]),
+        ("time", True, [Text(seconds(line.duration) if line.duration else "", "dim") for line in lines]),
+        (
+            "tags",
+            False,
+            [Text(one_line(" ".join(f"#{tag}" for tag in line.tags)), "magenta") for line in lines],
+        ),
     ]
 
 
@@ -206,12 +249,23 @@ def numbers(found: tuple[int, ...]) -> str:
     return ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in parts)
 
 
+def _shared(one: str, other: str) -> int:
+    return next(
+        (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), len(one)
+    )
+
+
 @contextmanager
 def progress(what: str) -> Iterator[Report]:
     """A bar on standard error for work that takes longer than a moment; nothing where nobody watches."""
     console = err()
     with Progress(
-        TextColumn(what), BarColumn(), MofNCompleteColumn(), console=console, transient=True, disable=not console.is_terminal
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
     ) as bar:
         task = None
 

@@ -35,11 +35,18 @@ def ids(incomplete: str) -> list[tuple[str, str]]:
 
 Ref = Annotated[
     str,
-    typer.Argument(metavar="ID", help="An id, the beginning of one, `last`, or a path.", autocompletion=ids, show_default=False),
+    typer.Argument(
+        metavar="ID",
+        help="An id, the beginning of one, `last`, or a path.",
+        autocompletion=ids,
+        show_default=False,
+    ),
 ]
 Home = Annotated[
     Path | None,
-    typer.Option(help="The folder of the recordings; by default $REENACT_HOME, or .reenact here.", show_default=False),
+    typer.Option(
+        help="The folder of the recordings; by default $REENACT_HOME, or .reenact here.", show_default=False
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
@@ -52,9 +59,16 @@ def register(app: typer.Typer) -> None:
 
 def list_(
     filter: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILTER]", help="tool:cancel_order, error, tokens > 4000 …", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILTER]", help="tool:cancel_order, error, tokens > 4000 …", show_default=False
+        ),
     ] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Only with this tag; may be given several times.", show_default=False)] = None,
+    *,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(help="Only with this tag; may be given several times.", show_default=False),
+    ] = None,
     status: Annotated[str, typer.Option(help="Only ok, error, unsealed or broken.", show_default=False)] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many, the newest first.")] = 30,
     all: Annotated[bool, typer.Option("--all", "-a", help="All of them.")] = False,
@@ -72,7 +86,9 @@ def list_(
     index = Index(LocalStore(home))
     with present.progress("reading new recordings") as report:
         lines = index.summaries(report)
-    meant = [line for line in lines if (not status or _status(line) == status) and set(tag or ()) <= set(line.tags)]
+    meant = [
+        line for line in lines if (not status or _status(line) == status) and set(tag or ()) <= set(line.tags)
+    ]
     hits = [Hit(line) for line in meant]
     if wanted.text.strip():
         there = {line.id for line in meant}
@@ -81,9 +97,11 @@ def list_(
     if json:
         present.dump([shape.listed(hit) for hit in shown])
     elif shown:
-        console = present.out()
         steps = {hit.summary.id: hit.steps for hit in shown if wanted.about_steps}
-        console.print(present.listed([hit.summary for hit in shown], [line.id for line in lines], steps, console.width))
+        table = present.listed(
+            [hit.summary for hit in shown], [line.id for line in lines], steps, present.out().width
+        )
+        present.show(table)
     _remarks(index, wanted, lines, hits, shown)
 
 
@@ -97,7 +115,7 @@ def _remarks(index: Index, wanted: Filter, lines: list[Summary], hits: list[Hit]
         present.say(f"no recordings in {where}; `reenact record -- python agent.py` makes one")
     elif not hits:
         unknown = [word for word in wanted.words if word not in index.kinds()]
-        hint = f'; no step is of kind \'{unknown[0]}\': for text, write \'"{unknown[0]}"\'' if unknown else ""
+        hint = f"; no step is of kind '{unknown[0]}': for text, write '\"{unknown[0]}\"'" if unknown else ""
         present.say(f"none of {present.many(len(lines), 'recording')} is meant{hint}")
     elif len(shown) < len(hits):
         present.say(f"{len(shown)} of {len(hits)}; --all shows the others")
@@ -106,10 +124,16 @@ def _remarks(index: Index, wanted: Filter, lines: list[Summary], hits: list[Hit]
 def show(
     ref: Ref,
     step: Annotated[
-        str, typer.Argument(metavar="[STEP]", help="One step whole (7), or some of them (3-9, 12-).", show_default=False)
+        str,
+        typer.Argument(
+            metavar="[STEP]", help="One step whole (7), or some of them (3-9, 12-).", show_default=False
+        ),
     ] = "",
+    *,
     full: Annotated[bool, typer.Option("--full", "-f", help="Fold nothing, however long.")] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="The events as they are stored, one JSON object per line.")] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="The events as they are stored, one JSON object per line.")
+    ] = False,
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -124,7 +148,9 @@ def show(
         _raw(facts, chosen, whole=not step)
         return
     if json:
-        present.dump(shape.step(facts.steps[chosen[0] - 1]) if step.isdigit() else shape.recording(facts, chosen))
+        present.dump(
+            shape.step(facts.steps[chosen[0] - 1]) if step.isdigit() else shape.recording(facts, chosen)
+        )
         return
     page = Page(present.out(), full=full)
     if step.isdigit():
@@ -159,11 +185,13 @@ def _chosen(step: str, recording: Recording) -> range:
 def _head(page: Page, facts: RecordingFacts) -> None:
     recording = facts.recording
     line, _ = summarise(facts, path=recording.path, written=0)
-    title = Text(present.one_line(recording.name) or "recording", "bold").append(f"  {recording.id}  ", "yellow")
+    title = Text(present.one_line(recording.name) or "recording", "bold").append(
+        f"  {recording.id}  ", "yellow"
+    )
     page.line(title + present.status(line))
     used = line.input_tokens + line.output_tokens
     parts = [
-        f"{line.started[:19].replace('T', ' ')} UTC ({present.ago(line.started)})" if line.started else "",
+        _moment(line.started),
         present.many(line.steps, "step"),
         present.seconds(line.duration) if line.duration else "",
         present.one_line(", ".join(line.models), 80),
@@ -184,15 +212,25 @@ def _head(page: Page, facts: RecordingFacts) -> None:
     page.line(Text(""))
 
 
+def _moment(started: str) -> str:
+    age = present.ago(started)
+    past = " ago" if age[-1] in "mhd" else ""
+    return f"{started[:19].replace('T', ' ')} UTC ({age}{past})" if started else ""
+
+
 def _origin(page: Page, recording: Recording) -> None:
     program, source = recording.header.get("program"), recording.header.get("source")
     if isinstance(program, dict):
         git = program.get("git") or {}
-        revision = f"  (git {str(git.get('revision'))[:8]}{', edited' if git.get('dirty') else ''})" if git else ""
+        revision = (
+            f"  (git {str(git.get('revision'))[:8]}{', edited' if git.get('dirty') else ''})" if git else ""
+        )
         words = " ".join(str(word) for word in program.get("argv") or ())
         page.line(Text(present.one_line(f"{words}{revision}"), "dim"))
     elif isinstance(source, dict):
-        page.line(Text(present.one_line(f"imported from {source.get('file')} ({source.get('format')})"), "dim"))
+        page.line(
+            Text(present.one_line(f"imported from {source.get('file')} ({source.get('format')})"), "dim")
+        )
 
 
 def _foot(page: Page, facts: RecordingFacts) -> None:
@@ -200,13 +238,16 @@ def _foot(page: Page, facts: RecordingFacts) -> None:
     for log in facts.recording.logs:
         for (_, source), values in log.draws.items():
             # Each variable and file is a source of its own; the kind of it says enough here.
-            kind = source.partition(":")[0] if source.startswith(("env:", "file:")) else source.replace(":", " ")
+            kind = (
+                source.partition(":")[0] if source.startswith(("env:", "file:")) else source.replace(":", " ")
+            )
             drawn[kind] = drawn.get(kind, 0) + len(values)
         if log.fired:
             drawn["timers fired"] = drawn.get("timers fired", 0) + sum(map(len, log.fired.values()))
     if drawn:
         page.line(Text(""))
-        page.line(Text("also recorded: " + ", ".join(f"{kind} × {count}" for kind, count in sorted(drawn.items())), "dim"), 0, 5)  # noqa: RUF001
+        counted = ", ".join(f"{count} {kind}" for kind, count in sorted(drawn.items()))
+        page.line(Text(f"also recorded: {counted}", "dim"), 0, 5)
     output = facts.recording.logs[0].sealed or {}
     if "output" in output:
         page.line(Text(""))
@@ -220,11 +261,10 @@ def _raw(facts: RecordingFacts, chosen: range, *, whole: bool) -> None:
     for number in chosen:
         step = facts.steps[number - 1].step
         numbers.setdefault(step.log.process, set()).add(step.call.number)
-    for name, lines in shape.stored(Path(recording.path), EVENTS):
+    for lines in shape.stored(Path(recording.path), EVENTS):
         calls: set[Any] = set()
         for place, line in enumerate(lines):
             if place == 0:
                 calls = numbers.get(shape.process(line), set())
             if whole or shape.call(line) in calls:
                 sys.stdout.buffer.write(line + b"\n")
-        del name

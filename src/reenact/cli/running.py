@@ -6,8 +6,9 @@ import os
 import shlex
 import signal
 import sys
-from contextlib import contextmanager, suppress
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import orjson
@@ -19,15 +20,23 @@ from reenact import launch
 from reenact.cli.verdict import panel
 from reenact.errors import ReenactError
 from reenact.model.divergence import verdict_tree
-from reenact.store.local import home as default_home
+from reenact.store.local import LocalStore
 
 FAITHFUL, DIVERGED, UNABLE = 0, 1, 2
 
 _COMMAND = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _QUIET_DEATHS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
 
-Command = Annotated[list[str] | None, typer.Argument(help="The program and its arguments, behind `--`.", metavar="-- COMMAND...")]
-Home = Annotated[str | None, typer.Option(help="The folder of the recordings; by default $REENACT_HOME, or .reenact here.")]
+Command = Annotated[
+    list[str] | None, typer.Argument(help="The program and its arguments, behind `--`.", metavar="-- COMMAND...")
+]
+Home = Annotated[
+    str | None, typer.Option(help="The folder of the recordings; by default $REENACT_HOME, or .reenact here.")
+]
+Live = Annotated[list[str] | None, typer.Option(help="Let run for real: a kind (tool) or one (tool:cancel_order).")]
+Ignore = Annotated[list[str] | None, typer.Option(help="What need not match: args.body.seed, order, stdout.")]
+Json = Annotated[bool, typer.Option("--json", help="As JSON; what the program writes goes to standard error.")]
+Run = Annotated[bool, typer.Option("--run", help="Record the program and replay it at once, in a folder of its own.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -53,32 +62,36 @@ def record(
     if recording is None:
         _say(f"nothing was recorded: {done.failed}")
         raise SystemExit(UNABLE)
-    where = f" --home {shlex.quote(home)}" if home else ""
-    elsewhere = os.path.dirname(os.path.dirname(recording.path)) != str(default_home(home))
-    ref = shlex.quote(recording.path) if elsewhere else recording.id
+    where = f"--home {shlex.quote(home)} " if home else ""
+    if Path(recording.path).parent == LocalStore(home).recordings:
+        ref = where + recording.id
+    else:
+        # It could not be written where it should have been.
+        ref = shlex.quote(recording.path)
     steps = len(recording.steps)
     counted = f"{steps} {'step' if steps == 1 else 'steps'}"
     if len(recording.logs) > 1:
         counted += f" in {len(recording.logs)} processes"
     if recording.status == "unsealed":
-        how = f"the program was ended by {launch._signal(done.status)}" if done.status < 0 else "the program left no word"
+        how = f"ended by {launch.ended_by(done.status)}" if done.status < 0 else "it left no word"
         _say(f"recorded {recording.id} up to its end ({counted}; unsealed: {how})")
     else:
         _say(f"recorded {recording.id} ({counted}, {recording.status})")
-    _say(f"replay it with: reenact replay{where} {ref}")
+    _say(f"replay it with: reenact replay {ref}")
     _die_like(done.status)
 
 
 def replay(
     ref: Annotated[str, typer.Argument(metavar="ID", help="An id, the beginning of one, `last`, or a path.")],
     command: Command = None,
-    live: Annotated[list[str] | None, typer.Option(help="Let run for real: a kind (tool) or one (tool:cancel_order).")] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="What need not match: args.body.seed, order, stdout.")] = None,
+    *,
+    live: Live = None,
+    ignore: Ignore = None,
     on_divergence: Annotated[str, typer.Option(help="raise, realign (for edited programs), or live.")] = "raise",
     inserted: Annotated[str, typer.Option(help="With realign, what a new call gets: refuse or live.")] = "refuse",
     pace: Annotated[str, typer.Option(help="fast, or real to take as long as recorded.")] = "fast",
     home: Home = None,
-    json: Annotated[bool, typer.Option("--json", help="The verdict as JSON; the program's output goes to stderr.")] = False,
+    json: Json = False,
 ) -> None:
     """Run the recorded program again, offline: every answer comes from the recording.
 
@@ -104,8 +117,8 @@ def replay(
 
 def doctor(
     command: Command = None,
-    run: Annotated[bool, typer.Option("--run", help="Record the program, and replay it at once, in a folder of its own.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    run: Run = False,
+    json: Json = False,
     home: Home = None,
 ) -> None:
     """What in this environment, or in a program, would not be replayed."""

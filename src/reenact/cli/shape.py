@@ -63,7 +63,6 @@ def recording(facts: RecordingFacts, chosen: range) -> dict[str, Any]:
 def step(facts: StepFacts, *, brief: bool = False) -> dict[str, Any]:
     """What `show ID STEP --json` gives; brief, one of a recording's steps."""
     call, turn = facts.call, facts.turn
-    within = next((other.number for other in _siblings(facts) if other.call.number == call.within), None)
     found: dict[str, Any] = {
         "step": facts.step.number,
         "kind": call.kind,
@@ -72,7 +71,7 @@ def step(facts: StepFacts, *, brief: bool = False) -> dict[str, Any]:
         "address": call.address,
         "scope": call.scope,
         "process": facts.step.log.process,
-        "within": within,
+        "within": facts.recording.within(facts),
         "began": call.began,
         "duration": call.duration,
         "error": facts.error or None,
@@ -94,14 +93,12 @@ def step(facts: StepFacts, *, brief: bool = False) -> dict[str, Any]:
     return found
 
 
-def _siblings(facts: StepFacts) -> list[Any]:
-    return [other.step for other in facts.recording.steps if other.step.log is facts.step.log]
-
-
 def _message(message: Message) -> dict[str, Any]:
     found: dict[str, Any] = {"role": message.role, "text": message.text}
     if message.calls:
-        found["calls"] = [{"name": call.name, "args": call.args, "id": call.id or None} for call in message.calls]
+        found["calls"] = [
+            {"name": call.name, "args": call.args, "id": call.id or None} for call in message.calls
+        ]
     return found | {key: value for key in ("name", "id", "thinking") if (value := getattr(message, key))}
 
 
@@ -110,16 +107,16 @@ def text(tree: Tree) -> str:
     return pretty(plain(tree))
 
 
-def stored(path: Path, first: str) -> Iterator[tuple[str, list[bytes]]]:
+def stored(path: Path, first: str) -> Iterator[list[bytes]]:
     """The lines of each process's events, from a folder or an exported file."""
     if path.is_file():
         with zipfile.ZipFile(path) as archive:
             names = [name for name in archive.namelist() if name.endswith(".jsonl")]
             for name in sorted(names, key=lambda name: (name != first, name)):
-                yield name, _lines(archive.read(name))
+                yield _lines(archive.read(name))
         return
     for file in sorted(path.glob("events*.jsonl"), key=lambda file: (file.name != first, file.name)):
-        yield file.name, _lines(file.read_bytes())
+        yield _lines(file.read_bytes())
 
 
 def _lines(data: bytes) -> list[bytes]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -14,7 +13,7 @@ from reenact.cli import present
 from reenact.model import reading
 from reenact.model.conversation import Turn
 from reenact.model.facts import RecordingFacts, StepFacts
-from reenact.model.plain import compact, error_line
+from reenact.model.plain import compact, error_line, parsed
 from reenact.model.reading import Message, ToolCall
 
 LINES = 12
@@ -38,26 +37,30 @@ class Page:
     full: bool = False
     hint: str = ""
 
-    def line(self, text: Text, indent: int = 0, hang: int = 0) -> None:
-        """One line, or several where the terminal is narrow; those go on `hang` further in."""
+    def line(self, text: Text, indent: int = 0, hang: int = 0, before: Text | None = None) -> None:
+        """One line, or several where the terminal is narrow: those go on `hang` further in. `before` is not wrapped."""
+        first = Text(" " * indent) + (before or Text())
         if not self.console.is_terminal:
-            self.console.print(Text(" " * indent) + text)
+            self.console.print(first + text)
             return
         width = max(self.console.width - indent - hang, 20)
-        for place, part in enumerate(text.wrap(self.console, width)):
+        for part in text.wrap(self.console, width) or [Text()]:
             part.rstrip()
-            self.console.print(Text(" " * (indent + (hang if place else 0))) + part)
+            self.console.print(first + part)
+            first = Text(" " * (indent + hang))
 
     def block(self, label: str, body: str, indent: int, style: str = "") -> None:
         """A labelled text, folded where it is long."""
         shown, hidden = self._folded(present.visible(body))
-        colour = _COLOURS.get(label.split(" ")[0], "dim")
-        head = Text(label.ljust(_LABEL) + " ", colour)
-        column = max(cell_len(head.plain), _LABEL + 1)
-        for place, line in enumerate(shown.split("\n") if shown else [""]):
-            self.line((head if place == 0 else Text(" " * column)) + Text(line, style), indent, column)
+        head = Text(label.ljust(_LABEL) + " ", _COLOURS.get(label.split(" ", maxsplit=1)[0], "dim"))
+        if head.cell_len > _LABEL + 1:
+            self.line(head, indent)
+            head = Text(" " * (_LABEL + 1))
+        for line in shown.split("\n"):
+            self.line(Text(line, style), indent, _LABEL + 1, head)
+            head = Text(" " * (_LABEL + 1))
         if hidden:
-            self.line(Text(" " * column) + Text(hidden, "dim italic"), indent)
+            self.line(Text(hidden, "dim italic"), indent, _LABEL + 1, head)
 
     def _folded(self, body: str) -> tuple[str, str]:
         body = body.strip("\n")
@@ -72,36 +75,58 @@ class Page:
 
 
 def tell(page: Page, facts: RecordingFacts, chosen: range, name: str) -> None:
-    """The steps of that range, one after the other."""
-    depths: dict[tuple[int, int], int] = {}
+    """The steps of that range; what happened inside of one stands between its question and its answer."""
+    inside: dict[tuple[int, int | None], list[StepFacts]] = {}
     shown: dict[str, list[str]] = {}
     for step in facts:
-        call = step.call
-        key = id(step.step.log)
-        depth = depths.get((key, call.within or 0), -1) + 1
-        depths[key, call.number] = depth
         if step.step.number in chosen:
-            page.hint = f" (reenact show {name} {step.step.number})"
-            _step(page, step, min(depth, 8) * 3, shown)
-        if call.kind == "tool":
-            shown.setdefault(call.name, []).append(_same(step.output))
+            within = step.call.within if facts.within(step) in chosen else None
+            inside.setdefault((id(step.step.log) if within is not None else 0, within), []).append(step)
+            if step.call.kind == "tool":
+                shown.setdefault(step.call.name, []).append(_same(step.output))
+    waiting = [(step, 0, False) for step in reversed(inside.get((0, None), []))]
+    while waiting:
+        step, depth, over = waiting.pop()
+        page.hint = f" (reenact show {name} {step.step.number})"
+        indent = min(depth, 8) * 3
+        if over:
+            _answer(page, step, indent + 5)
+            continue
+        page.line(heading(step, step.turn), indent, 5)
+        _question(page, step, indent + 5, shown)
+        waiting.append((step, depth, True))
+        waiting += [
+            (inner, depth + 1, False)
+            for inner in reversed(inside.get((id(step.step.log), step.call.number), []))
+        ]
 
 
-def _step(page: Page, step: StepFacts, indent: int, shown: dict[str, list[str]]) -> None:
+def _question(page: Page, step: StepFacts, indent: int, shown: dict[str, list[str]]) -> None:
     turn = step.turn
-    page.line(heading(step, turn), indent, 5)
-    body = indent + 5
+    if turn is None:
+        if step.args and step.call.kind != "http":
+            page.block("asked", _arguments(step.args), indent)
+        return
+    if turn.dropped:
+        gone = present.many(turn.dropped, "earlier message")
+        page.line(Text(f"the history was rewritten: {gone} left out or changed", "yellow"), indent)
+    for message in turn.new:
+        # A tool's result stands right above already, as the tool's own step.
+        if message.role != "tool" or _same(message.text) not in shown.get(message.name, []):
+            tell_message(page, message, indent)
+
+
+def _answer(page: Page, step: StepFacts, indent: int) -> None:
+    turn, call = step.turn, step.call
     if turn is not None:
-        _turn(page, turn, body, shown)
-    elif step.call.kind == "http":
-        pass
-    else:
-        if step.args:
-            page.block("asked", _arguments(step.args), body)
-        if step.call.outcome is not None and "value" in step.call.outcome:
-            page.block("gave", pretty(step.output), body)
+        if turn.call.answer is not None:
+            tell_message(page, turn.call.answer, indent)
+        if turn.call.problem:
+            page.block("error", turn.call.problem, indent, "red")
+    elif call.kind != "http" and call.outcome is not None and "value" in call.outcome:
+        page.block("gave", pretty(step.output), indent)
     if step.error:
-        page.block("error", step.error, body, "red")
+        page.block("error", step.error, indent, "red")
 
 
 def heading(step: StepFacts, turn: Turn | None) -> Text:
@@ -111,7 +136,9 @@ def heading(step: StepFacts, turn: Turn | None) -> Text:
     if turn is None or call.kind != "http":
         text.append(present.one_line(call.label, 100), "bold")
     else:
-        text.append(f"model:{present.one_line(turn.call.model) or '?'}", "bold").append(f" · {present.one_line(call.name, 90)}", "dim")
+        text.append(f"model:{present.one_line(turn.call.model) or '?'}", "bold").append(
+            f" · {present.one_line(call.name, 90)}", "dim"
+        )
     parts = []
     if turn is not None and call.kind != "http" and turn.call.model and turn.call.model != call.name:
         parts.append(present.one_line(turn.call.model))
@@ -123,7 +150,11 @@ def heading(step: StepFacts, turn: Turn | None) -> Text:
         parts += spent(turn.call)
     if len(call.pieces) and call.kind != "http":
         parts.append(present.many(len(call.pieces), "chunk"))
-    if call.kind == "http" and turn is None and (length := sum(len(compact(tree)) for _, _, tree in call.pieces)):
+    if (
+        call.kind == "http"
+        and turn is None
+        and (length := sum(len(compact(tree)) for _, _, tree in call.pieces))
+    ):
         parts.append(present.size(length))
     text.append("".join(f" · {part}" for part in parts), "dim")
     if call.status != "ok":
@@ -147,26 +178,15 @@ def spent(call: reading.ModelCall) -> list[str]:
     return [*found, present.money(cost)] if cost else found
 
 
-def _turn(page: Page, turn: Turn, indent: int, shown: dict[str, list[str]]) -> None:
-    if turn.dropped:
-        page.line(Text(f"the history was rewritten: {turn.dropped} earlier messages are gone or changed", "yellow"), indent)
-    for message in turn.new:
-        known = shown.get(message.name, [])
-        if message.role == "tool" and _same(message.text) in known:
-            # It stands right above, as the tool's own step.
-            continue
-        tell_message(page, message, indent)
-    if turn.call.answer is not None:
-        tell_message(page, turn.call.answer, indent)
-    if turn.call.problem:
-        page.block("error", turn.call.problem, indent, "red")
-
-
 def tell_message(page: Page, message: Message, indent: int) -> None:
     """One message: who, what, and which tools it asks for."""
     if message.thinking.strip():
         page.block("thinking", message.thinking, indent, "dim italic")
-    label = message.role if not message.name or message.name == "instructions" else f"{message.role} {present.one_line(message.name, 40)}"
+    label = (
+        message.role
+        if not message.name or message.name == "instructions"
+        else f"{message.role} {present.one_line(message.name, 40)}"
+    )
     if message.text.strip() or not (message.calls or message.thinking):
         page.block(label, message.text, indent)
     for call in message.calls:
@@ -190,17 +210,13 @@ def _literal(value: Any) -> str:
 
 def pretty(value: Any) -> str:
     """A plain value for reading: text as it is, JSON (also in a text) indented where it is long."""
-    if isinstance(value, str) and value[:1] in ("{", "["):
-        try:
-            value = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
-    if isinstance(value, str):
-        return value
-    short = compact(value)
-    if len(short) <= 100 or not isinstance(value, (dict, list)):
+    parts = parsed(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
+    if isinstance(parts, str):
+        return parts
+    short = compact(parts)
+    if len(short) <= 100 or not isinstance(parts, (dict, list)):
         return short
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+    return orjson.dumps(parts, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
 
 
 def _same(value: Any) -> str:
@@ -217,14 +233,15 @@ def tell_step(page: Page, facts: RecordingFacts, number: int) -> None:
     call = step.call
     page.full = True
     page.line(heading(step, step.turn), 0, 5)
-    inside = [other.step.number for other in facts if other.step.log is step.step.log and other.call.within == call.number]
-    within = [other.step.number for other in facts if other.step.log is step.step.log and other.call.number == call.within]
+    inside = [other.step.number for other in facts if facts.within(other) == number]
+    within = facts.within(step)
     about = {
         "address": call.address,
         "ended": call.status if not isinstance(call.end, str) else f"{call.status}, stream {call.end}",
-        "began": f"+{call.began:.6f} s" + (f", took {call.duration:.6f} s" if call.duration is not None else ""),
-        "within": f"step {within[0]}" if within else "",
-        "inside": f"steps {present.numbers(tuple(inside))}" if inside else "",
+        "began": f"+{call.began:.6f} s"
+        + (f", took {call.duration:.6f} s" if call.duration is not None else ""),
+        "within": f"step {within}" if within else "",
+        "inside": f"step {present.numbers(tuple(inside))}" if inside else "",
     }
     for label, text in about.items():
         if text:
@@ -233,7 +250,11 @@ def tell_step(page: Page, facts: RecordingFacts, number: int) -> None:
         _whole_call(page, step)
     else:
         for name, value in step.args.items():
-            page.block("args", f"{name} = {pretty(value) if not isinstance(value, str) else _literal_or_text(value)}", 5)
+            page.block(
+                "args",
+                f"{name} = {pretty(value) if not isinstance(value, str) else _literal_or_text(value)}",
+                5,
+            )
     if call.outcome is not None and "value" in call.outcome and step.model_call is None:
         page.block("gave", pretty(step.output), 5)
     if step.error:
@@ -269,7 +290,11 @@ def _whole_call(page: Page, step: StepFacts) -> None:
 def _details(page: Page, tree: Any) -> None:
     attributes = tree.get("attributes") if isinstance(tree, dict) else None
     for name, value in (attributes or {}).items():
-        page.block("", f"{name} = {error_line(value) if isinstance(value, dict) and 'type' in value else pretty(value)}", 5)
+        page.block(
+            "",
+            f"{name} = {error_line(value) if isinstance(value, dict) and 'type' in value else pretty(value)}",
+            5,
+        )
 
 
 def _chunks(page: Page, step: StepFacts) -> None:
@@ -277,4 +302,8 @@ def _chunks(page: Page, step: StepFacts) -> None:
     if not pieces:
         return
     first, last = pieces[0][1] - step.call.began, pieces[-1][1] - step.call.began
-    page.block("chunks", f"{len(pieces)}, the first after {present.seconds(first)}, the last after {present.seconds(last)}", 5)
+    page.block(
+        "chunks",
+        f"{len(pieces)}, the first after {present.seconds(first)}, the last after {present.seconds(last)}",
+        5,
+    )

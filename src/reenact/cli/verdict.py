@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -40,7 +39,7 @@ def headline(verdict: Verdict) -> tuple[str, str]:
 def _parts(verdict: Verdict) -> Iterator[RenderableType]:
     yield Text(f"{verdict.served} {'answer' if verdict.served == 1 else 'answers'} served from the recording")
     for label, count in sorted(verdict.live.items()):
-        yield Text.assemble("let through live: ", (label, "bold"), f" × {count}")
+        yield Text.assemble("let through live: ", (label, "bold"), f" \N{MULTIPLICATION SIGN} {count}")
     for rule in verdict.rules:
         yield Text.assemble("under the rule: ", (rule, "bold"))
     for note in verdict.notes:
@@ -86,6 +85,7 @@ def difference(old: str, new: str) -> tuple[Text, Text]:
     """Two texts, each with what the other has not in bold; long equal stretches left out."""
     start, end = _ends(old, new)
     words = _words(old[start : len(old) - end]), _words(new[start : len(new) - end])
+    steps: Sequence[tuple[str, int, int, int, int]]
     if max(map(len, words)) > _COMPARED:
         steps = [("replace", 0, len(words[0]), 0, len(words[1]))]
     else:
@@ -112,14 +112,26 @@ def _words(text: str) -> list[str]:
 
 def _ends(old: str, new: str) -> tuple[int, int]:
     """How many characters are equal at the beginning and at the end, in whole words."""
-    start = len(os.path.commonprefix([old, new]))
+    start = _same(old, new)
     while 0 < start < max(len(old), len(new)) and old[start - 1].isalnum():
         start -= 1
     most = min(len(old), len(new)) - start
-    end = len(os.path.commonprefix([old[::-1][:most], new[::-1][:most]]))
-    while 0 < end and old[len(old) - end].isalnum() and end < most:
+    end = _same(old[::-1][:most], new[::-1][:most])
+    while end > 0 and old[len(old) - end].isalnum() and end < most:
         end -= 1
     return start, end
+
+
+def _same(old: str, new: str) -> int:
+    """How many characters are equal at the beginning."""
+    low, high = 0, min(len(old), len(new))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[:middle] == new[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _shortened(text: str, *, first: bool = False, last: bool = False, limit: int = 2 * _AROUND) -> str:

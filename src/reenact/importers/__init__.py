@@ -42,7 +42,11 @@ def _one(read: Callable[[Any, Path], ImportedRun]) -> Callable[[Any, Path], Iter
 def _is_chat(document: Any) -> bool:
     if chat.messages_of(document) is not None:
         return True
-    return isinstance(document, list) and bool(document) and all(chat.messages_of(item) is not None for item in document)
+    return (
+        isinstance(document, list)
+        and bool(document)
+        and all(chat.messages_of(item) is not None for item in document)
+    )
 
 
 def _chats(document: Any, path: Path) -> Iterable[ImportedRun]:
@@ -50,23 +54,35 @@ def _chats(document: Any, path: Path) -> Iterable[ImportedRun]:
         return [chat.run_of(document, path.stem, str(path))]
     several = len(document) > 1
     return [
-        chat.run_of(item, f"{path.stem} {number}" if several and not isinstance(item, dict) else path.stem, str(path))
+        chat.run_of(
+            item, f"{path.stem} {number}" if several and not isinstance(item, dict) else path.stem, str(path)
+        )
         for number, item in enumerate(document, 1)
     ]
 
 
 FORMATS = {
-    "who-and-when": Format("a failed run with its annotations", agents.is_who_and_when, _one(agents.who_and_when)),
+    "who-and-when": Format(
+        "a failed run with its annotations", agents.is_who_and_when, _one(agents.who_and_when)
+    ),
     "swe-agent": Format("SWE-agent's .traj", agents.is_swe_agent, _one(agents.swe_agent)),
     "claude-code": Format("a Claude Code session", agents.is_claude_code, _one(agents.claude_code)),
     "pydantic-ai": Format("Pydantic AI's message JSON", agents.is_pydantic_ai, _one(agents.pydantic_ai_run)),
-    "chat": Format("messages in OpenAI's form: one run, a list, or one per line (tau-bench)", _is_chat, _chats),
+    "chat": Format(
+        "messages in OpenAI's form: one run, a list, or one per line (tau-bench)", _is_chat, _chats
+    ),
 }
 """The formats besides our own, the particular before the general."""
 
 
 def bring(
-    store: LocalStore, path: Path, *, format: str = "", name: str = "", tags: Iterable[str] = (), progress: Progress | None = None
+    store: LocalStore,
+    path: Path,
+    *,
+    format: str = "",
+    name: str = "",
+    tags: Iterable[str] = (),
+    progress: Progress | None = None,
 ) -> tuple[str, list[str]]:
     """Import one file; returns its format and the ids of the new recordings.
 
@@ -93,11 +109,10 @@ def bring(
             raise NotARecording(f"{path} is no recording of ours; leave --format away to have it recognised")
     found, imported = runs(path, format)
     kept = []
-    for number, run in enumerate(imported):
+    for number, read in enumerate(imported):
         if progress is not None:
             progress(number, len(imported))
-        run = replace(run, name=name or run.name, tags=(*run.tags, *tags))
-        kept.append(keep(store, run))
+        kept.append(keep(store, replace(read, name=name or read.name, tags=(*read.tags, *tags))))
     return found, kept
 
 
@@ -110,11 +125,15 @@ def runs(path: Path, format: str = "") -> tuple[str, list[ImportedRun]]:
         try:
             found = list(known.read(document, path))
         except (KeyError, TypeError, AttributeError, IndexError) as error:
-            raise NotARecording(f"{path} cannot be read as {name} ({type(error).__name__}: {error})") from None
+            raise NotARecording(
+                f"{path} cannot be read as {name} ({type(error).__name__}: {error})"
+            ) from None
         if not any(list(run.effects) for run in found):
             raise NotARecording(f"{path} is read as {name}, but holds no answer of a model and no tool call")
         return name, found
-    raise NotARecording(f"{path} is in no format that is known ({_looks(document)}); known: reenact, {', '.join(FORMATS)}")
+    raise NotARecording(
+        f"{path} is in no format that is known ({_looks(document)}); known: reenact, {', '.join(FORMATS)}"
+    )
 
 
 def _own(store: LocalStore, path: Path) -> str | None:
@@ -167,7 +186,9 @@ def _line(line: bytes, number: int, path: Path) -> Tree:
     try:
         return _loads(line)
     except ValueError as error:
-        raise NotARecording(f"{path}, line {number}: damaged JSON ({error}); nothing of the file was imported") from None
+        raise NotARecording(
+            f"{path}, line {number}: damaged JSON ({error}); nothing of the file was imported"
+        ) from None
 
 
 def _loads(data: bytes) -> Tree:

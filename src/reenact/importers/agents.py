@@ -31,7 +31,9 @@ def who_and_when(document: Any, path: Path) -> ImportedRun:
     return ImportedRun(
         name=f"{path.parent.name} {path.stem}".strip(),
         effects=effects,
-        tags=tuple(f"{key}:{value}" for key, value in (("mistake", agent), ("level", about.get("level"))) if value),
+        tags=tuple(
+            f"{key}:{value}" for key, value in (("mistake", agent), ("level", about.get("level"))) if value
+        ),
         status="error",
         problem=f"{agent} at message {step}: {about.get('mistake_reason') or 'the answer was wrong'}",
         output=last_answer(effects),
@@ -46,7 +48,13 @@ def _speakers(history: list[dict[str, Any]]) -> Iterator[Happened]:
         speaker = str(message.get("name") or re.sub(r"\s*\(.*\)$", "", str(message["role"])) or "agent")
         if seen and speaker != "human":
             if speaker.lower() in _TERMINALS:
-                yield Happened("tool", speaker, {"message": seen[-1].get("content")}, message.get("content"), agent=speaker)
+                yield Happened(
+                    "tool",
+                    speaker,
+                    {"message": seen[-1].get("content")},
+                    message.get("content"),
+                    agent=speaker,
+                )
             else:
                 said = {"role": "assistant", "name": speaker, "content": message.get("content")}
                 yield Happened("model", speaker, {"messages": list(seen)}, said, agent=speaker)
@@ -58,8 +66,10 @@ def _speakers(history: list[dict[str, Any]]) -> Iterator[Happened]:
 
 def is_swe_agent(document: Any) -> bool:
     """SWE-agent's .traj: a history of messages, with thought and action."""
-    return isinstance(document, dict) and is_chat(document.get("history")) and (
-        "trajectory" in document or any("action" in message for message in document["history"])
+    return (
+        isinstance(document, dict)
+        and is_chat(document.get("history"))
+        and ("trajectory" in document or any("action" in message for message in document["history"]))
     )
 
 
@@ -76,7 +86,12 @@ def swe_agent(document: Any, path: Path) -> ImportedRun:
         status="ok" if good else "error",
         problem="" if good else f"the agent left with {status}",
         output=info.get("submission") or last_answer(effects),
-        source={"format": "swe-agent", "file": str(path), "environment": document.get("environment"), "info": info},
+        source={
+            "format": "swe-agent",
+            "file": str(path),
+            "environment": document.get("environment"),
+            "info": info,
+        },
     )
 
 
@@ -102,13 +117,22 @@ def claude_code(document: Any, path: Path) -> ImportedRun:
     """The session's messages; a side chain of a subagent is an agent of its own."""
     lines = [line for line in document if isinstance(line, dict) and is_message(line.get("message"))]
     messages = [
-        {**line["message"], "timestamp": line.get("timestamp"), "agent": "sidechain" if line.get("isSidechain") else ""}
+        {
+            **line["message"],
+            "timestamp": line.get("timestamp"),
+            "agent": "sidechain" if line.get("isSidechain") else "",
+        }
         for line in lines
     ]
     effects = list(effects_of(messages))
-    known = {key: lines[0].get(key) for key in ("sessionId", "cwd", "version", "gitBranch") if lines[0].get(key)}
+    known = {
+        key: lines[0].get(key) for key in ("sessionId", "cwd", "version", "gitBranch") if lines[0].get(key)
+    }
     return ImportedRun(
-        name=path.stem, effects=effects, output=last_answer(effects), source={"format": "claude-code", "file": str(path), **known}
+        name=path.stem,
+        effects=effects,
+        output=last_answer(effects),
+        source={"format": "claude-code", "file": str(path), **known},
     )
 
 

@@ -7,7 +7,7 @@ tool call. Tool results are paired with their calls by their place: real logs us
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from reenact.importers.run import Happened, ImportedRun
@@ -24,7 +24,11 @@ _TOOLS = {"tool", "function", "ipython"}
 
 def is_message(item: Any) -> bool:
     """Whether that is one message of a chat."""
-    return isinstance(item, dict) and isinstance(item.get("role"), str) and ("content" in item or "tool_calls" in item)
+    return (
+        isinstance(item, dict)
+        and isinstance(item.get("role"), str)
+        and ("content" in item or "tool_calls" in item)
+    )
 
 
 def is_chat(items: Any) -> bool:
@@ -66,12 +70,18 @@ def _title(about: dict[str, Any]) -> str:
 
 def _tags(about: dict[str, Any]) -> tuple[str, ...]:
     found = [("task", about.get("task_id")), ("trial", about.get("trial")), ("reward", about.get("reward"))]
-    return tuple(f"{key}:{value:g}" if isinstance(value, float) else f"{key}:{value}" for key, value in found if value is not None)
+    return tuple(
+        f"{key}:{value:g}" if isinstance(value, float) else f"{key}:{value}"
+        for key, value in found
+        if value is not None
+    )
 
 
 def last_answer(effects: Iterable[Happened]) -> Any:
     """The text of the last model call's answer: what the run gave in the end."""
-    answers = [effect.value for effect in effects if effect.kind == "model" and isinstance(effect.value, dict)]
+    answers = [
+        effect.value for effect in effects if effect.kind == "model" and isinstance(effect.value, dict)
+    ]
     return content(answers[-1].get("content")) or None if answers else None
 
 
@@ -89,12 +99,16 @@ def effects_of(messages: Iterable[Message], *, model: str = "") -> Iterator[Happ
             after.clear()
             name = str(message.get("model") or model or "assistant")
             args = {"messages": list(history)}
-            yield Happened("model", name, args, message, agent=_agent(message), began=before or now, ended=now)
+            yield Happened(
+                "model", name, args, message, agent=_agent(message), began=before or now, ended=now
+            )
             asked = _calls(message)
         elif asked or role in _TOOLS:
             yield _tool(message, asked, before, now)
         elif history:
-            after.append(Happened("user", "message", {}, content(message.get("content")), began=now, ended=now))
+            after.append(
+                Happened("user", "message", {}, content(message.get("content")), began=now, ended=now)
+            )
         history.append(message)
         before = now or before
     yield from after
@@ -111,13 +125,18 @@ def _calls(message: Message) -> list[Message]:
         calls = [{"function": message["function_call"]}]
     if not calls and str(message.get("action") or "").strip():
         # SWE-agent's thought and action; the observation follows as the next message.
-        calls = [{"function": {"name": "shell", "arguments": {"command": str(message["action"]).rstrip("\n")}}}]
+        calls = [
+            {"function": {"name": "shell", "arguments": {"command": str(message["action"]).rstrip("\n")}}}
+        ]
     return list(calls)
 
 
 def _tool(message: Message, asked: list[Message], before: datetime | None, now: datetime | None) -> Happened:
     ids = message.get("tool_call_ids") or [message.get("tool_call_id")]
-    known = next((call for call in asked if call.get("id") is not None and call["id"] in ids), asked[0] if asked else {})
+    known = next(
+        (call for call in asked if call.get("id") is not None and call["id"] in ids),
+        asked[0] if asked else {},
+    )
     if known:
         asked.remove(known)
     function = known.get("function") or known
@@ -136,7 +155,11 @@ def _flat(messages: Iterable[Message]) -> Iterator[Message]:
         kinds = {block.get("type") for block in blocks}
         if "tool_use" in kinds:
             calls = [
-                {"id": block.get("id"), "type": "function", "function": {"name": block.get("name"), "arguments": block.get("input")}}
+                {
+                    "id": block.get("id"),
+                    "type": "function",
+                    "function": {"name": block.get("name"), "arguments": block.get("input")},
+                }
                 for block in blocks
                 if block.get("type") == "tool_use"
             ]
@@ -163,9 +186,9 @@ def moment(value: Any) -> datetime | None:
     try:
         if isinstance(value, str):
             found = datetime.fromisoformat(value)
-            return found if found.tzinfo is not None else found.replace(tzinfo=timezone.utc)
+            return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
         if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
-            return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, timezone.utc)
+            return datetime.fromtimestamp(value / 1000 if value > 1e11 else value, UTC)
     except (ValueError, OverflowError, OSError):
         return None
     return None

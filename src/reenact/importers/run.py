@@ -7,7 +7,7 @@ import secrets
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -100,24 +100,28 @@ def keep(store: LocalStore, run: ImportedRun) -> str:
 
 def _write(folder: Path, id: str, run: ImportedRun) -> None:
     salt = secrets.token_bytes(16)
-    recorder = _Recorder(Writer(folder / EVENTS), Redactor(DEFAULT_RULES, salt=salt, environ=dict(os.environ)))
+    recorder = _Recorder(
+        Writer(folder / EVENTS), Redactor(DEFAULT_RULES, salt=salt, environ=dict(os.environ))
+    )
     effects = list(run.effects)
     first = next((effect.began for effect in effects if effect.began is not None), None)
-    started = first or datetime.now(timezone.utc)
-    recorder.open({
-        "format": FORMAT,
-        "rules": RULES,
-        "id": id,
-        "name": run.name,
-        "tags": list(run.tags),
-        "started": started.isoformat(timespec="milliseconds"),
-        "entry": "imported",
-        "process": "main",
-        "program": None,
-        "adapters": [],
-        "salt": salt.hex(),
-        "source": recorder.encode(run.source),
-    })
+    started = first or datetime.now(UTC)
+    recorder.open(
+        {
+            "format": FORMAT,
+            "rules": RULES,
+            "id": id,
+            "name": run.name,
+            "tags": list(run.tags),
+            "started": started.isoformat(timespec="milliseconds"),
+            "entry": "imported",
+            "process": "main",
+            "program": None,
+            "adapters": [],
+            "salt": salt.hex(),
+            "source": recorder.encode(run.source),
+        }
+    )
     root = Scopes(recorder, RecordingTurnstile(), replaying=False).root
     scopes = {"": root}
     for happened in effects:

@@ -49,8 +49,8 @@ class Conversation:
         new = call.messages[known:]
         if known == len(before) and answer is not None:
             new = _after(answer, new)
-        # A system prompt that two agents share makes them no conversation.
-        goes_on = known > 1 or len(before) == 1
+        # A system prompt alone is shared by every run of an agent: that makes them no conversation.
+        goes_on = any(message.role != "system" for message in before[:known])
         if goes_on:
             del self._open[best]
         self._remember(call)

@@ -30,12 +30,19 @@ def lookup(value: Any, path: str) -> Any:
     return value
 
 
+def joined(args: dict[str, Any], output: Any, error: str) -> str:
+    """The text of an effect that is no model call: what was passed, what came, what went wrong."""
+    parts = [compact(value) for value in args.values()]
+    parts += [compact(output)] if output is not None else []
+    return "\n".join([*parts, error] if error else parts)
+
+
 class StepFacts:
     """One step, for a filter. `turn` and `text` count a chat's messages once, where they are new."""
 
     def __init__(self, step: Step, recording: RecordingFacts) -> None:
         self.step = step
-        self._recording = recording
+        self.recording = recording
         self._fields: dict[str, Any] = {}
 
     def get(self, field: str) -> Any:
@@ -53,7 +60,7 @@ class StepFacts:
             return lookup(self.args, path) if path else compact(self.args)
         if root == "output":
             return lookup(self.output, path) if path or self.output is None else compact(self.output)
-        return self._recording.get(field)
+        return self.recording.get(field)
 
     @property
     def call(self) -> CallRecord:
@@ -96,16 +103,14 @@ class StepFacts:
     @property
     def turn(self) -> Turn | None:
         """The model call with what is new in it, or None."""
-        return self._recording.turn(self.step.number)
+        return self.recording.turn(self.step.number)
 
     @cached_property
     def text(self) -> str:
         """All that is said or passed in it, once."""
         turn = self.turn
         if turn is None:
-            parts = [compact(value) for value in self.args.values()]
-            parts += [compact(self.output)] if self.output is not None else []
-            return "\n".join([*parts, self.error] if self.error else parts)
+            return joined(self.args, self.output, self.error)
         messages = [*turn.new, *([turn.call.answer] if turn.call.answer is not None else [])]
         parts = [text for message in messages for text in (message.thinking, message.text) if text]
         asked = turn.call.answer.calls if turn.call.answer is not None else ()
@@ -134,7 +139,11 @@ class StepFacts:
 
     def _calls(self) -> list[str]:
         call = self.model_call
-        return [asked.name for asked in call.answer.calls] if call is not None and call.answer is not None else []
+        return (
+            [asked.name for asked in call.answer.calls]
+            if call is not None and call.answer is not None
+            else []
+        )
 
     def _tokens(self) -> int | None:
         return self._count("total")
@@ -173,6 +182,7 @@ class RecordingFacts:
         self.steps = [StepFacts(step, self) for step in recording]
         self._conversation = Conversation()
         self._turns: list[Turn | None] = []
+        self._numbers = {(id(step.log), step.call.number): step.number for step in recording}
 
     def __iter__(self) -> Iterator[StepFacts]:
         return iter(self.steps)
@@ -187,6 +197,14 @@ class RecordingFacts:
         if field == "tag":
             return list(recording.tags)
         return recording.status if field == "status" else None
+
+    def within(self, facts: StepFacts) -> int | None:
+        """The number of the step that a step is inside of, or None."""
+        return (
+            self._numbers.get((id(facts.step.log), facts.call.within))
+            if facts.call.within is not None
+            else None
+        )
 
     def turn(self, number: int) -> Turn | None:
         """The turn of a step. What is new depends on all calls before it, so those are read first."""

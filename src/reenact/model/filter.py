@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from reenact.model.grammar import OF_RECORDING, All, Any_, Node, Not, Parser, Term, terms
+from reenact.model.grammar import OF_RECORDING, All, Node, Not, Parser, Some, Term, terms
 
 
 class Facts(Protocol):
@@ -68,7 +68,7 @@ class Filter:
     def candidates(self) -> Node:
         """What holds at least for all steps that `select` must see: an index asks for those, and no more."""
         if self._steps and all(isinstance(part, Not) for part in self._steps):
-            return Any_(tuple(part.inner for part in self._steps if isinstance(part, Not)))
+            return Some(tuple(part.inner for part in self._steps if isinstance(part, Not)))
         return All(tuple(self._steps))
 
     def head(self, recording: Facts) -> bool:
@@ -124,7 +124,7 @@ def _holds(term: Term) -> Callable[[Any], bool]:
     """Whether one value is as the term says. What is missing, or of another type, is not."""
     op, wanted = term.op, term.value
     if op == "is":
-        return (lambda value: bool(value)) if wanted is True else lambda value: value == wanted
+        return bool if wanted is True else lambda value: value == wanted
     if op == ":":
         pattern = glob(wanted)
         return lambda value: pattern.fullmatch(_text(value)) is not None
@@ -152,7 +152,15 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else "true" if value is True else "false" if value is False else str(value)
+    return (
+        value
+        if isinstance(value, str)
+        else "true"
+        if value is True
+        else "false"
+        if value is False
+        else str(value)
+    )
 
 
 @lru_cache(256)

@@ -72,13 +72,13 @@ class All:
 
 
 @dataclass(frozen=True, slots=True)
-class Any_:
+class Some:
     """One of them holds."""
 
     inner: tuple[Node, ...]
 
 
-Node: TypeAlias = Term | Not | All | Any_
+Node: TypeAlias = Term | Not | All | Some
 
 
 def terms(node: Node) -> list[Term]:
@@ -92,6 +92,7 @@ def terms(node: Node) -> list[Term]:
 _SPACE = re.compile(r"\s*")
 _WORD = re.compile(r"""[^\s()<>=!~:"']+""")
 _OP = re.compile(r"==|!=|<=|>=|!~|=|<|>|~")
+_VALUE = re.compile(r"""[^\s()"'<>=!~][^\s()"']*""")
 _BARE = re.compile(r"""[^\s()"']+""")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _CONSTANTS = {"true": True, "false": False, "null": None}
@@ -117,7 +118,7 @@ class Parser:
         parts = [self._all()]
         while self._keyword("or"):
             parts.append(self._all())
-        return parts[0] if len(parts) == 1 else Any_(tuple(parts))
+        return parts[0] if len(parts) == 1 else Some(tuple(parts))
 
     def _all(self) -> Node:
         parts = [self._one()]
@@ -181,7 +182,7 @@ class Parser:
             self._fail(f"there is no field '{word}'; there are {near}", start)
         letter, at = self._ahead(), self._at
         quoted = letter in ("'", '"')
-        match = None if quoted else _BARE.match(self._text, self._at)
+        match = None if quoted else _VALUE.match(self._text, self._at)
         if not quoted and match is None:
             self._fail(f"expected a value after '{op}'")
         raw = self._string() if match is None else match[0]
@@ -211,7 +212,7 @@ class Parser:
                 letter = self._text[place]
             said.append(letter)
             place += 1
-        self._fail(f"this {quote} is never closed", opened)
+        return self._fail(f"this {quote} is never closed", opened)
 
     def _ahead(self) -> str:
         """The next letter after spaces, or nothing at the end."""

@@ -99,7 +99,7 @@ _PLAIN: dict[str, Callable[[Any], Any]] = {
     "$tuple": _inner,
     "$set": _inner,
     "$frozenset": _inner,
-    "$int": int,
+    "$int": str,
     "$float": str,
     "$utf8": str,
     "$bytes": _size,

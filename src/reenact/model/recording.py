@@ -23,6 +23,7 @@ class CallRecord:
 
     Attributes:
         number: The call's number within its process.
+        place: How many places of the order came before its question.
         outcome: The entry that answered it (`returned`, `raised`, `cancelled`), or None: still in flight when the
             recording stops.
         pieces: A stream's chunks, as (order, seconds, tree).
@@ -31,6 +32,7 @@ class CallRecord:
 
     number: int
     called: Mapping[str, Tree]
+    place: int = 0
     outcome: Mapping[str, Tree] | None = None
     order: int | None = None
     pieces: list[tuple[int, float, Tree]] = field(default_factory=list)
@@ -130,7 +132,7 @@ class Log:
         self.opened = data
 
     def _on_called(self, data: Mapping[str, Tree]) -> None:
-        self.calls[data["call"]] = CallRecord(data["call"], data)
+        self.calls[data["call"]] = CallRecord(data["call"], data, len(self.times))
 
     def _on_returned(self, data: Mapping[str, Tree]) -> None:
         call = self.calls.get(data["call"])

@@ -44,12 +44,18 @@ class Summary:
 
     def get(self, field: str) -> Any:
         """The value of a filter's field, or None."""
-        return list(self.tags) if field == "tag" else getattr(self, field) if field in ("id", "name", "status") else None
+        if field == "tag":
+            return list(self.tags)
+        return getattr(self, field) if field in ("id", "name", "status") else None
 
 
 @dataclass(frozen=True, slots=True)
 class StepSummary:
-    """What filters may ask about a step. `args`, `output` and `text` are left out, or cut, where they are long."""
+    """What filters may ask about a step. `args` and `output` are left out where they are long.
+
+    `text` is there for model calls only, perhaps cut: of all else it is made of arguments and output. `whole` says
+    that text and all is there.
+    """
 
     number: int
     kind: str
@@ -66,7 +72,7 @@ class StepSummary:
     error: str | None
     args: str | None
     output: str | None
-    text: str
+    text: str | None
     whole: bool
 
 
@@ -98,7 +104,9 @@ def summarise(facts: RecordingFacts, *, path: str, written: int) -> tuple[Summar
 
 
 def _step(facts: StepFacts) -> StepSummary:
-    text = facts.text
+    spoken = facts.model_call is not None
+    text = facts.text if spoken else None
+    args, output = (None, None) if spoken else (_short(facts.args), _short(facts.output))
     return StepSummary(
         number=facts.step.number,
         kind=facts.call.kind,
@@ -113,10 +121,10 @@ def _step(facts: StepFacts) -> StepSummary:
         output_tokens=facts.get("output_tokens"),
         cost=facts.get("cost"),
         error=facts.get("error"),
-        args=_short(facts.args) if facts.model_call is None else None,
-        output=_short(facts.output) if facts.model_call is None else None,
-        text=text[:_TEXT],
-        whole=len(text) <= _TEXT,
+        args=args,
+        output=output,
+        text=None if text is None else text[:_TEXT],
+        whole=args is not None and output is not None if text is None else len(text) <= _TEXT,
     )
 
 

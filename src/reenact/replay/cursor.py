@@ -61,9 +61,19 @@ class Cursor:
     def before(self, call: CallRecord) -> list[CallRecord]:
         """The calls recorded earlier in the same thread, that nobody has asked for. A thread (an event loop with all
         its tasks) runs alike from one outcome to the next, so these should have come."""
-        thread = _thread(call.scope)
-        earlier = (c for c in self.log.calls.values() if c.number < call.number and c.number not in self.asked)
-        return [c for c in earlier if _thread(c.scope) == thread]
+        return [c for c in self._open(call.scope) if c.number < call.number]
+
+    def earlier(self, call: CallRecord) -> list[CallRecord]:
+        """The calls of all threads that were asked before the outcome which `call` followed, and not now."""
+        return [c for c in self.log.calls.values() if c.place < call.place and c.number not in self.asked]
+
+    def due(self, scope: str, position: int) -> CallRecord | None:
+        """The first call recorded in the thread of a scope before the outcome at `position`, and not asked for."""
+        return next((c for c in self._open(scope) if c.place <= position), None)
+
+    def _open(self, scope: str) -> Iterator[CallRecord]:
+        thread = _thread(scope)
+        return (c for c in self.log.calls.values() if c.number not in self.asked and _thread(c.scope) == thread)
 
     def take(self, call: CallRecord) -> list[CallRecord]:
         """Mark a call as asked for. Returns the calls of its scope that it was asked before, though recorded after."""

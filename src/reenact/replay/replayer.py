@@ -85,21 +85,15 @@ class Replayer:
     # -- the handler -----------------------------------------------------------------------------------------
 
     def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
+        args = self._encode(effect)
         with self._lock:
-            if self._poison is not None:
-                raise Halt(self._poison.divergence)
-            if self._gone_live:
-                return self._go_live(effect)
-            args = self._encode(effect)
-            call = self.cursor.by_address.get((scope.path, effect.label, ordinal))
-            if call is None or call.number in self.cursor.asked:
-                self._clean(args)
-                call = self._elsewhere(effect, scope, args) or self._depart(effect, scope, ordinal, args, call)
-            elif not self._asks(call, effect, args):
-                call = self._elsewhere(effect, scope, args) or self._depart(effect, scope, ordinal, args, call)
-            if call is None:
-                return self._go_live(effect)
-            return self._answer(effect, call)
+            found = self._find(effect, scope, ordinal, args)
+            if found is not None or self._policy == "realign":
+                return found or self._departs(effect, scope, ordinal, args)
+        # Other threads may be about to ask what would look left out here: let them.
+        self.turnstile.rest()
+        with self._lock:
+            return self._find(effect, scope, ordinal, args) or self._departs(effect, scope, ordinal, args)
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None: ...
 
@@ -201,6 +195,24 @@ class Replayer:
 
     # -- finding the call ------------------------------------------------------------------------------------
 
+    def _find(self, effect: Effect, scope: Scope, ordinal: int, args: dict[str, Tree]) -> Answer | Ticket | None:
+        if self._poison is not None:
+            raise Halt(self._poison.divergence)
+        if self._gone_live:
+            return self._go_live(effect)
+        call = self.cursor.by_address.get((scope.path, effect.label, ordinal))
+        if call is None or call.number in self.cursor.asked:
+            self._clean(args)
+            call = self._elsewhere(effect, scope, args)
+        elif not self._asks(call, effect, args):
+            call = self._elsewhere(effect, scope, args)
+        return self._answer(effect, call) if call is not None else None
+
+    def _departs(self, effect: Effect, scope: Scope, ordinal: int, args: dict[str, Tree]) -> Answer | Ticket:
+        there = self.cursor.by_address.get((scope.path, effect.label, ordinal))
+        call = self._depart(effect, scope, ordinal, args, there)
+        return self._answer(effect, call) if call is not None else self._go_live(effect)
+
     def _asks(self, call: CallRecord, effect: Effect, args: dict[str, Tree]) -> bool:
         recorded = self._log.args(call)
         if match.same(recorded, args):
@@ -297,15 +309,18 @@ class Replayer:
         if self._policy == "realign":
             return self._realign(effect, scope, args)
         found = self._what_changed(effect, scope, ordinal, args, there)
-        self._named(self._what_was_left_out(found, there) or found)
+        self._named(self._what_was_left_out(found, scope, there) or found)
         return None
 
-    def _what_was_left_out(self, found: Divergence, there: CallRecord | None) -> Divergence | None:
+    def _what_was_left_out(self, found: Divergence, scope: Scope, there: CallRecord | None) -> Divergence | None:
         """An earlier call that should have come by now: its absence is the first departure, `found` its consequence."""
         passed = self.turnstile.position
         absent = list(self._skipped.values())
         if there is not None:
             absent += self.cursor.before(there)
+            absent += self.cursor.earlier(there) if self.turnstile.over(there.place) else []
+        elif (due := self.cursor.due(scope.path, passed - 1)) is not None:
+            absent.append(due)
         absent += [c for c in self._log.calls.values() if c.order is not None and c.order < passed]
         first = min((c for c in absent if c.number not in self.cursor.asked), key=lambda c: c.number, default=None)
         if first is None or (found.step is not None and self._steps[first.number] >= found.step):
@@ -319,7 +334,8 @@ class Replayer:
         moved = self.cursor.in_siblings(scope.path, effect.label, args)
         if moved is not None:
             place = f"recorded at {moved.address}" if moved.scope != scope.path else "recorded later"
-            step = self._steps[there.number] if there is not None else self._steps[moved.number]
+            due = self.cursor.due(scope.path, self.turnstile.position) or moved
+            step = self._steps[there.number if there is not None else min(due.number, moved.number)]
             hint = "if the order among siblings means nothing: ignore=['order']"
             return Divergence(Departure.REORDERED, address, step, detail=f"this question is {place}", hint=hint)
         if there is not None and there.number not in self.cursor.asked:
@@ -333,6 +349,10 @@ class Replayer:
         last = self.cursor.last
         cut_off = self._log.sealed is None
         here = next((c for c in self.cursor.by_scope.get(scope.path, ()) if c.number not in self.cursor.asked), None)
+        due = self.cursor.due(scope.path, self.turnstile.position)
+        if due is not None and (here is None or due.number < here.number):
+            detail = f"recorded next is step {self._steps[due.number]}, {due.address}"
+            return Divergence(Departure.EXTRA, address, self._steps[due.number], detail=detail, hint=_HINT)
         if here is not None:
             detail = f"recorded next in this place is step {self._steps[here.number]}, {here.label}"
             return Divergence(Departure.EXTRA, address, self._steps[here.number], detail=detail, hint=_HINT)

@@ -10,13 +10,13 @@ renamed into it, so that no half-written file ever bears the name.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
 import secrets
 import shutil
 import zipfile
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ import orjson
 
 from reenact.errors import CorruptRecording, FutureFormat, NotARecording, RecordingError, UsageError
 from reenact.model.event import FORMAT
-from reenact.store.local import EVENTS, SUFFIX, LocalStore, load
+from reenact.store.local import EVENTS, SUFFIX, UNREADABLE, LocalStore, load
 
 MANIFEST = "manifest.json"
 _MEMBER = re.compile(r"events(\.[\w-]+)?\.jsonl|blobs/[0-9a-f]{2}/[0-9a-f]{64}")
@@ -35,7 +35,9 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 Progress = Callable[[int, int], None]
 
 
-def export(store: LocalStore, ref: str, target: Path, *, force: bool = False, progress: Progress | None = None) -> Path:
+def export(
+    store: LocalStore, ref: str, target: Path, *, force: bool = False, progress: Progress | None = None
+) -> Path:
     """Write a recording to one file; returns the file.
 
     Args:
@@ -145,7 +147,11 @@ def adopt(store: LocalStore, fresh: Path, source: Path) -> str:
         same = _digest(fresh / EVENTS) == _digest(target / EVENTS)
         raise RecordingError(
             f"{source}: recording {id} is in the store already, "
-            + ("with the same content; nothing to do" if same else f"with other content; `reenact rm {id}` makes room")
+            + (
+                "with the same content; nothing to do"
+                if same
+                else f"with other content; `reenact rm {id}` makes room"
+            )
         )
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh.replace(target)
@@ -160,7 +166,9 @@ def _unpack(path: Path, fresh: Path) -> None:
             for member in archive.namelist():
                 if _MEMBER.fullmatch(member):
                     _take(archive, member, fresh / member, listed, path)
-    except (zipfile.BadZipFile, EOFError, zlib.error) as error:
+    except UNREADABLE as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EACCES, errno.EROFS, errno.EDQUOT):
+            raise
         raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
     missing = sorted(listed.keys() - {item.relative_to(fresh).as_posix() for item in fresh.rglob("*")})
     if missing:
@@ -172,12 +180,17 @@ def _listed(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
         manifest = orjson.loads(archive.read(MANIFEST))
         version, members = int(manifest["reenact"]), dict(manifest["members"])
     except KeyError:
-        raise NotARecording(f"{path} is a zip file, but no exported recording: it has no {MANIFEST}") from None
+        raise NotARecording(
+            f"{path} is a zip file, but no exported recording: it has no {MANIFEST}"
+        ) from None
     except (ValueError, TypeError):
-        raise CorruptRecording(f"{path} is damaged: its {MANIFEST} cannot be read; ask for it again") from None
+        raise CorruptRecording(
+            f"{path} is damaged: its {MANIFEST} cannot be read; ask for it again"
+        ) from None
     if version > FORMAT:
         raise FutureFormat(
-            f"{path} is in format {version}, and this Reenact reads up to {FORMAT}: upgrade with `pip install -U reenact`"
+            f"{path} is in format {version}, and this Reenact reads up to {FORMAT}: "
+            "upgrade with `pip install -U reenact`"
         )
     return members
 

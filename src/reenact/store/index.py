@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 from reenact.errors import ReenactError
-from reenact.model.facts import RecordingFacts, StepFacts, lookup
+from reenact.model.facts import RecordingFacts, StepFacts, joined, lookup
 from reenact.model.filter import Filter
 from reenact.model.summary import Summary, summarise
 from reenact.store.local import EVENTS, LocalStore, load
@@ -98,7 +98,11 @@ class Index:
     def known(self) -> list[tuple[str, str]]:
         """Ids and names as far as they are indexed, for a shell that completes a word and cannot wait."""
         with contextlib.suppress(sqlite3.Error, OSError):
-            rows = self._open().execute("SELECT id, name FROM recordings ORDER BY written DESC LIMIT 500").fetchall()
+            rows = (
+                self._open()
+                .execute("SELECT id, name FROM recordings ORDER BY written DESC LIMIT 500")
+                .fetchall()
+            )
             if rows:
                 return [(str(id), str(name)) for id, name in rows]
         return [(id, "") for id in self.store.ids()[:500]]
@@ -118,7 +122,9 @@ class Index:
         found: dict[str, list[_Row]] = {}
         opened: dict[str, list[StepFacts]] = {}
         for row in self._open().execute(query + " ORDER BY recording, number", [*lines, *values]):
-            found.setdefault(row[0], []).append(_Row(lines[row[0]], dict(zip(columns, row[1:], strict=True)), opened))
+            found.setdefault(row[0], []).append(
+                _Row(lines[row[0]], dict(zip(columns, row[1:], strict=True)), opened)
+            )
         return found
 
     # -- keeping up ------------------------------------------------------------------------------------------
@@ -237,7 +243,9 @@ class _Row:
                 return self._whole().get(field)
             return lookup(orjson.loads(row[root]), path) if path else row[root]
         if field == "text":
-            return row["text"] if row["whole"] else self._whole().get("text")
+            if not row["whole"]:
+                return self._whole().get("text")
+            return row["text"] if row["text"] is not None else self._joined()
         if field == "label":
             label = f"{row['kind']}:{row['name']}"
             return label if row["model"] is None else [label, f"model:{row['model']}"]
@@ -249,6 +257,11 @@ class _Row:
             return self._line.get(field)
         return row["number"] if field == "step" else row.get(field)
 
+    def _joined(self) -> str:
+        return joined(
+            orjson.loads(self._row["args"]), orjson.loads(self._row["output"]), self._row["error"] or ""
+        )
+
     def _whole(self) -> StepFacts:
         steps = self._opened.get(self._line.id)
         if steps is None:
@@ -257,22 +270,27 @@ class _Row:
             steps = self._opened[self._line.id] = RecordingFacts(load(Path(self._line.path))).steps
         return steps[self.number - 1]
 
+
 def _signature(path: str, known: str) -> tuple[str, int] | None:
     """The state of a recording's files, and when its first one was last written; None for a folder that is none."""
     try:
-        state = os.stat(os.path.join(path, EVENTS))
-        folder = os.stat(path)
+        state = os.stat(f"{path}{os.sep}{EVENTS}")  # noqa: PTH116 - a Path each costs more than the look
+        folder = os.stat(path)  # noqa: PTH116
     except OSError:
         return None
     parts = known.split("|")
     if parts[0] == str(folder.st_mtime_ns):
         others = [part.partition("=")[0] for part in parts[2:]]
     else:
-        names = os.listdir(path)
-        others = sorted(name for name in names if name.startswith("events.") and name.endswith(".jsonl") and name != EVENTS)
+        names = os.listdir(path)  # noqa: PTH208
+        others = sorted(
+            name
+            for name in names
+            if name.startswith("events.") and name.endswith(".jsonl") and name != EVENTS
+        )
     marks = [str(folder.st_mtime_ns), _mark(state)]
     with contextlib.suppress(OSError):
-        marks += [f"{name}={_mark(os.stat(os.path.join(path, name)))}" for name in others]
+        marks += [f"{name}={_mark(Path(path, name).stat())}" for name in others]
     return "|".join(marks), state.st_mtime_ns
 
 
@@ -322,4 +340,3 @@ def _summary(row: tuple[Any, ...]) -> Summary:
     fields = dict(zip(_COLUMNS["recordings"].split(), row, strict=True))
     fields["models"], fields["tags"] = (tuple(orjson.loads(fields[name])) for name in ("models", "tags"))
     return Summary(**fields)
-

@@ -12,7 +12,9 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +26,8 @@ from reenact.model.recording import Log, Recording
 
 SUFFIX = ".reenact"
 EVENTS = "events.jsonl"
+UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error, OSError)
+"""What Python's zipfile raises on a damaged file."""
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -182,15 +186,15 @@ def _load_file(path: Path) -> Recording:
     if not zipfile.is_zipfile(path):
         raise NotARecording(f"{path} is no exported recording; `reenact import` reads other formats")
     torn: list[str] = []
-    with zipfile.ZipFile(path) as archive:
-        names = {os.path.basename(name): name for name in archive.namelist()}
-        logs = []
-        try:
+    logs = []
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = {os.path.basename(name): name for name in archive.namelist()}
             for name in _process_files(list(names)):
                 events = read_events(archive.read(names[name]), f"{path}:{name}", torn)
                 logs.append(Log(events, _ZippedBlobs(path, names)))
-        except zipfile.BadZipFile as error:
-            raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
+    except UNREADABLE as error:
+        raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
     if not logs or not logs[0].opened:
         raise NotARecording(f"{path} is a zip file, but holds no recording")
     return Recording(str(logs[0].opened.get("id") or path.stem), logs, str(path), tuple(torn))

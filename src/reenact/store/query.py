@@ -39,7 +39,9 @@ def condition(node: Node) -> Condition | None:
 
 
 def _join(parts: list[Condition], word: str) -> Condition:
-    return f"({f' {word} '.join(text for text, _ in parts)})", [value for _, values in parts for value in values]
+    return f"({f' {word} '.join(text for text, _ in parts)})", [
+        value for _, values in parts for value in values
+    ]
 
 
 def _term(term: Term) -> Condition | None:
@@ -48,7 +50,10 @@ def _term(term: Term) -> Condition | None:
         return ("model IS NOT NULL", []) if value is True else (f"{field} = ?", [value])
     if field == "label" and op == ":":
         like = _like(value)
-        return "(kind || ':' || name LIKE ? ESCAPE '\\' OR 'model:' || model LIKE ? ESCAPE '\\')", [like, like]
+        return "(kind || ':' || name LIKE ? ESCAPE '\\' OR 'model:' || model LIKE ? ESCAPE '\\')", [
+            like,
+            like,
+        ]
     if field in _NUMBERS and op in ("<", "<=", ">", ">=") and isinstance(value, (int, float)):
         return f"{_NUMBERS[field]} {op} ?", [value]
     if field in _TEXTS and op in (":", "=="):
@@ -58,7 +63,8 @@ def _term(term: Term) -> Condition | None:
         return None
     inside = [f"%{_like(literal, stars=False)}%"]
     if field == "text":
-        return "(NOT whole OR text LIKE ? ESCAPE '\\')", inside
+        places = " OR ".join(f"{place} LIKE ? ESCAPE '\\'" for place in ("text", "args", "output", "error"))
+        return f"(NOT whole OR {places})", inside * 4
     if field == "error":
         return "error LIKE ? ESCAPE '\\'", inside
     if field == "calls":

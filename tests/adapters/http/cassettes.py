@@ -6,7 +6,7 @@ import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from server import Server, _Handler
+from tests.adapters.http.server import Server, _Handler
 
 DATA = Path(os.environ.get("REENACT_SHARED_DATA", "/work/shared/data"))
 _OWN = {"transfer-encoding", "content-length", "connection", "date", "server", "keep-alive"}

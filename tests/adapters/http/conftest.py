@@ -1,16 +1,12 @@
 """A server, a place for recordings, and `Bench`: run a program live and recorded, then replayed without the server."""
 
 import socket
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from server import Server
-
 import reenact
+from tests.adapters.http.server import Server
 
 
 class Bench:

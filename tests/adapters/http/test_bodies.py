@@ -9,10 +9,10 @@ import json
 from http.client import HTTPConnection
 
 import pytest
-from clients import ALL
 
 from reenact import DivergenceError
 from reenact.adapters.http import exchange
+from tests.adapters.http.clients import ALL
 
 SYNC_HTTPX = pytest.mark.parametrize("name", ["httpx", "httpx2"])
 

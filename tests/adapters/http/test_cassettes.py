@@ -8,10 +8,10 @@ import json
 import os
 
 import pytest
-from cassettes import DATA, Player, found, load, naming
-from clients import ALL
 
-from conftest import Bench
+from tests.adapters.http.cassettes import DATA, Player, found, load, naming
+from tests.adapters.http.clients import ALL
+from tests.adapters.http.conftest import Bench
 
 pytest.importorskip("yaml", reason="cassettes are YAML: install pyyaml")
 if not DATA.is_dir():

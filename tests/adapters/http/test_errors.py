@@ -6,9 +6,9 @@ import re
 import socket
 
 import pytest
-from clients import ALL, ASYNC, SYNC
 
 import reenact
+from tests.adapters.http.clients import ALL, ASYNC, SYNC
 
 
 def every(clients=ALL):

@@ -5,11 +5,11 @@ import json
 import time
 
 import pytest
-from clients import ALL, ASYNC, SYNC
-from server import BIG, BINARY, TEXT
 
 import reenact
 from reenact import DivergenceError
+from tests.adapters.http.clients import ALL, ASYNC, SYNC
+from tests.adapters.http.server import BIG, BINARY, TEXT
 
 EVENTS = "".join(f"data: event {number} \n\n" for number in range(4))
 

@@ -4,7 +4,8 @@ import asyncio
 import json
 
 import pytest
-from clients import ALL
+
+from tests.adapters.http.clients import ALL
 
 SECRET = "zx9-Canary-5f3c0d1e8b7a6f4c2d"
 

@@ -8,7 +8,8 @@ import threading
 from contextlib import suppress
 
 import pytest
-from clients import ASYNC, SYNC
+
+from tests.adapters.http.clients import ASYNC, SYNC
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
 

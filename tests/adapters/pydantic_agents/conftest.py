@@ -4,7 +4,8 @@ import asyncio
 import gc
 
 import pytest
-from fake_provider import Provider
+
+from tests.adapters.pydantic_agents.fake_provider import Provider
 
 pytest.importorskip("pydantic_ai")
 

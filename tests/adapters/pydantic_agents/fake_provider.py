@@ -51,7 +51,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.owner.paths.append(self.path)
         model = asked["model"]
         if model == "broken" or (model == "flaky" and self.owner.hits % 2):
-            return self._whole({"error": {"message": f"out of order {token_hex(4)}", "type": "server_error"}}, 500)
+            return self._whole(
+                {"error": {"message": f"out of order {token_hex(4)}", "type": "server_error"}}, 500
+            )
         calls = _calls(asked) if model in {"caller", "thinker"} and not _answered(asked) else []
         text = "" if calls else f"answer {token_hex(6)} to {_last(asked)}"
         shape = _Anthropic if "messages" in self.path else _OpenAI
@@ -90,7 +92,9 @@ def _answered(asked):
     last = asked["messages"][-1]
     if last["role"] == "tool":
         return True
-    return isinstance(last["content"], list) and any(part.get("type") == "tool_result" for part in last["content"])
+    return isinstance(last["content"], list) and any(
+        part.get("type") == "tool_result" for part in last["content"]
+    )
 
 
 def _calls(asked):
@@ -107,7 +111,9 @@ def _calls(asked):
 
 
 def _sample(schema):
-    return {"integer": 7, "number": 0.5, "boolean": True, "array": [], "object": {}}.get(schema.get("type"), "Bern")
+    return {"integer": 7, "number": 0.5, "boolean": True, "array": [], "object": {}}.get(
+        schema.get("type"), "Bern"
+    )
 
 
 def _last(asked):
@@ -119,8 +125,8 @@ class _OpenAI:
     @staticmethod
     def whole(model, text, calls):
         tools = [
-            {"id": id, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
-            for id, name, arguments in calls
+            {"id": key, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+            for key, name, arguments in calls
         ]
         message = {"role": "assistant", "content": text or None} | ({"tool_calls": tools} if tools else {})
         choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if tools else "stop"}
@@ -145,8 +151,8 @@ class _OpenAI:
         yield chunk({"role": "assistant", "content": ""})
         for word in text.split():
             yield chunk({"content": word + " "})
-        for index, (id, name, arguments) in enumerate(calls):
-            yield chunk({"tool_calls": [_delta(index, id, name, "")]})
+        for index, (key, name, arguments) in enumerate(calls):
+            yield chunk({"tool_calls": [_delta(index, key, name, "")]})
             data = json.dumps(arguments)
             for piece in (data[: len(data) // 2], data[len(data) // 2 :]):
                 yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
@@ -155,8 +161,8 @@ class _OpenAI:
         yield None, "[DONE]"
 
 
-def _delta(index, id, name, arguments):
-    return {"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
+def _delta(index, key, name, arguments):
+    return {"index": index, "id": key, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 class _Anthropic:
@@ -167,7 +173,9 @@ class _Anthropic:
             blocks.append({"type": "thinking", "thinking": f"hm {token_hex(3)}", "signature": token_hex(12)})
         if text:
             blocks.append({"type": "text", "text": text})
-        blocks += [{"type": "tool_use", "id": id, "name": name, "input": given} for id, name, given in calls]
+        blocks += [
+            {"type": "tool_use", "id": key, "name": name, "input": given} for key, name, given in calls
+        ]
         return blocks
 
     @staticmethod
@@ -195,8 +203,14 @@ class _Anthropic:
 
     @staticmethod
     def _block(index, block):
-        empty = {"text": {"text": ""}, "thinking": {"thinking": "", "signature": ""}, "tool_use": {"input": {}}}
-        yield _Anthropic._event("content_block_start", index=index, content_block=block | empty[block["type"]])
+        empty = {
+            "text": {"text": ""},
+            "thinking": {"thinking": "", "signature": ""},
+            "tool_use": {"input": {}},
+        }
+        yield _Anthropic._event(
+            "content_block_start", index=index, content_block=block | empty[block["type"]]
+        )
         deltas = []
         if block["type"] == "text":
             deltas = [{"type": "text_delta", "text": word + " "} for word in block["text"].split()]

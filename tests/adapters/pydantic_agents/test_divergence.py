@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from agent_runs import openai, record, replay
 from pydantic_ai import Agent
 from pydantic_ai.settings import ModelSettings
 
 import reenact
 from reenact import Departure
+from tests.adapters.pydantic_agents.agent_runs import openai, record, replay
 
 
 class Program:

@@ -5,15 +5,21 @@ from __future__ import annotations
 import random
 
 import pytest
-from agent_runs import anthropic, faithful, openai, record, replay
 from pydantic import BaseModel
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ModelRetry, RunContext
-from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelHTTPError, UnexpectedModelBehavior
+from pydantic_ai.exceptions import (
+    ApprovalRequired,
+    CallDeferred,
+    FallbackExceptionGroup,
+    ModelHTTPError,
+    UnexpectedModelBehavior,
+)
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.function import FunctionModel
 
 import reenact
+from tests.adapters.pydantic_agents.agent_runs import anthropic, faithful, openai, record, replay
 
 MAKERS = [openai, anthropic]
 
@@ -31,12 +37,13 @@ class OutOfStock(Exception):
 def test_a_provider_that_is_out_of_order(maker, stream, provider):
     async def program():
         agent = Agent(maker(provider, "broken"))
+
+        async def streamed():
+            async with agent.run_stream("Hi") as streaming:
+                await streaming.get_output()
+
         with pytest.raises(ModelHTTPError) as caught:
-            if stream:
-                async with agent.run_stream("Hi") as streamed:
-                    await streamed.get_output()
-            else:
-                await agent.run("Hi")
+            await (streamed() if stream else agent.run("Hi"))
         error = caught.value
         return type(error), str(error), error.status_code, error.body, error.model_name, type(error.__cause__)
 
@@ -63,7 +70,9 @@ def test_a_provider_that_fails_and_then_answers(provider):
 
 def test_a_fallback_model_is_one_effect_with_the_answer_that_came_out(provider):
     def program():
-        result = Agent(FallbackModel(_no_retries(provider, "broken"), openai(provider, "teller"))).run_sync("Hi")
+        result = Agent(FallbackModel(_no_retries(provider, "broken"), openai(provider, "teller"))).run_sync(
+            "Hi"
+        )
         return result.output, result.all_messages()
 
     (output, _), recording = faithful(program, provider)
@@ -74,7 +83,7 @@ def test_a_fallback_model_is_one_effect_with_the_answer_that_came_out(provider):
 def test_a_fallback_model_that_runs_out(provider):
     def program():
         broken = _no_retries(provider, "broken")
-        with pytest.raises(Exception) as caught:
+        with pytest.raises(FallbackExceptionGroup) as caught:
             Agent(FallbackModel(broken, broken)).run_sync("Hi")
         return type(caught.value), str(caught.value), [str(error) for error in caught.value.exceptions]
 
@@ -189,7 +198,10 @@ def test_a_plain_text_that_must_be_a_call_is_asked_for_again():
 
     def program():
         # The framework makes up a random id for its plea here: it must not count as a difference.
-        return [type(part).__name__ for part in Agent(FunctionModel(answer), output_type=City).run_sync("?").all_messages()]
+        return [
+            type(part).__name__
+            for part in Agent(FunctionModel(answer), output_type=City).run_sync("?").all_messages()
+        ]
 
     faithful(program)
 
@@ -203,7 +215,9 @@ def test_a_divergence_inside_a_tool_is_not_swallowed(provider):
         @agent.tool_plain
         def look(city: str) -> str:
             try:
-                return reenact.effect("db", "cities", sql=f"select {city}{suffix[0]}").perform(lambda: "found")
+                return reenact.effect("db", "cities", sql=f"select {city}{suffix[0]}").perform(
+                    lambda: "found"
+                )
             except Exception as error:
                 return f"sorry: {error}"
 

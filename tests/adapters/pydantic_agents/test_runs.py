@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import random
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from decimal import Decimal
 from uuid import UUID, uuid4
 
 import pytest
-from agent_runs import anthropic, faithful, openai, record, replay, run
 from pydantic import BaseModel
 from pydantic_ai import Agent, ModelRetry, NativeOutput, RunContext, ToolOutput, UsageLimits
 from pydantic_ai.exceptions import UsageLimitExceeded
@@ -20,6 +19,7 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.toolsets import FunctionToolset
 
 import reenact
+from tests.adapters.pydantic_agents.agent_runs import anthropic, faithful, openai, record, replay, run
 
 MAKERS = [openai, anthropic]
 
@@ -41,7 +41,7 @@ class Deps:
 
 def weather(city: str) -> dict:
     """Look at the sky."""
-    return {"city": city, "degrees": random.random(), "seen": datetime.now(timezone.utc)}
+    return {"city": city, "degrees": random.random(), "seen": datetime.now(UTC)}
 
 
 async def traffic(city: str) -> tuple:
@@ -159,7 +159,13 @@ def test_python_types_of_tool_results_survive(provider):
 
     def program():
         def look(city: str) -> list:
-            return [Found(when=datetime.now(timezone.utc), id=uuid4()), Place((1, 2)), {3: {4}}, b"\xff", Decimal("1.10")]
+            return [
+                Found(when=datetime.now(UTC), id=uuid4()),
+                Place((1, 2)),
+                {3: {4}},
+                b"\xff",
+                Decimal("1.10"),
+            ]
 
         agent = make(openai, provider, tools=[look])
         messages = agent.run_sync("Look").all_messages()
@@ -182,7 +188,9 @@ def test_typed_outputs_and_their_functions_run_for_real(kind):
     def answer(messages, info):
         size = random.randrange(10**6)
         if info.output_tools:
-            return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, {"name": "Bern", "size": size})])
+            return ModelResponse(
+                parts=[ToolCallPart(info.output_tools[0].name, {"name": "Bern", "size": size})]
+            )
         return ModelResponse(parts=[TextPart(f'{{"name": "Bern", "size": {size}}}')])
 
     def program():
@@ -246,7 +254,11 @@ def test_an_agent_as_another_ones_tool(provider):
 def test_limits_are_hit_where_they_were(provider):
     def program():
         counted = []
-        for limits in (UsageLimits(request_limit=1), UsageLimits(tool_calls_limit=3), UsageLimits(output_tokens_limit=2)):
+        for limits in (
+            UsageLimits(request_limit=1),
+            UsageLimits(tool_calls_limit=3),
+            UsageLimits(output_tokens_limit=2),
+        ):
             with pytest.raises(UsageLimitExceeded) as caught:
                 make(openai, provider).run_sync("Hot?", usage_limits=limits)
             counted.append(str(caught.value))
@@ -299,7 +311,11 @@ def test_dependencies_are_no_part_of_the_question(provider):
 
 def test_toolsets_prefixed_filtered_and_wrapped(provider):
     def program():
-        toolset = FunctionToolset([weather, traffic]).prefixed("city").filtered(lambda ctx, tool: "traffic" in tool.name)
+        toolset = (
+            FunctionToolset([weather, traffic])
+            .prefixed("city")
+            .filtered(lambda _, tool: "traffic" in tool.name)
+        )
         agent = make(openai, provider, tools=[], toolsets=[toolset])
         return agent.run_sync("Hot?").output
 
@@ -316,7 +332,12 @@ def test_test_model_with_random_tools():
 
 
 def test_requests_without_an_agent(provider):
-    from pydantic_ai.direct import model_request, model_request_stream, model_request_stream_sync, model_request_sync
+    from pydantic_ai.direct import (
+        model_request,
+        model_request_stream,
+        model_request_stream_sync,
+        model_request_sync,
+    )
     from pydantic_ai.messages import ModelRequest
 
     question = [ModelRequest.user_text_prompt("Hot?")]

@@ -7,11 +7,12 @@ import random
 from time import perf_counter
 
 import pytest
-from agent_runs import anthropic, faithful, openai, plain, record, replay
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import ModelAPIError
 from pydantic_ai.messages import AgentStreamEvent
 from pydantic_ai.models.function import FunctionModel
+
+from tests.adapters.pydantic_agents.agent_runs import anthropic, faithful, openai, plain, record, replay
 
 MAKERS = [openai, anthropic]
 
@@ -52,8 +53,7 @@ def test_run_stream_events(maker, name, provider):
     async def program():
         events = []
         async with make(maker, provider, name).run_stream_events("Hot?") as stream:
-            async for event in stream:
-                events.append(event)
+            events += [event async for event in stream]
         return events[:-1], events[-1].result.output, events[-1].result.all_messages()
 
     (events, *_), _ = faithful(program, provider)
@@ -66,8 +66,7 @@ def test_event_stream_handler(maker, provider):
         seen: list[AgentStreamEvent] = []
 
         async def handle(ctx, events):
-            async for event in events:
-                seen.append(event)
+            seen.extend([event async for event in events])
 
         result = await make(maker, provider).run("Hot?", event_stream_handler=handle)
         return seen, result.output, result.all_messages()
@@ -85,7 +84,7 @@ def test_the_response_so_far_at_every_event(maker, provider):
                 if agent.is_model_request_node(node):
                     async with node.stream(running.ctx) as stream:
                         async for event in stream:
-                            seen.append((plain(event), plain(stream.response), stream.usage))
+                            seen.append((plain(event), plain(stream.response), stream.usage))  # noqa: PERF401 - as it comes
         return seen, running.result.output
 
     faithful(program, provider)
@@ -151,7 +150,7 @@ def test_a_stream_that_breaks_off_breaks_off_again(maker, provider):
         try:
             async with make(maker, provider, "cut").run_stream("Hot?") as streamed:
                 async for piece in streamed.stream_text(delta=True, debounce_by=None):
-                    got.append(piece)
+                    got.append(piece)  # noqa: PERF401 - until it breaks
         except Exception as error:
             return got, type(error), str(error)
         return got, streamed.response
@@ -162,11 +161,15 @@ def test_a_stream_that_breaks_off_breaks_off_again(maker, provider):
 def test_a_program_error_while_streaming(provider):
     async def program():
         got = []
-        with pytest.raises(KeyError):
+
+        async def read():
             async with make(openai, provider, "teller").run_stream("Hot?") as streamed:
                 async for piece in streamed.stream_text(delta=True, debounce_by=None):
                     got.append(piece)
                     raise KeyError(piece)
+
+        with pytest.raises(KeyError):
+            await read()
         return got
 
     faithful(program, provider)
@@ -183,15 +186,17 @@ def test_a_task_is_cancelled_while_it_waits_for_an_event():
     async def program():
         gate[:] = [asyncio.Event()]
         got = []
+        begun = asyncio.Event()
 
         async def read():
             async with Agent(FunctionModel(stream_function=words)).run_stream("Go") as streamed:
                 async for piece in streamed.stream_text(delta=True, debounce_by=None):
                     got.append(piece)
+                    begun.set()
 
         task = asyncio.create_task(read())
-        while not got:
-            await asyncio.sleep(0.001)
+        await begun.wait()
+        await asyncio.sleep(0)
         task.cancel()
         await asyncio.wait([task])
         return got, task.cancelled()
@@ -207,7 +212,7 @@ def test_two_streams_at_once_keep_their_own_events(provider):
         async def one(name):
             async with agent.run_stream(f"I am {name}") as streamed:
                 async for piece in streamed.stream_text(delta=True, debounce_by=None):
-                    order.append((name, piece))
+                    order.append((name, piece))  # noqa: PERF401 - as it comes
 
         await asyncio.gather(one("a"), one("b"))
         return order
@@ -225,7 +230,8 @@ def test_the_first_event_is_not_held_back():
         began = perf_counter()
         async with Agent(FunctionModel(stream_function=slowly)).run_stream("Go") as streamed:
             async for _ in streamed.stream_text(delta=True, debounce_by=None):
-                return perf_counter() - began
+                break
+            return perf_counter() - began
 
     taken, _ = record(program)
     assert taken < 0.045

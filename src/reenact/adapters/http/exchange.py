@@ -12,13 +12,14 @@ import re
 import tempfile
 from asyncio import CancelledError
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
 from functools import wraps
+from types import TracebackType
 from typing import IO, Any
 from urllib.parse import urlsplit
 
 from reenact.adapters.http import coding
-from reenact.boundary import Call, entered
+from reenact.boundary import Call
+from reenact.boundary.scope import _scope
 from reenact.errors import Halt, ReenactError
 from reenact.model.event import Effect
 from reenact.store.writer import warn
@@ -26,7 +27,7 @@ from reenact.store.writer import warn
 LARGE = 10_000_000
 """From how many bytes on a request's body is recorded by its hash and size only."""
 
-_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+_PORTS = {"http": ":80", "https": ":443", "ws": ":80", "wss": ":443"}
 _FORM = re.compile(r"\bboundary=(?:\"([^\"]+)\"|([^\s;,]+))", re.IGNORECASE)
 _BLOCK = 65536
 
@@ -149,11 +150,8 @@ def effect(method: str, url: str, headers: Iterable[tuple[str, str]], body: Body
 def place(url: str) -> str:
     """`host[:port]/path`, the port only where it is not the scheme's own."""
     parts = urlsplit(url)
-    host = parts.hostname or ""
-    if ":" in host:
-        host = f"[{host}]"
-    port = "" if parts.port is None or parts.port == _PORTS.get(parts.scheme) else f":{parts.port}"
-    return f"{host}{port}{parts.path or '/'}"
+    host = parts.netloc.rpartition("@")[2].lower()
+    return f"{host.removesuffix(_PORTS.get(parts.scheme, ':'))}{parts.path or '/'}"
 
 
 def text(value: bytes | str | Any) -> str:
@@ -172,7 +170,7 @@ _told: set[str] = set()
 def upgrades(headers: Iterable[tuple[str, str]], url: str) -> bool:
     """Whether a request turns its connection into something else (a websocket), which is not recorded. Says so."""
     for key, value in headers:
-        if key.lower() == "upgrade":
+        if len(key) == 7 and key.lower() == "upgrade":
             where = place(url)
             if where not in _told:
                 _told.add(where)
@@ -212,33 +210,40 @@ def head(status: int, reason: str | None, version: str, headers: Iterable[tuple[
     return {"status": status, "reason": reason, "version": version, "headers": [[k, v] for k, v in headers]}
 
 
-@contextmanager
-def live(call: Call) -> Iterator[None]:
-    """The real exchange happens in here; what it raises is reported."""
-    try:
-        with entered(call.inner):
-            yield
-    except Halt:
-        raise
-    except BaseException as error:
-        call.raised(error)
-        raise
+class live:  # noqa: N801 - read as a word: `with live(call):`
+    """The real exchange happens in here; what it raises is reported. A class, as it is entered for every exchange."""
+
+    __slots__ = ("_call", "_token")
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def __enter__(self) -> None:
+        self._token = _scope.set(self._call.inner)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        _scope.reset(self._token)
+        if error is not None and not isinstance(error, Halt):
+            self._call.raised(error)
 
 
-@asynccontextmanager
-async def alive(call: Call) -> AsyncIterator[None]:
+class alive:  # noqa: N801 - as `live`
     """`live` for an awaited exchange."""
-    try:
-        with entered(call.inner):
-            yield
-    except (CancelledError, GeneratorExit):
-        call.cancelled()
-        raise
-    except Halt:
-        raise
-    except BaseException as error:
-        await call.araised(error)
-        raise
+
+    __slots__ = ("_call", "_token")
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    async def __aenter__(self) -> None:
+        self._token = _scope.set(self._call.inner)
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        _scope.reset(self._token)
+        if isinstance(error, (CancelledError, GeneratorExit)):
+            self._call.cancelled()
+        elif error is not None and not isinstance(error, Halt):
+            await self._call.araised(error)
 
 
 def served(call: Call) -> Iterator[bytes]:

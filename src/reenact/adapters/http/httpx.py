@@ -12,7 +12,6 @@ from typing import Any
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.boundary import Call, begin, current, entered
-from reenact.model.event import Effect
 
 
 def install(module: ModuleType) -> None:
@@ -54,14 +53,14 @@ class _Library:
         return handle_async_request
 
     def _cross(self, original: Any, transport: Any, request: Any) -> Any:
-        headers = _pairs(request.headers)
-        if exchange.upgrades(headers, str(request.url)):
+        headers, url = _pairs(request.headers), str(request.url)
+        if exchange.upgrades(headers, url):
             return original(transport, request)
         body = self._in_memory(request)
         if body is None:
             body = exchange.Body.of(request.stream)
             request.stream = self.again(body)
-        call = begin(_effect(request, headers, body), Coding())
+        call = begin(exchange.effect(request.method, url, headers, body), Coding())
         if call is None:
             return original(transport, request)
         if call.answer is not None:
@@ -82,7 +81,7 @@ class _Library:
             async for part in request.stream:
                 body.add(part)
             request.stream = self.again(body)
-        call = begin(_effect(request, headers, body), Coding())
+        call = begin(exchange.effect(request.method, url, headers, body), Coding())
         if call is None:
             return await original(transport, request)
         if call.answer is not None:
@@ -169,10 +168,6 @@ class _Served:
 
 def _pairs(headers: Any) -> list[tuple[str, str]]:
     return [(exchange.text(key), exchange.text(value)) for key, value in headers.raw]
-
-
-def _effect(request: Any, headers: list[tuple[str, str]], body: exchange.Body) -> Effect:
-    return exchange.effect(request.method, str(request.url), headers, body)
 
 
 def _head(response: Any) -> dict[str, Any]:

@@ -74,8 +74,11 @@ def _tree(message: Any, reduce: _Reducer) -> Any:
     except (TypeError, ValueError):
         # Bytes, which the recorder keeps as blobs; keys that are no text; lone surrogates: the codec knows them all.
         return reduce.whole(message)
-    # Keys that look like the codec's own tags are escaped there.
-    return reduce.whole(message) if b'{"$' in data or b',"$' in data else orjson.Fragment(data)
+    if b"$" in data and (b'{"$' in data or b',"$' in data):
+        # Keys that look like the codec's own tags are escaped there. Few texts have any of that: the first look is
+        # ten times faster than the others.
+        return reduce.whole(message)
+    return orjson.Fragment(data)
 
 
 class _Reducer:
@@ -187,4 +190,4 @@ def _plain(value: Any) -> Any:
         return value
     encoder = codec.Encoder()
     tree = encoder.encode(value)
-    return f"<{codec.type_name(type(value))}>" if encoder.unkept else codec.decode(tree)
+    return f"<{type(value).__module__}.{type(value).__qualname__}>" if encoder.unkept else codec.decode(tree)

@@ -52,6 +52,11 @@ def pack(value: Any) -> Any:
         if name in _NESTED:
             item = [pack(part) for part in item] if isinstance(item, (list, tuple)) else pack(item)
         tree[name] = item
+    if isinstance(value, usage.UsageBase) and (
+        more := value.__dict__.keys() - {name for name, _, _ in fields}
+    ):
+        # What providers count beside tokens (searches, say) are attributes, but no fields.
+        tree["more"] = {name: value.__dict__[name] for name in sorted(more)}
     return tree
 
 
@@ -72,6 +77,8 @@ def unpack(tree: Any) -> Any:
             values[name] = factory()
     instance: Any = object.__new__(kind)
     instance.__dict__.update(values)
+    if "more" in tree:
+        instance.__dict__.update(tree["more"])
     return instance
 
 

@@ -167,6 +167,7 @@ class _Generators:
         self._run = run
         self._home = threading.get_ident()
         self._first: _Random | None = None
+        self._beginning = False
         self._material = b""
         self._by_scope: dict[str, _Random] = {}
         self._seeds: dict[str, tuple[int, _Random, bytes]] = {}
@@ -216,6 +217,10 @@ class _Generators:
             _Random.setstate(random._inst, self._first.getstate())
 
     def _begin(self) -> _Random:
+        if self._beginning:
+            # A collected object's `__del__` draws in the middle of this.
+            return _Random(int.from_bytes(_urandom(16), "big"))
+        self._beginning = True
         packed = self._run.handler.draw(self._run.root, "entropy:seed", self._live)
         self.shared, state = _unpack(packed)
         self._first = first = _Random(0)

@@ -10,11 +10,13 @@ import multiprocessing.process
 import multiprocessing.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -69,27 +71,39 @@ def _listening() -> tuple[Scope, Family] | None:
 
 def _popen(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     listening = _listening()
-    if listening is None or _asks_the_machine(sys._getframe(1)):
-        return wrapped(*args, **kwargs)
-    scope, family = listening
     try:
-        bound = inspect.signature(wrapped).bind(*args, **kwargs)
+        bound = inspect.signature(wrapped).bind(*args, **kwargs) if listening is not None else None
     except TypeError:
-        return wrapped(*args, **kwargs)
+        bound = None
+    if listening is None or bound is None or _asks_the_machine(sys._getframe(1)):
+        wrapped(*args, **kwargs)
+        return
+    scope, family = listening
     command = _words(bound.arguments["args"])
     path = family.spawning(scope, f"proc:{title(command, shell=bool(bound.arguments.get('shell')))}", command)
-    if path is None:
-        wrapped(*args, **kwargs)
-    else:
-        with entered(None):
-            given = bound.arguments.get("env")
-            bound.arguments["env"] = _joining(family, path, os.environ if given is None else given)
-            _forks.foreign = bound.arguments.get("preexec_fn") is not None
-            try:
-                wrapped(*bound.args, **bound.kwargs)
-            finally:
-                _forks.foreign = False
-    family.running(instance.pid)
+    try:
+        if path is None:
+            # What is not there does nothing, and needs no mention.
+            there = bound.arguments.get("shell") or not command or shutil.which(command[0]) is not None
+            with entered(scope if there else None):
+                wrapped(*args, **kwargs)
+        else:
+            _start_joined(wrapped, bound, family, path)
+    except OSError:
+        family.running(path, None)
+        raise
+    family.running(path, instance.pid)
+
+
+def _start_joined(wrapped: Callable[..., None], bound: inspect.BoundArguments, family: Family, path: str) -> None:
+    given = bound.arguments.get("env")
+    with entered(None):
+        bound.arguments["env"] = _joining(family, path, os.environ if given is None else given)
+        _forks.foreign = bound.arguments.get("preexec_fn") is not None
+        try:
+            wrapped(*bound.args, **bound.kwargs)
+        finally:
+            _forks.foreign = False
 
 
 def _joining(family: Family, path: str, environ: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -98,16 +112,20 @@ def _joining(family: Family, path: str, environ: Mapping[Any, Any]) -> dict[Any,
 
 
 def _start(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    if _listening() is None:
-        return wrapped(*args, **kwargs)
+    listening = _listening()
+    if listening is None:
+        wrapped(*args, **kwargs)
+        return
     target = getattr(instance, "_target", None)
-    name = getattr(target, "__qualname__", None) or type(instance).__name__
-    token = _next.set(f"proc:{_plain(name)}")
+    name = f"proc:{_plain(getattr(target, '__qualname__', None) or type(instance).__name__)}"
+    if (getattr(instance, "_start_method", None) or multiprocessing.get_start_method()) == "forkserver":
+        # Forked by a server that serves everybody: it cannot be told who it is. That it ran is said, at least.
+        listening[1].spawning(listening[0], name, [f"{name[5:]} (multiprocessing forkserver)"])
+    token = _next.set(name)
     try:
         wrapped(*args, **kwargs)
     finally:
         _next.reset(token)
-    return None
 
 
 def _spawnv(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
@@ -134,7 +152,7 @@ def _spawnv(wrapped: Callable[..., int], instance: Any, args: tuple[Any, ...], k
                         os.putenv(key, os.environ[key])
                     else:
                         os.unsetenv(key)
-    family.running(pid)
+    family.running(path, pid)
     return pid
 
 
@@ -158,7 +176,7 @@ def _fork(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
             child = family.forked(path)
         _scope.set(child)
     else:
-        family.running(pid)
+        family.running(path, pid)
     return result
 
 
@@ -191,7 +209,7 @@ def title(command: Sequence[str], *, shell: bool = False) -> str:
     words = command[0].split() if shell and command else list(command)
     if not words:
         return "?"
-    name = os.path.basename(words[0])
+    name = Path(words[0]).name
     if not re.fullmatch(r"(python|pypy)[\d.]*(\.exe)?", name):
         return _plain(name)
     rest = iter(words[1:])
@@ -200,10 +218,10 @@ def title(command: Sequence[str], *, shell: bool = False) -> str:
             next(rest, None)
         elif word == "-m":
             return _plain(next(rest, "?"))
-        elif word == "-c" or word == "-":
+        elif word in {"-c", "-"}:
             return word
         elif not word.startswith("-"):
-            return _plain(os.path.basename(word).removesuffix(".py"))
+            return _plain(Path(word).name.removesuffix(".py"))
     return _plain(name)
 
 

@@ -6,6 +6,7 @@ the effect of one kind and gives a `ModelCall`, or None to what it does not know
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -57,15 +58,14 @@ class Exchange:
 
 
 def read(log: Log, call: CallRecord) -> ModelCall | None:
-    """The model call that an effect is, or None where it is none. Never raises: what is odd is read as far as it goes."""
+    """The model call that an effect is, or None where it is none. Never raises, however odd the effect is."""
     if call.kind not in _KINDS:
         return None
     asked = Exchange(log, call)
     for reader in _readers:
-        try:
+        found = None
+        with suppress(Exception):
             found = reader(asked)
-        except Exception:
-            continue
         if found is not None:
             return found
     return None
@@ -80,15 +80,8 @@ def add_reader(reader: Reader, kind: str) -> None:
 def _pydantic_ai(asked: Asked) -> ModelCall | None:
     if asked.kind != "model" or not pydantic_ai.speaks(asked.args.get("messages")):
         return None
-    reply = asked.value
-    if asked.stream and not (isinstance(reply, dict) and reply.get("parts")):
-        # The whole response follows the pieces of a stream.
-        reply = next((chunk for chunk in reversed(asked.chunks) if _whole(chunk)), reply)
+    reply = pydantic_ai.streamed(asked.value, asked.chunks) if asked.stream else asked.value
     return pydantic_ai.read(asked.name, asked.args, reply)
-
-
-def _whole(chunk: Any) -> bool:
-    return isinstance(chunk, dict) and isinstance(chunk.get("parts"), list)
 
 
 def _model(asked: Asked) -> ModelCall | None:
@@ -101,10 +94,14 @@ def _model(asked: Asked) -> ModelCall | None:
         return openai.read_chat({"model": name, **args}, value, [])
     messages = openai.chat_messages(args.get("messages"))
     if not messages:
-        given = args.get("prompt") or args.get("question") or args.get("input") or next(iter(args.values()), None)
+        given = (
+            args.get("prompt") or args.get("question") or args.get("input") or next(iter(args.values()), None)
+        )
         messages = (Message("user", content(given)),) if given is not None else ()
     if asked.stream:
-        answer: Message | None = Message("assistant", asked.body.decode(errors="replace") or content(asked.chunks))
+        answer: Message | None = Message(
+            "assistant", asked.body.decode(errors="replace") or content(asked.chunks)
+        )
     elif isinstance(value, dict) and ("role" in value or "tool_calls" in value):
         answer = openai.chat_message(value)
     else:
@@ -133,7 +130,9 @@ def _http(asked: Asked) -> ModelCall | None:
         return google.read(model, request, replies)
     if path.endswith("messages"):
         return anthropic.read(request, reply, pieces)
-    found = (openai.read_responses if path.endswith("responses") else openai.read_chat)(request, reply, pieces)
+    found = (openai.read_responses if path.endswith("responses") else openai.read_chat)(
+        request, reply, pieces
+    )
     return found if host != "api.openai.com" else _by_openai(found)
 
 
@@ -141,6 +140,14 @@ def _by_openai(call: ModelCall) -> ModelCall:
     return replace(call, provider="openai")
 
 
-_PATHS = ("chat/completions", "completions", "responses", "messages", "api/chat", "api/generate", "enerateContent")
+_PATHS = (
+    "chat/completions",
+    "completions",
+    "responses",
+    "messages",
+    "api/chat",
+    "api/generate",
+    "enerateContent",
+)
 _KINDS = {"model", "http"}
 _readers: list[Reader] = [_pydantic_ai, _http, _model]

@@ -41,7 +41,8 @@ class Message:
         return (
             self.role == other.role
             and self.text.strip() == other.text.strip()
-            and [(call.name, call.args) for call in self.calls] == [(call.name, call.args) for call in other.calls]
+            and [(call.name, call.args) for call in self.calls]
+            == [(call.name, call.args) for call in other.calls]
         )
 
 

@@ -54,7 +54,13 @@ def read_chat(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]])
     elif isinstance(reply.get("message"), dict):
         # Ollama, whose own API differs in little else.
         answer = chat_message(reply["message"])
-        reply = {**reply, "usage": {"prompt_tokens": reply.get("prompt_eval_count"), "completion_tokens": reply.get("eval_count")}}
+        reply = {
+            **reply,
+            "usage": {
+                "prompt_tokens": reply.get("prompt_eval_count"),
+                "completion_tokens": reply.get("eval_count"),
+            },
+        }
     return ModelCall(
         model=str(reply.get("model") or request.get("model") or ""),
         messages=chat_messages(request.get("messages")) or _prompted(request),
@@ -81,8 +87,13 @@ def _chat_stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str
     for piece in pieces:
         summary.update({key: piece[key] for key in ("model", "usage", "error") if piece.get(key)})
         if "eval_count" in piece:
-            summary["usage"] = {"prompt_tokens": piece.get("prompt_eval_count"), "completion_tokens": piece["eval_count"]}
-        choices = piece.get("choices") or ([{"delta": piece["message"]}] if isinstance(piece.get("message"), dict) else [])
+            summary["usage"] = {
+                "prompt_tokens": piece.get("prompt_eval_count"),
+                "completion_tokens": piece["eval_count"],
+            }
+        choices = piece.get("choices") or (
+            [{"delta": piece["message"]}] if isinstance(piece.get("message"), dict) else []
+        )
         for choice in choices[:1]:
             _delta(draft, choice.get("delta") or {}, choice.get("text"))
     return assembled(draft), summary
@@ -96,7 +107,12 @@ def _delta(draft: Draft, delta: dict[str, Any], text: Any) -> None:
         given = function.get("arguments") or ""
         # Ollama sends whole calls without an index, their arguments as an object.
         key = call.get("index", place if isinstance(given, str) else len(draft.calls))
-        draft.call(key, function.get("name") or "", given if isinstance(given, str) else compact(given), call.get("id") or "")
+        draft.call(
+            key,
+            function.get("name") or "",
+            given if isinstance(given, str) else compact(given),
+            call.get("id") or "",
+        )
 
 
 def read_responses(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]]) -> ModelCall:
@@ -145,7 +161,11 @@ def _items(items: list[Any]) -> tuple[Message, ...]:
     for item in items:
         kind = item.get("type") if isinstance(item, dict) else None
         if kind in ("function_call", "custom_tool_call"):
-            call = ToolCall(str(item.get("name")), arguments(item.get("arguments", item.get("input"))), str(item.get("call_id")))
+            call = ToolCall(
+                str(item.get("name")),
+                arguments(item.get("arguments", item.get("input"))),
+                str(item.get("call_id")),
+            )
             names[call.id] = call.name
             found.append(Message("assistant", calls=(call,)))
         elif kind in ("function_call_output", "custom_tool_call_output"):
@@ -161,7 +181,9 @@ def _items(items: list[Any]) -> tuple[Message, ...]:
 
 
 def _hosted(item: dict[str, Any], kind: str) -> ToolCall:
-    left = {key: value for key, value in item.items() if key not in ("type", "id", "status") and value is not None}
+    left = {
+        key: value for key, value in item.items() if key not in ("type", "id", "status") and value is not None
+    }
     return ToolCall(kind.removesuffix("_call"), left, str(item.get("id") or ""))
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
-from reenact.model.reading.call import ModelCall
+from reenact.model.reading.call import ModelCall, Usage
 
 
 def cost(call: ModelCall) -> float | None:
@@ -14,24 +15,25 @@ def cost(call: ModelCall) -> float | None:
     usage = call.usage
     if usage is None or not call.model:
         return None
-    return _cost(call.model, call.provider, usage.input, usage.output, usage.cached, usage.written)
+    return _cost(call.model, call.provider, usage)
 
 
 @lru_cache(4096)
-def _cost(model: str, provider: str, given: int, made: int, cached: int, written: int) -> float | None:
+def _cost(model: str, provider: str, used: Usage) -> float | None:
     prices = _prices()
     if prices is None:
         return None
     usage = prices.Usage(
-        input_tokens=given, output_tokens=made, cache_read_tokens=cached or None, cache_write_tokens=written or None
+        input_tokens=used.input,
+        output_tokens=used.output,
+        cache_read_tokens=used.cached or None,
+        cache_write_tokens=used.written or None,
     )
     # A name such as `openai/gpt-4o` says both; the provider's own word may be one that the list does not know.
     short = model.rpartition("/")[2]
     for reference, whose in ((model, provider), (model, ""), (short, "")):
-        try:
+        with suppress(Exception):
             return float(prices.calc_price(usage, model_ref=reference, provider_id=whose or None).total_price)
-        except Exception:
-            continue
     return None
 
 

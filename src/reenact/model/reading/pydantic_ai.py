@@ -8,6 +8,14 @@ from reenact.model.plain import compact
 from reenact.model.reading.call import Message, ModelCall, ToolCall
 from reenact.model.reading.text import arguments, content, counted
 
+_CLASSES = {
+    "TextPart": "text",
+    "ThinkingPart": "thinking",
+    "ToolCallPart": "tool-call",
+    "NativeToolCallPart": "builtin-tool-call",
+    "BuiltinToolCallPart": "builtin-tool-call",
+    "FilePart": "file",
+}
 _ROLES = {"system-prompt": "system", "user-prompt": "user", "tool-return": "tool", "retry-prompt": "tool"}
 
 
@@ -43,7 +51,7 @@ def messages(items: list[Any]) -> tuple[Message, ...]:
 
 
 def _part(part: dict[str, Any]) -> Message:
-    kind = str(part.get("part_kind"))
+    kind = _kind(part)
     role = _ROLES.get(kind, "user")
     name = str(part.get("tool_name") or "")
     if kind == "retry-prompt" and not name:
@@ -60,7 +68,7 @@ def response(item: dict[str, Any]) -> Message:
     thought: list[str] = []
     calls: list[ToolCall] = []
     for part in item.get("parts") or ():
-        kind = str(part.get("part_kind")) if isinstance(part, dict) else ""
+        kind = _kind(part)
         if kind.endswith("tool-call"):
             given = arguments(part.get("args"))
             calls.append(ToolCall(str(part.get("tool_name")), given, str(part.get("tool_call_id") or "")))
@@ -73,6 +81,32 @@ def response(item: dict[str, Any]) -> Message:
     return Message("assistant", "\n".join(said), tuple(calls), thinking="\n".join(thought))
 
 
+def _kind(part: Any) -> str:
+    """`text`, `tool-call` …: by its own word, or by its class where the adapter left out what is so by default."""
+    if not isinstance(part, dict):
+        return ""
+    return str(part.get("part_kind") or _CLASSES.get(str(part.get("type")), ""))
+
+
+def streamed(head: Any, chunks: list[Any]) -> dict[str, Any]:
+    """The response that a stream's events make: the last chunk, or as far as the program read."""
+    parts: dict[int, dict[str, Any]] = {}
+    news: dict[str, Any] = dict(head) if isinstance(head, dict) else {}
+    for chunk in chunks:
+        if isinstance(chunk.get("response"), dict):
+            return dict(chunk["response"])
+        news.update(chunk.get("news") or {})
+        event = chunk.get("event") or {}
+        place = event.get("index", 0)
+        if isinstance(event.get("part"), dict):
+            parts[place] = dict(event["part"])
+        elif isinstance(delta := event.get("delta"), dict) and place in parts:
+            for key, more in (("content", "content_delta"), ("args", "args_delta"), ("tool_name", "tool_name_delta")):
+                if isinstance(delta.get(more), str):
+                    parts[place][key] = (parts[place].get(key) or "") + delta[more]
+    return {**news, "parts": [parts[place] for place in sorted(parts)]}
+
+
 def read(model: str, args: dict[str, Any], reply: Any) -> ModelCall:
     """A model request as the adapter records it."""
     reply = reply if isinstance(reply, dict) else {}
@@ -82,7 +116,7 @@ def read(model: str, args: dict[str, Any], reply: Any) -> ModelCall:
         messages=messages(args["messages"]),
         answer=response(reply) if "parts" in reply else None,
         usage=counted(reply.get("usage")),
-        provider=str(reply.get("provider_name") or ""),
+        provider=str(reply.get("provider_name") or args.get("provider") or ""),
         tools=tuple(tool if isinstance(tool, str) else str(tool.get("name") or "") for tool in tools),
         streamed=bool(args.get("stream")),
     )

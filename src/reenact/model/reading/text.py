@@ -60,7 +60,9 @@ def counted(usage: Any) -> Usage | None:
 
 def assembled(draft: Draft, author: str = "") -> Message:
     """The message that a stream's pieces make."""
-    calls = tuple(ToolCall(call["name"], arguments(call["args"]), call["id"]) for call in draft.calls.values())
+    calls = tuple(
+        ToolCall(call["name"], arguments(call["args"]), call["id"]) for call in draft.calls.values()
+    )
     return Message("assistant", "".join(draft.text), calls, author, thinking="".join(draft.thinking))
 
 

@@ -1,0 +1,86 @@
+"""`python -m benchmarks [--quick] [--only NAME]`: measure, and write RESULTS.md."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from benchmarks import elsewhere, first_token, idle, long_chat, recording, replay, report, subjects
+from benchmarks.plan import Plan, Tell
+from benchmarks.workers import Broken
+
+SECTIONS: dict[str, Callable[[Plan], report.Section]] = {
+    "idle": idle.measure,
+    "recording": recording.measure,
+    "first-token": first_token.measure,
+    "replay": replay.measure,
+    "long-chat": long_chat.measure,
+    "elsewhere": elsewhere.measure,
+}
+RESULTS = Path(__file__).parent / "RESULTS.md"
+
+console = Console(stderr=True)
+
+
+def main(
+    quick: Annotated[bool, typer.Option(help="A look at whether all of it works, in a minute or two.")] = False,
+    only: Annotated[list[str] | None, typer.Option(help=f"Of: {', '.join(SECTIONS)}. May be repeated.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Where the results go, if not to RESULTS.md here.")] = None,
+) -> None:
+    """Measure what Reenact costs, side by side with the packages that record the same work."""
+    names = only or list(SECTIONS)
+    if unknown := [name for name in names if name not in SECTIONS]:
+        console.print(f"no benchmark is called {unknown[0]!r}; there are: {', '.join(SECTIONS)}")
+        raise typer.Exit(2)
+    # A quick or partial run does not overwrite the results of a whole one.
+    path = output or (RESULTS if not quick and not only else RESULTS.with_name("RESULTS.partial.md"))
+    absent = [name for name, kind in subjects.SUBJECTS.items() if not kind().installed]
+    if absent:
+        console.print(f"not installed here, and so not measured: {', '.join(absent)} (`make bench` installs them)")
+    began = monotonic()
+    found = _measured(names, quick=quick)
+    command = "make bench" if not sys.argv[1:] else f"python -m benchmarks {' '.join(sys.argv[1:])}"
+    report.write(found, path, command=command, took=monotonic() - began, quick=quick)
+    for section in found:
+        _show(section)
+    console.print(f"written to {path}")
+
+
+def _measured(names: list[str], *, quick: bool) -> list[report.Section]:
+    found = []
+    with _progress(len(names)) as (tell, done):
+        for name in names:
+            tell(name)
+            try:
+                found.append(SECTIONS[name](Plan(quick, tell)))
+            except Broken as error:
+                found.append(report.Section(name, f"**Could not be measured:** {error}"))
+            done()
+    return found
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[tuple[Tell, Callable[[], None]]]:
+    columns = (SpinnerColumn(), BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda text: progress.update(task, description=text), lambda: progress.advance(task)
+
+
+def _show(section: report.Section) -> None:
+    console.print(f"\n[bold]{section.title}[/bold]")
+    for figure in section.figures:
+        mark = {True: "[green]met[/green]   ", False: "[red]missed[/red]", None: "      "}[figure.met]
+        console.print(f"  {mark} {figure.what}: {figure.found}  [dim]{figure.target}[/dim]", highlight=False)
+
+
+if __name__ == "__main__":
+    typer.run(main)
