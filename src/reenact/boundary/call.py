@@ -40,7 +40,8 @@ class Answer:
 
     `end` is how a stream ended: None where the recording stops, `"ended"`, `"closed"` (the program stopped reading),
     `"cancelled"` (it was cancelled while it waited for more), or the error it broke off with. `end_order` is the
-    place of an end that came from outside.
+    place of an end that came from outside. `cut` is set where the recording stops before the outcome, or before the
+    stream's end: the place behind all that it has.
     """
 
     outcome: Outcome
@@ -49,6 +50,7 @@ class Answer:
     pieces: tuple[Piece, ...] = ()
     end: str | BaseException | None = None
     end_order: int | None = None
+    cut: int | None = None
 
 
 class Handler(Protocol):
@@ -257,8 +259,9 @@ class Call:
         for piece in answer.pieces:
             turnstile.pass_sync(piece.order, None)
             yield self.wire.load(piece.value)
-        if answer.end_order is not None:
-            turnstile.pass_sync(answer.end_order, None)
+        end = answer.end_order if answer.end_order is not None else answer.cut
+        if end is not None:
+            turnstile.pass_sync(end, None)
         self._finish(answer)
 
     async def apieces(self) -> AsyncIterator[Any]:
@@ -337,6 +340,8 @@ class Call:
     def _deliver(self, answer: Answer) -> Any:
         if isinstance(answer.outcome, Failure):
             raise answer.outcome.error
+        if answer.order is not None and answer.order == answer.cut:
+            raise self.scope.run.handler.read_on(answer)
         assert isinstance(answer.outcome, Value)
         return self.wire.load(answer.outcome.value)
 
@@ -344,8 +349,9 @@ class Call:
         turnstile = self.scope.run.turnstile
         if answer.end == "cancelled":
             await turnstile.hang(lambda: self.scope.run.handler.read_on(answer))
-        if answer.end_order is not None:
-            await turnstile.pass_async(answer.end_order, None)
+        end = answer.end_order if answer.end_order is not None else answer.cut
+        if end is not None:
+            await turnstile.pass_async(end, None)
         self._finish(answer)
 
     def _finish(self, answer: Answer) -> None:

@@ -146,8 +146,11 @@ class _Pump:
                 self.rest()
             return
         entry = heapq.heappop(self.queue)[2]
-        entry.release()
-        self.loop.call_soon(self._run, context=self._context)
+        try:
+            entry.release()
+        finally:
+            # Whatever one of them raises, the others go on.
+            self.loop.call_soon(self._run, context=self._context)
 
 
 class _Entry:

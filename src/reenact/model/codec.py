@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import datetime as dt
+import marshal
 import math
 import pathlib
 import re
@@ -80,6 +81,8 @@ class Encoder:
         kind = type(value)
         if kind is str:
             return value
+        if self._depth == 0 and (kind is dict or kind is list) and (tree := _plain(value)) is not None:
+            return tree
         known = _ENCODE.get(kind)
         self._depth += 1
         try:
@@ -183,6 +186,21 @@ class Encoder:
         return {"$unkept": [name, _printable(text)]}
 
 
+def _plain(value: Any) -> Tree | None:
+    """A copy of what JSON has words for, made in C in a third of the time that a walk takes; None for all else."""
+    try:
+        # marshal refuses subclasses (an IntEnum, a namedtuple), which orjson would take for their bases.
+        marshal.dumps(value, 2)
+        data = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
+    except (TypeError, ValueError):
+        return None
+    if b'"$' in data:
+        return None
+    tree = orjson.loads(data)
+    # A tuple has become a list, and infinity None.
+    return tree if tree == value else None
+
+
 def encode_error(error: BaseException, encoder: Encoder, depth: int = 0) -> Tree:
     """An exception as a tree: its type, arguments, text, attributes and the exceptions that it was raised from."""
     attributes = {name: item for name, item in vars(error).items() if not name.startswith("__")}
@@ -266,15 +284,23 @@ def find_type(name: str) -> type | None:
 
 def decode(tree: Tree) -> Any:
     """The value of a tree, its Python types restored. Shares nothing with the tree."""
+    if type(tree) is dict or type(tree) is list:
+        data = dumps(tree)
+        # Without a tag the tree is the value, and reading JSON copies it faster than a walk.
+        return _decode(tree) if b'"$' in data else loads(data)
+    return tree
+
+
+def _decode(tree: Tree) -> Any:
     if type(tree) is dict:
         if len(tree) == 1:
             ((key, inner),) = tree.items()
             known = _DECODE.get(key)
             if known is not None:
                 return known(inner)
-        return {key: item if type(item) is str else decode(item) for key, item in tree.items()}
+        return {key: item if type(item) is str else _decode(item) for key, item in tree.items()}
     if type(tree) is list:
-        return [item if type(item) is str else decode(item) for item in tree]
+        return [item if type(item) is str else _decode(item) for item in tree]
     return tree
 
 

@@ -18,8 +18,8 @@ from reenact.model.divergence import ABSENT, Mismatch
 from reenact.model.event import Tree
 
 VOLATILE_HEADERS = (
-    "accept-encoding", "api-key", "authorization", "connection", "content-length", "cookie", "host",
-    "idempotency-key", "traceparent", "tracestate", "user-agent", "x-api-key", "x-goog-api-client",
+    "accept-encoding", "amz-sdk-*", "api-key", "authorization", "connection", "content-length", "cookie", "host",
+    "idempotency-key", "traceparent", "tracestate", "user-agent", "x-amz-date", "x-api-key", "x-goog-api-client",
     "x-goog-api-key", "x-request-id", "x-stainless-*",
 )  # fmt: skip
 """Request headers that differ from run to run, or with the library's version, though the question is the same.

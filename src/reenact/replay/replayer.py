@@ -122,7 +122,9 @@ class Replayer:
     def read_on(self, answer: Answer) -> BaseException:
         call = self._log.calls[answer.call or 0]
         detail = (
-            "the program reads on where, recorded, it had stopped reading the stream"
+            "the recording ends here: its run was cut off in this call"
+            if answer.order is not None and answer.order == answer.cut
+            else "the program reads on where, recorded, it had stopped reading the stream"
             if answer.end == "closed"
             else f"the recording ends in the middle of this stream, after {len(answer.pieces)} chunks"
         )
@@ -259,10 +261,10 @@ class Replayer:
         if self._lets_live(effect.kind, effect.label):
             return Ticket(call.number, call.order) if self._counted(effect) else Ticket(call.number)
         outcome = call.outcome
+        behind = len(self._log.times)
         if outcome is None:
-            raise self._halt(
-                self._divergence(Departure.EXTRA, call, detail="the recording ends here: its run was cut off in this call")
-            )
+            # What others were still given comes first.
+            return Answer(Value(None), behind, call.number, cut=behind)
         self.turnstile.abandon(self.cursor.places_inside(call))
         self.served += 1
         if outcome["event"] == "cancelled":
@@ -272,7 +274,8 @@ class Replayer:
         pieces = tuple(Piece(order, self._log.value(self._kept(call, tree))) for order, _, tree in call.pieces)
         end = codec.decode_error(call.end) if isinstance(call.end, dict) else call.end
         value = Value(self._log.value(self._kept(call, outcome["value"])), bool(outcome.get("stream")))
-        return Answer(value, call.order, call.number, pieces, end, call.end_order)
+        cut = behind if end is None and value.stream else None
+        return Answer(value, call.order, call.number, pieces, end, call.end_order, cut)
 
     def _kept(self, call: CallRecord, tree: Tree) -> Tree:
         if "error" not in (call.outcome or {}) and codec.has_unkept(tree):

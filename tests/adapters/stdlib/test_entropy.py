@@ -350,3 +350,27 @@ def test_numpy_imported_in_the_run_draws_the_recorded_numbers(processes):
     second, verdict = program("replay")
     assert first == second
     assert verdict.startswith("faithful")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_draws_its_own_and_the_same_in_a_replay(processes):
+    program = processes(
+        """
+        import os, random, time, uuid
+
+        def work():
+            before = random.random()
+            receive, send = os.pipe()
+            if os.fork() == 0:
+                os.write(send, repr([random.random(), random.gauss(0, 1), str(uuid.uuid4()), time.time()]).encode())
+                os._exit(0)
+            os.wait()
+            found = os.read(receive, 1000).decode(), random.random()
+            assert str(found[1]) not in found[0]
+            return before, *found
+        """
+    )
+    (first,) = program("record")
+    second, verdict = program("replay")
+    assert first == second
+    assert verdict.startswith("faithful")
