@@ -210,6 +210,8 @@ class RecordingInProgress(_Session):
         if self._family is not None:
             self._family.finish()
         ending: dict[str, Tree] = {"status": "ok" if error is None else "error", **self.ending}
+        if self._run is not None and isinstance(self._run.turnstile, RecordingTurnstile) and self._run.turnstile.uncertain:
+            ending["uncertain"] = self._run.turnstile.uncertain
         if self.output is not _UNSET:
             ending["output"] = self._recorder.encode(self.output)
         if error is not None:

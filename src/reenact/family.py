@@ -103,7 +103,7 @@ class Recorded:
         for command, count in outside.items():
             times = f" ({count} times)" if count > 1 else ""
             self._recorder.note("unrecorded", f"the program ran {command}{times}: what it did is not recorded")
-            warn(f"the program ran {command}{times}, which is not recorded: a replay will run it again")
+            warn(f"the program ran {command}{times}, which is not recorded: a replay needs --live process")
         self._spawned.clear()
 
 
@@ -127,15 +127,22 @@ class Replayed:
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         """Find the recorded process; an unknown one is a departure."""
         path = scope.child(name).path
-        if path in self._log.spawned:
+        known = path in self._log.spawned
+        if known:
             self._started.append(path)
-            return path if logs_of(self.recording, path) else None
+            if logs_of(self.recording, path):
+                return path
+            if command and shutil.which(command[0]) is None:
+                # It could not be started when it was recorded, and cannot now.
+                return None
         replayer = self._replayer
         kind, _, word = name.partition(":")
         if replayer.gone_live or replayer.lets_live("process", f"process:{word or kind}"):
             replayer.let_live[f"process:{word or kind}"] = replayer.let_live.get(f"process:{word or kind}", 0) + 1
             return None
-        detail = f"a process that was not recorded is started: {' '.join(command)[:200]}"
+        # What it would do to the world, nobody knows: it is not run again without being asked for.
+        what = "what it did is not recorded" if known else "it was not recorded"
+        detail = f"a process is started, and {what}: {' '.join(command)[:200]}"
         if replayer.strict:
             raise replayer.refuse(path, detail, "let it run: live=['process']")
         replayer.divergences.append(Divergence(Departure.EXTRA, path, detail=detail))

@@ -46,9 +46,15 @@ def test_a_recording_goes_out_and_comes_in_elsewhere(home, ids, tmp_path, capsys
 
 def test_one_bad_file_among_good_ones_is_named_and_the_good_ones_come_in(home, capsys):
     Path("bad.json").write_text("{}")
-    assert main(["import", str(DATA / "swe_agent.traj"), "bad.json", str(DATA / "tau_bench.jsonl"), "--json"]) == 2
+    assert (
+        main(["import", str(DATA / "swe_agent.traj"), "bad.json", str(DATA / "tau_bench.jsonl"), "--json"])
+        == 2
+    )
     out, err = capsys.readouterr()
-    assert [(Path(row["file"]).name, len(row["ids"])) for row in json.loads(out)] == [("swe_agent.traj", 1), ("tau_bench.jsonl", 2)]
+    assert [(Path(row["file"]).name, len(row["ids"])) for row in json.loads(out)] == [
+        ("swe_agent.traj", 1),
+        ("tau_bench.jsonl", 2),
+    ]
     assert "bad.json" in err
     assert len(home.ids()) == 3
 

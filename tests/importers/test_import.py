@@ -37,7 +37,9 @@ def test_tau_bench_is_one_recording_per_line_with_reward_and_status(store):
     found, (good, bad) = bring(store, DATA / "tau_bench.jsonl")
     assert found == "chat"
     assert (good.status, bad.status) == ("ok", "error")
-    assert {"reward:1", "reward:0"} == {tag for run in (good, bad) for tag in run.tags if tag.startswith("reward")}
+    assert {"reward:1", "reward:0"} == {
+        tag for run in (good, bad) for tag in run.tags if tag.startswith("reward")
+    }
     assert all(any(tag.startswith("task:") for tag in run.tags) for run in (good, bad))
     assert good.header["source"]["info"]["task"]["instruction"]
 
@@ -67,7 +69,9 @@ def test_every_model_call_saw_all_messages_before_it(store):
 def test_nothing_that_was_said_is_lost(store):
     for run in bring(store, DATA / "tau_bench.jsonl")[1]:
         line = next(
-            row for row in map(json.loads, (DATA / "tau_bench.jsonl").read_text().splitlines()) if f"reward:{row['reward']:g}" in run.tags
+            row
+            for row in map(json.loads, (DATA / "tau_bench.jsonl").read_text().splitlines())
+            if f"reward:{row['reward']:g}" in run.tags
         )
         text = "\n".join(step.text for step in RecordingFacts(run))
         for message in line["traj"]:
@@ -265,10 +269,20 @@ def test_our_own_come_as_file_folder_or_bare_events(store, tmp_path):
 @pytest.mark.parametrize(
     "messages",
     [
-        [{"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f", "arguments": "{bad"}}]}, {"role": "tool", "content": "x"}],
+        [
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"function": {"name": "f", "arguments": "{bad"}}],
+            },
+            {"role": "tool", "content": "x"},
+        ],
         [{"role": "assistant", "content": None, "tool_calls": None}, {"role": "tool", "content": None}],
         [{"role": "assistant", "content": [{"type": "text", "text": "hi"}, {"type": "image_url"}]}],
-        [{"role": "assistant", "content": "a", "function_call": {"name": "f", "arguments": "{}"}}, {"role": "function", "name": "f", "content": "1"}],
+        [
+            {"role": "assistant", "content": "a", "function_call": {"name": "f", "arguments": "{}"}},
+            {"role": "function", "name": "f", "content": "1"},
+        ],
         [{"role": "tool", "content": "x", "tool_call_id": "none"}, {"role": "assistant", "content": "ok"}],
         [{"role": "assistant", "content": "x", "timestamp": "yesterday"}],
         [{"role": "assistant", "content": "\ud83d lone"}],

@@ -39,7 +39,9 @@ def test_an_answer_sent_back_in_pieces_is_known():
     asked = ToolCall("add", {"x": 1}, "id")
     chat.turn(call(user("a"), answer=said("hm", asked)))
     result = Message("tool", "2", name="add")
-    assert chat.turn(call(user("a"), said("hm"), said("", ToolCall("add", {"x": 1})), result)).new == (result,)
+    assert chat.turn(call(user("a"), said("hm"), said("", ToolCall("add", {"x": 1})), result)).new == (
+        result,
+    )
 
 
 def test_a_rewritten_history_is_said():

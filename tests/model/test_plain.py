@@ -33,7 +33,7 @@ class Colour(enum.Enum):
         ({"$weird": 1}, {"$weird": 1}),
         ({1: "a"}, {"1": "a"}),
         (Order("x", (1, 2)), {"id": "x", "lines": [1, 2]}),
-        ([dt.datetime(2026, 1, 2, tzinfo=dt.timezone.utc)], ["2026-01-02T00:00:00+00:00"]),
+        ([dt.datetime(2026, 1, 2, tzinfo=dt.UTC)], ["2026-01-02T00:00:00+00:00"]),
         (decimal.Decimal("1.50"), "1.50"),
         (uuid.UUID(int=3), "00000000-0000-0000-0000-000000000003"),
         (Colour.RED, "RED"),
@@ -58,7 +58,14 @@ def test_values_become_plain_json(value, expected):
 
 
 def test_a_tag_that_is_damaged_does_no_harm():
-    for tree in ({"$tuple": 3}, {"$bytes": "!"}, {"$dataclass": []}, {"$enum": 1}, {"$datetime": {}}, {"$surrogates": "x"}):
+    for tree in (
+        {"$tuple": 3},
+        {"$bytes": "!"},
+        {"$dataclass": []},
+        {"$enum": 1},
+        {"$datetime": {}},
+        {"$surrogates": "x"},
+    ):
         orjson.dumps(plain(tree))
 
 

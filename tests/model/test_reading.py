@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -20,14 +21,23 @@ def log_of(*events, blob=lambda _: b""):
 
 
 def called(kind, name, args, number=1):
-    return {"event": "called", "call": number, "in": None, "at": "main", "kind": kind, "name": name, "n": 0, "args": args}
+    return {
+        "event": "called",
+        "call": number,
+        "in": None,
+        "at": "main",
+        "kind": kind,
+        "name": name,
+        "n": 0,
+        "args": args,
+    }
 
 
 def http_log(url, request, body, *, status=200, cut=(0,)):
     """An exchange whose answer arrives in pieces that are cut at the given bytes."""
     where = url.partition("//")[2].partition("?")[0].partition("#")[0]
     places = [*cut, len(body)]
-    pieces = [body[start:end] for start, end in zip(places, places[1:], strict=False)]
+    pieces = [body[start:end] for start, end in pairwise(places)]
     chunks = [{"event": "chunk", "call": 1, "value": codec.Encoder().encode(piece)} for piece in pieces]
     head = {"status": status, "reason": "OK", "version": "HTTP/1.1", "headers": []}
     return log_of(
@@ -38,7 +48,9 @@ def http_log(url, request, body, *, status=200, cut=(0,)):
     )
 
 
-@pytest.mark.parametrize("exchange", EXCHANGES, ids=[f"{row['url'].split('/')[-1][:30]}-{n}" for n, row in enumerate(EXCHANGES)])
+@pytest.mark.parametrize(
+    "exchange", EXCHANGES, ids=[f"{row['url'].split('/')[-1][:30]}-{n}" for n, row in enumerate(EXCHANGES)]
+)
 def test_a_real_exchange_reads_the_same_however_its_body_was_cut(exchange):
     expected = exchange["read"]
     body = exchange["body"].encode()
@@ -73,7 +85,9 @@ def test_what_the_api_refuses_is_told_in_its_own_words():
     assert (call.answer, call.problem, call.model) == (None, "You exceeded your current quota", "gpt-4o")
 
 
-@pytest.mark.parametrize("body", ["", "[1, 2]", "no json", '{"messages": 3}', '{"messages": [3, null]}', "null"])
+@pytest.mark.parametrize(
+    "body", ["", "[1, 2]", "no json", '{"messages": 3}', '{"messages": [3, null]}', "null"]
+)
 def test_an_odd_request_to_a_known_path_is_never_an_error(body):
     log = http_log("https://x.test/v1/chat/completions", body, b'{"choices": [{}]}')
     reading.read(log, log.calls[1])
@@ -101,28 +115,52 @@ def test_a_plain_function_marked_as_a_model_is_read_by_what_it_passes():
 PYDANTIC = {
     "provider": "openai",
     "stream": True,
-    "messages": [{"kind": "request", "instructions": "short", "parts": [{"content": "hello", "part_kind": "user-prompt"}]}],
+    "messages": [
+        {
+            "kind": "request",
+            "instructions": "short",
+            "parts": [{"content": "hello", "part_kind": "user-prompt"}],
+        }
+    ],
     "tools": [{"name": "add"}],
 }
 EVENTS = [
     {"event": {"type": "PartStartEvent", "index": 0, "part": {"type": "TextPart", "content": "Hel"}}},
-    {"event": {"type": "PartDeltaEvent", "index": 0, "delta": {"type": "TextPartDelta", "content_delta": "lo"}}},
+    {
+        "event": {
+            "type": "PartDeltaEvent",
+            "index": 0,
+            "delta": {"type": "TextPartDelta", "content_delta": "lo"},
+        }
+    },
 ]
 
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_pydantic_ai_streams_are_read_to_their_end_or_to_where_the_program_stopped(whole):
-    response = {"type": "ModelResponse", "parts": [{"type": "TextPart", "content": "Hello"}], "usage": {"input_tokens": 3}}
+    response = {
+        "type": "ModelResponse",
+        "parts": [{"type": "TextPart", "content": "Hello"}],
+        "usage": {"input_tokens": 3},
+    }
     chunks = [*EVENTS, {"response": response}] if whole else EVENTS
     log = log_of(
         called("model", "gpt-4o", PYDANTIC),
-        {"event": "returned", "call": 1, "value": {"model_name": "gpt-4o", "usage": {"input_tokens": 3}}, "stream": True},
+        {
+            "event": "returned",
+            "call": 1,
+            "value": {"model_name": "gpt-4o", "usage": {"input_tokens": 3}},
+            "stream": True,
+        },
         *({"event": "chunk", "call": 1, "value": chunk} for chunk in chunks),
     )
     call = reading.read(log, log.calls[1])
     assert call.answer.text == "Hello"
     assert call.usage.input == 3
-    assert [(message.role, message.text) for message in call.messages] == [("system", "short"), ("user", "hello")]
+    assert [(message.role, message.text) for message in call.messages] == [
+        ("system", "short"),
+        ("user", "hello"),
+    ]
     assert (call.tools, call.provider) == (("add",), "openai")
 
 

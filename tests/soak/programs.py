@@ -88,6 +88,7 @@ class Program:
     style: str = "mixed"
     addresses: dict[int, str] = field(default_factory=dict)
     log: list[Any] = field(default_factory=list)
+    story: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._shape = random.Random(self.seed)
@@ -102,11 +103,12 @@ class Program:
     def run(self) -> list[Any]:
         """Run it; returns its whole shared state, in the order in which it came about."""
         self.log.clear()
+        self.story.clear()
         if self.style == "sync":
             self._run_sync(self.body)
         else:
             asyncio.run(self._run(self.body))
-        return list(self.log)
+        return [self.log, self.story]
 
     def neighbour(self, call: int) -> tuple[Any, Any] | None:
         """That call and the statement behind it, if that is a call too: the two that an edit of order exchanges."""
@@ -180,12 +182,18 @@ class Program:
         # The state so far is part of every other question: what came first decides what is asked next.
         return [question, zlib.crc32(repr(self.log).encode())] if question != "same" else question
 
+    def _got(self, number: int, value: Any) -> None:
+        # What enters the next question are the values alone. With the number of the call in it, one call that is left
+        # out among equal ones would show first in others' questions, and only later where it is missing.
+        self.log.append(value)
+        self.story.append((number, value))
+
     async def _do_look(self, number: int, question: Any) -> None:
         self._asked("look", number)
         try:
-            self.log.append((number, await look(self._question(question))))
+            self._got(number, await look(self._question(question)))
         except LookupError as error:
-            self.log.append((number, repr(error)))
+            self._got(number, repr(error))
 
     async def _do_fetch(self, number: int, question: Any) -> None:
         self._fetch(number, question)
@@ -193,19 +201,19 @@ class Program:
     def _fetch(self, number: int, question: Any) -> None:
         self._asked("fetch", number)
         try:
-            self.log.append((number, fetch(self._question(question))))
+            self._got(number, fetch(self._question(question)))
         except LookupError as error:
-            self.log.append((number, repr(error)))
+            self._got(number, repr(error))
 
     async def _do_drip(self, number: int, question: Any) -> None:
         self._asked("drip", number)
         async for drop in drip(self._question(question)):
-            self.log.append((number, drop))
+            self._got(number, drop)
 
     def _pour(self, number: int, question: Any) -> None:
         self._asked("pour", number)
         for drop in pour(self._question(question)):
-            self.log.append((number, drop))
+            self._got(number, drop)
 
     async def _do_sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

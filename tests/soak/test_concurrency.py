@@ -63,19 +63,28 @@ def record(program):
 
 
 class Failures:
-    """What went wrong, each with how to see it again; the recording is kept for that."""
+    """What went wrong, each with how to see it again; the recording is kept for that.
+
+    A machine under load may let a thread come to rest later than a recording waits for it. Such a recording says so in
+    its last line, and its departures are counted apart.
+    """
 
     def __init__(self, style):
         self.style = style
         self.lines = []
+        self.doubtful = 0
 
     def add(self, recording, seed, text):
+        if recording.load().logs[0].sealed.get("uncertain"):
+            self.doubtful += 1
+            return
         kept = Path("/tmp/reenact-soak") / f"{self.style}-{seed}-{recording.id}"
         shutil.copytree(recording.path, kept, dirs_exist_ok=True)
         command = f"REENACT_SOAK_SEED={seed} pytest tests/soak/test_concurrency.py -m slow -k {self.style}"
         self.lines.append(f"seed {seed}: {text}\n    recording {kept}; again with: {command}")
 
-    def check(self):
+    def check(self, tried):
+        assert self.doubtful <= max(1, tried // 50), f"{self.doubtful} recordings are in doubt about their own order"
         assert not self.lines, f"{len(self.lines)} failed:\n" + "\n".join(self.lines)
 
 
@@ -103,9 +112,9 @@ def test_every_replay_is_faithful_and_ends_in_the_same_state(style, home):
     in_fresh_processes(style, fresh, failures)
     _rows["replays"].append(
         {"style": style, "recordings": len(mine), "steps": steps, "in a fresh process": len(fresh),
-         "not faithful": len(failures.lines), "recording s": recorded, "replaying s": replayed}
+         "not faithful": len(failures.lines), "stamped as in doubt": failures.doubtful, "recording s": recorded, "replaying s": replayed}
     )  # fmt: skip
-    failures.check()
+    failures.check(len(mine))
 
 
 def in_fresh_processes(style, kept, failures):
@@ -136,9 +145,10 @@ def test_every_deliberate_change_is_reported_at_its_step(style, home):
             right = places(recording.load(), program, edit)
             if found.step not in right:
                 failures.add(recording, seed, f"{edit} belongs to step {right} but is reported as {found}")
-    row = {"style": style, "recordings": len(mine), "edits": tried.total(), **tried, "wrong": len(failures.lines)}
+    row = {"style": style, "recordings": len(mine), "edits": tried.total(), **tried}
+    row |= {"missed, false or at a wrong step": len(failures.lines), "stamped as in doubt": failures.doubtful}
     _rows["edits"].append(row | {kind.value: kinds[kind.value] for kind in reenact.Departure})
-    failures.check()
+    failures.check(tried.total())
 
 
 def edits(program):
@@ -175,6 +185,8 @@ def places(recording, program, edit):
     step = next(s for s in recording if s.call.address == f"{scope}/tool:{kind}#{ordinal}")
     if edit.kind not in ("missing", "order"):
         return [step.number]
-    same = [s for s in recording if (s.call.scope, s.call.label) == (scope, step.call.label)]
+    # Workers at one queue take each other's questions.
+    stem = scope[: scope.rindex(".")] if "_queue.worker" in scope else scope
+    same = [s for s in recording if s.call.label == step.call.label and s.call.scope.startswith(stem)]
     asked = step.log.args(step.call)
     return [s.number for s in same if s.number >= step.number and s.log.args(s.call) == asked]

@@ -111,7 +111,13 @@ def test_filters_joined_answer_as_the_files_do(untouched):
 
 def test_a_summary_has_the_run_on_one_line(store):
     line = next(line for line in Index(store).summaries() if line.name == "second")
-    assert (line.status, line.steps, line.failed, line.tags, line.models) == ("ok", 6, 1, ("a", "b"), ("gpt-4o",))
+    assert (line.status, line.steps, line.failed, line.tags, line.models) == (
+        "ok",
+        6,
+        1,
+        ("a", "b"),
+        ("gpt-4o",),
+    )
     assert (line.input_tokens, line.output_tokens) == (14000, 40)
 
 
@@ -123,7 +129,9 @@ def test_the_last_written_comes_first(store):
 def test_only_what_changed_is_read_again(store, monkeypatch):
     Index(store).refresh()
     read = []
-    monkeypatch.setattr("reenact.store.index.load", lambda path: read.append(path.name) or store.load(str(path)))
+    monkeypatch.setattr(
+        "reenact.store.index.load", lambda path: read.append(path.name) or store.load(str(path))
+    )
     assert Index(store).refresh() == 0
     new = run(store, "fourth", ["ORD-1"])
     removed = store.remove("last") if store.ids()[0] != new else None
@@ -144,7 +152,10 @@ def test_a_recording_under_way_is_followed_as_it_grows(store):
     assert counts == [(1, "unsealed"), (2, "unsealed"), (3, "unsealed")]
 
 
-@pytest.mark.parametrize("damage", [b"", b"nonsense\n", b'{"event":"opened","format":99}\n', b'{"event":"opened","format":1}\nxx\n{}\n'])
+@pytest.mark.parametrize(
+    "damage",
+    [b"", b"nonsense\n", b'{"event":"opened","format":99}\n', b'{"event":"opened","format":1}\nxx\n{}\n'],
+)
 def test_a_broken_recording_is_listed_with_a_word(store, damage):
     path = store.folder("broken1") / "events.jsonl"
     path.parent.mkdir()
@@ -162,7 +173,14 @@ def test_a_damaged_index_is_made_anew(store, damage):
     if damage == "missing":
         file.unlink()
     elif damage == "old":
-        subprocess.run([sys.executable, "-c", f"import sqlite3; d = sqlite3.connect({str(file)!r}); d.execute('PRAGMA user_version = 77')"], check=True)
+        subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                f"import sqlite3; d = sqlite3.connect({str(file)!r}); d.execute('PRAGMA user_version = 77')",
+            ],
+            check=True,
+        )
     else:
         data = file.read_bytes()
         file.write_bytes(b"nonsense" * 1000 if damage == "nonsense" else data[: len(data) // 2])
@@ -193,7 +211,10 @@ def test_no_store_is_an_empty_one_and_stays_unmade(tmp_path):
 
 def test_several_processes_may_refresh_at_once(store):
     code = f"from reenact.store.index import Index; from reenact.store.local import LocalStore; print(len(Index(LocalStore({str(store.root)!r})).summaries()))"
-    running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(6)]
+    running = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(6)
+    ]
     answers = [process.communicate() for process in running]
     assert [out for out, _ in answers] == [b"3\n"] * 6, answers
 
@@ -219,7 +240,9 @@ def test_find_gives_recordings_and_steps(store, monkeypatch):
     monkeypatch.setenv("REENACT_HOME", str(store.root))
     (found,) = find("tool:cancel_order error")
     assert found.recording.name == "second"
-    assert [(step.call.label, type(step.error)) for step in found.steps] == [("tool:cancel_order", ValueError)]
+    assert [(step.call.label, type(step.error)) for step in found.steps] == [
+        ("tool:cancel_order", ValueError)
+    ]
     assert len(find("tool", limit=1)) == 1
     with pytest.raises(reenact.ReenactError):
         find("tokens >")
@@ -229,4 +252,4 @@ def test_a_copied_recording_goes_by_its_folder(store):
     id = store.ids()[0]
     shutil.copytree(store.folder(id), store.recordings / "copy")
     os.utime(Path(store.recordings / "copy" / "events.jsonl"))
-    assert [line.id for line in Index(store).summaries()][0] == "copy"
+    assert Index(store).summaries()[0].id == "copy"

@@ -481,9 +481,12 @@ class ReplayingTurnstile(_Base):
         """Whether nobody runs, or waits for an outcome that comes before that place: what was recorded to be asked
         before it and has not been will not be."""
         with self._cond:
-            queued = [item[0] for pump in list(self._pumps.values()) for item in list(pump.queue) if not item[2].given_up()]
-            first = min((*self._waiting.values(), *(order for order in queued if order >= 0)), default=place)
-            return self._alone(get_ident()) and first >= place
+            queued = [item for pump in list(self._pumps.values()) for item in list(pump.queue) if not item[2].given_up()]
+            first = min((*self._waiting.values(), *(order for order, _, _ in queued if order >= 0)), default=place)
+            # A finished job whose loop has not heard of it yet may set off anything; one that is queued has its place.
+            unheard = self._jobs > sum(entry.when == 0 for _, _, entry in queued)
+            busy = self._able(get_ident()) or self._coming or self._outstanding or unheard
+            return not busy and first >= place
 
     def _lowest(self, order: int) -> bool:
         """Whether nothing that waits here, in a thread or in another thread's loop, comes before."""

@@ -190,7 +190,7 @@ def _plain(value: Any) -> Tree | None:
     """A copy of what JSON has words for, made in C in a third of the time that a walk takes; None for all else."""
     try:
         # marshal refuses subclasses (an IntEnum, a namedtuple), which orjson would take for their bases.
-        marshal.dumps(value, 2)
+        marshal.dumps(value)
         data = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
     except (TypeError, ValueError):
         return None
@@ -348,7 +348,7 @@ def _fill(name: str, fields: Mapping[str, Any]) -> Any:
         return Unkept(name, "(its type is not loaded in this program)")
     instance = object.__new__(kind)
     for key, item in fields.items():
-        object.__setattr__(instance, key, decode(item))
+        object.__setattr__(instance, key, _decode(item))
     for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
         # Recorded under another version of its library, which did not have that field.
         if field.name not in fields and field.default_factory is not dataclasses.MISSING:
@@ -362,12 +362,12 @@ def _decode_pydantic(tree: Tree) -> Any:
         return Unkept(tree["type"], "(its type is not loaded in this program)")
     instance = kind.__new__(kind)
     slots = {
-        "__dict__": {name: decode(item) for name, item in tree["fields"].items()},
+        "__dict__": {name: _decode(item) for name, item in tree["fields"].items()},
         "__pydantic_fields_set__": set(tree["set"]),
-        "__pydantic_extra__": {name: decode(item) for name, item in tree["extra"].items()}
+        "__pydantic_extra__": {name: _decode(item) for name, item in tree["extra"].items()}
         if "extra" in tree
         else ({} if getattr(kind, "model_config", {}).get("extra") == "allow" else None),
-        "__pydantic_private__": {name: decode(item) for name, item in tree["private"].items()}
+        "__pydantic_private__": {name: _decode(item) for name, item in tree["private"].items()}
         if "private" in tree
         else None,
     }
@@ -377,7 +377,7 @@ def _decode_pydantic(tree: Tree) -> Any:
 
 
 def _decode_namedtuple(tree: Tree) -> Any:
-    items = [decode(item) for item in tree["items"]]
+    items = [_decode(item) for item in tree["items"]]
     kind = find_type(tree["type"])
     return tuple.__new__(kind, items) if kind is not None and issubclass(kind, tuple) else tuple(items)
 
@@ -392,7 +392,7 @@ def _decode_enum(tree: Tree) -> Any:
 
 def _decode_sub(tree: Tree) -> Any:
     kind, base = find_type(tree["type"]), _BASES[tree["base"]]
-    value = decode(tree["value"])
+    value = _decode(tree["value"])
     if kind is None or not issubclass(kind, base):
         return Unkept(tree["type"], "(its type is not loaded in this program)")
     if base in (list, dict, deque):
@@ -446,10 +446,10 @@ _ENCODE: dict[type, Callable[[Encoder, Any], Tree]] = {
 }
 
 _DECODE: dict[str, Callable[[Tree], Any]] = {
-    "$dict": lambda tree: {_hashable(decode(key)): decode(item) for key, item in tree},
-    "$tuple": lambda tree: tuple(decode(item) for item in tree),
-    "$set": lambda tree: {_hashable(decode(item)) for item in tree},
-    "$frozenset": lambda tree: frozenset(_hashable(decode(item)) for item in tree),
+    "$dict": lambda tree: {_hashable(_decode(key)): _decode(item) for key, item in tree},
+    "$tuple": lambda tree: tuple(_decode(item) for item in tree),
+    "$set": lambda tree: {_hashable(_decode(item)) for item in tree},
+    "$frozenset": lambda tree: frozenset(_hashable(_decode(item)) for item in tree),
     "$int": int,
     "$float": float,
     "$utf8": str.encode,
@@ -463,9 +463,9 @@ _DECODE: dict[str, Callable[[Tree], Any]] = {
     "$fraction": Fraction,
     "$complex": lambda tree: complex(*tree),
     "$uuid": uuid.UUID,
-    "$ordereddict": lambda tree: OrderedDict((_hashable(decode(k)), decode(v)) for k, v in tree),
-    "$counter": lambda tree: Counter({_hashable(decode(k)): v for k, v in tree}),
-    "$deque": lambda tree: deque(decode(tree[0]), maxlen=tree[1]),
+    "$ordereddict": lambda tree: OrderedDict((_hashable(_decode(k)), _decode(v)) for k, v in tree),
+    "$counter": lambda tree: Counter({_hashable(_decode(k)): v for k, v in tree}),
+    "$deque": lambda tree: deque(_decode(tree[0]), maxlen=tree[1]),
     "$range": lambda tree: range(*tree),
     "$ellipsis": lambda _: ...,
     "$surrogates": lambda tree: base64.b64decode(tree).decode("utf-16-le", "surrogatepass"),

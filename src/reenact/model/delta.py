@@ -100,7 +100,7 @@ def _items(items: list[bytes], base: list[bytes], call: int) -> Tree:
 
 
 def _common(one: str, other: str, most: int) -> int:
-    """How many leading characters are the same. Blocks first: comparing slices runs at memory speed."""
+    """How many leading characters are the same. Comparing slices runs at memory speed."""
     return _search(lambda low, high: one[low:high] == other[low:high], most)
 
 
@@ -110,10 +110,11 @@ def _common_end(one: str, other: str, most: int) -> int:
 
 
 def _search(same: Callable[[int, int], bool], most: int) -> int:
-    low = 0
-    while low < most and same(low, min(low + _BLOCK, most)):
-        low = min(low + _BLOCK, most)
-    high = min(low + _BLOCK, most)
+    # In growing blocks: most that differ do so at once, and what is common runs long.
+    low, block = 0, _SMALL
+    while low < most and same(low, high := min(low + block, most)):
+        low, block = high, min(block * 4, _BLOCK)
+    high = min(low + block, most)
     while low < high:
         middle = (low + high + 1) // 2
         if same(low, middle):

@@ -51,7 +51,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class StepSummary:
-    """What filters may ask about a step. `args` and `output` are left out where they are long.
+    """What filters may ask about a step. `args` and `output` are left out where they are long; `keys` names the first.
 
     `text` is there for model calls only, perhaps cut: of all else it is made of arguments and output. `whole` says
     that text and all is there.
@@ -70,6 +70,7 @@ class StepSummary:
     output_tokens: int | None
     cost: float | None
     error: str | None
+    keys: tuple[str, ...]
     args: str | None
     output: str | None
     text: str | None
@@ -121,6 +122,7 @@ def _step(facts: StepFacts) -> StepSummary:
         output_tokens=facts.get("output_tokens"),
         cost=facts.get("cost"),
         error=facts.get("error"),
+        keys=tuple(facts.args),
         args=args,
         output=output,
         text=None if text is None else text[:_TEXT],

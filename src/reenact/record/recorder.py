@@ -19,6 +19,7 @@ from reenact.store.writer import Writer, warn
 
 _BASES = 256
 _WORTH_SHARING = 512
+_SHORT = 1024
 
 
 class Recorder:
@@ -36,6 +37,8 @@ class Recorder:
         self.started = perf_counter() if started is None else started
         self._numbers = itertools.count(1)
         self._bases: dict[str, tuple[int, dict[str, delta.Arg]]] = {}
+        self._soiled: dict[str, set[str]] = {}
+        self._clean: dict[bytes, bytes] = {}
         self._streams: dict[int, StreamRedactor] = {}
         self._warned: set[str] = set()
 
@@ -154,26 +157,53 @@ class Recorder:
         }
         key = f"{scope.path}|{label}"
         base, earlier = self._bases.get(key) or self._bases.get(label) or (0, {})
-        line["args"] = {
-            name: arg.against(earlier[name], base) if name in earlier else arg.whole() for name, arg in args.items()
-        }
+        for name in self._soiled.get(label, ()):
+            if name in args:
+                args[name] = self._cleaned(name, args[name])
+        line["args"] = _against(args, earlier, base)
         data = codec.dumps(line)
         clean = self._redactor.line(data)
         if clean is not data:
-            # Written against what was redacted before it, or each call would repeat all from its first secret on.
+            # Secrets mostly stay where they are (a header). From now on these arguments are cleaned beforehand, and
+            # shared with later calls like any other.
+            cleaned = {name: self._cleaned(name, arg) for name, arg in args.items()}
+            self._soiled.setdefault(label, set()).update(n for n in args if cleaned[n] is not args[n])
+            args = cleaned
+            line["args"] = _against(args, earlier, base)
+            data = codec.dumps(line)
+            clean = self._redactor.line(data)
+        if clean is not data:
+            # Rare, and no time to be clever: write it whole, and redact what later calls build upon.
             line["args"] = {name: arg.whole() for name, arg in args.items()}
-            line = codec.loads(self._redactor.line(codec.dumps(line)))
-            args = {name: delta.Arg.of(tree) for name, tree in line["args"].items()}
-            line["args"] = {
-                name: arg.against(earlier[name], base) if name in earlier else arg.whole() for name, arg in args.items()
-            }
-            clean = codec.dumps(line)
+            clean = self._redactor.line(codec.dumps(line))
+            args = {name: delta.Arg.of(tree) for name, tree in codec.loads(clean)["args"].items()}
         self._writer.append(clean)
         if len(data) > _WORTH_SHARING or base:
             if len(self._bases) > _BASES:
                 self._bases.clear()
             self._bases[key] = self._bases[label] = (number, args)
         self._note_unkept(encoder, number)
+
+    def _cleaned(self, name: str, arg: delta.Arg) -> delta.Arg:
+        """An argument without its secrets; the same object where it has none. Part by part, since most parts of one
+        (the headers of a request) are those of the call before."""
+        whole = arg.whole()
+        if not isinstance(whole, dict):
+            clean = self._without_secrets(name, whole)
+            return arg if clean is whole else delta.Arg.of(clean)
+        parts = {key: self._without_secrets(key, part) for key, part in whole.items()}
+        return arg if all(parts[key] is part for key, part in whole.items()) else delta.Arg.of(parts)
+
+    def _without_secrets(self, name: str, tree: Tree) -> Tree:
+        data = codec.dumps({name: tree})
+        clean = self._clean.get(data)
+        if clean is None:
+            clean = self._redactor.line(data)
+            if len(data) < _SHORT:
+                if len(self._clean) > _BASES:
+                    self._clean.clear()
+                self._clean[data] = clean
+        return tree if clean == data else next(iter(codec.loads(clean).values()))
 
     def _left(self, ticket: Ticket, outcome: Outcome) -> None:
         encoder = self._encoder()
@@ -227,3 +257,7 @@ class Recorder:
         except Exception:
             warn("and the recording could not be told so")
 
+
+def _against(args: dict[str, delta.Arg], earlier: dict[str, delta.Arg], base: int) -> dict[str, Tree]:
+    """The arguments as they are written: against those of an earlier call, as far as it had them."""
+    return {name: arg.against(earlier[name], base) if name in earlier else arg.whole() for name, arg in args.items()}

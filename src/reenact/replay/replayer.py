@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from reenact.boundary import Answer, ReplayingTurnstile, Scope, Ticket
@@ -120,7 +121,10 @@ class Replayer:
             return self._undrawn(scope, source, place, values, live)
 
     def read_on(self, answer: Answer) -> BaseException:
-        call = self._log.calls[answer.call or 0]
+        if answer.call is None:
+            assert isinstance(answer.outcome, Value)
+            return self._halt(answer.outcome.value)
+        call = self._log.calls[answer.call]
         detail = (
             "the recording ends here: its run was cut off in this call"
             if answer.order is not None and answer.order == answer.cut
@@ -208,7 +212,18 @@ class Replayer:
             call = self._elsewhere(effect, scope, args)
         elif not self._asks(call, effect, args):
             call = self._elsewhere(effect, scope, args)
+        if call is None and self._behind(scope):
+            behind = len(self._log.times)
+            cut_off = self._cut_off(f"{scope.path}/{effect.label}#{ordinal}")
+            return Answer(Value(cut_off), behind, cut=behind)
         return self._answer(effect, call) if call is not None else None
+
+    def _behind(self, scope: Scope) -> bool:
+        """Whether a question may lie behind the point where the recorded run was cut off: then all that others were
+        still given comes first."""
+        if self._log.sealed is not None or self._policy != "raise" or self._live:
+            return False
+        return not any(c.number not in self.cursor.asked for c in self.cursor.by_scope.get(scope.path, ()))
 
     def _departs(self, effect: Effect, scope: Scope, ordinal: int, args: dict[str, Tree]) -> Answer | Ticket:
         there = self.cursor.by_address.get((scope.path, effect.label, ordinal))
@@ -262,10 +277,10 @@ class Replayer:
             return Ticket(call.number, call.order) if self._counted(effect) else Ticket(call.number)
         outcome = call.outcome
         behind = len(self._log.times)
+        self.turnstile.abandon(self.cursor.places_inside(call))
         if outcome is None:
             # What others were still given comes first.
             return Answer(Value(None), behind, call.number, cut=behind)
-        self.turnstile.abandon(self.cursor.places_inside(call))
         self.served += 1
         if outcome["event"] == "cancelled":
             return Answer(Cancelled(), None, call.number)
@@ -350,7 +365,6 @@ class Replayer:
 
     def _extra(self, effect: Effect, scope: Scope, address: str) -> Divergence:
         last = self.cursor.last
-        cut_off = self._log.sealed is None
         here = next((c for c in self.cursor.by_scope.get(scope.path, ()) if c.number not in self.cursor.asked), None)
         due = self.cursor.due(scope.path, self.turnstile.position)
         if due is not None and (here is None or due.number < here.number):
@@ -359,13 +373,17 @@ class Replayer:
         if here is not None:
             detail = f"recorded next in this place is step {self._steps[here.number]}, {here.label}"
             return Divergence(Departure.EXTRA, address, self._steps[here.number], detail=detail, hint=_HINT)
+        if self._log.sealed is None:
+            return self._cut_off(address)
         after = self._steps[last.number] + 1 if last is not None else 1
-        detail = (
-            f"the recording ends after step {after - 1}: its run was cut off"
-            if cut_off
-            else "the recording has no further call here"
-        )
-        return Divergence(Departure.EXTRA, address, after, detail=detail, hint="" if cut_off else _HINT)
+        detail = "the recording has no further call here"
+        return Divergence(Departure.EXTRA, address, after, detail=detail, hint=_HINT)
+
+    def _cut_off(self, address: str) -> Divergence:
+        """The program has got to the point where the recorded run was cut off."""
+        after = max(self._steps.values(), default=0)
+        detail = f"the recording ends after step {after}: its run was cut off"
+        return Divergence(Departure.EXTRA, address, after + 1, detail=detail)
 
     def _realign(self, effect: Effect, scope: Scope, args: dict[str, Tree]) -> CallRecord | None:
         nearest = self._nearest(effect, scope, args)
@@ -414,6 +432,10 @@ class Replayer:
 
     def _named(self, divergence: Divergence) -> None:
         """A departure is found: stop there, or go on as asked, but never without naming it."""
+        uncertain = (self._log.sealed or {}).get("uncertain")
+        if uncertain:
+            doubt = f"the recording's own order is in doubt in {uncertain} places, where threads raced"
+            divergence = replace(divergence, detail=f"{divergence.detail}; {doubt}" if divergence.detail else doubt)
         if self._policy == "raise":
             raise self._halt(divergence)
         self.divergences.append(divergence)

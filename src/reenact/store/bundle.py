@@ -167,7 +167,12 @@ def _unpack(path: Path, fresh: Path) -> None:
                 if _MEMBER.fullmatch(member):
                     _take(archive, member, fresh / member, listed, path)
     except UNREADABLE as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EACCES, errno.EROFS, errno.EDQUOT):
+        if isinstance(error, OSError) and error.errno in (
+            errno.ENOSPC,
+            errno.EACCES,
+            errno.EROFS,
+            errno.EDQUOT,
+        ):
             raise
         raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
     missing = sorted(listed.keys() - {item.relative_to(fresh).as_posix() for item in fresh.rglob("*")})

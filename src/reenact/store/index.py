@@ -24,7 +24,7 @@ from reenact.model.facts import RecordingFacts, StepFacts, joined, lookup
 from reenact.model.filter import Filter
 from reenact.model.summary import Summary, summarise
 from reenact.store.local import EVENTS, LocalStore, load
-from reenact.store.query import condition
+from reenact.store.query import FIRST, condition
 
 fcntl: Any
 try:
@@ -32,12 +32,12 @@ try:
 except ImportError:  # Windows, where SQLite's own lock must do
     fcntl = None
 
-VERSION = 1
+VERSION = 2
 _BATCH = 256
 _COLUMNS = {
     "recordings": "id path written broken name status started entry duration steps failed models input_tokens"
     " output_tokens cost tags problem",
-    "steps": "number kind name ended scope began duration model calls input_tokens output_tokens cost error args"
+    "steps": "number kind name ended scope began duration model calls input_tokens output_tokens cost error keys args"
     " output text whole",
 }
 
@@ -240,6 +240,9 @@ class _Row:
         root, _, path = field.partition(".")
         if root in ("args", "output"):
             if row[root] is None:
+                first = FIRST.match(path)
+                if root == "args" and first is not None and first[0] not in orjson.loads(row["keys"]):
+                    return None
                 return self._whole().get(field)
             return lookup(orjson.loads(row[root]), path) if path else row[root]
         if field == "text":

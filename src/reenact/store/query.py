@@ -12,6 +12,9 @@ from reenact.model.grammar import All, Node, Not, Term
 
 Condition: TypeAlias = tuple[str, list[Any]]
 
+FIRST = re.compile(r"[A-Za-z0-9_]+(?![^.\[])")
+"""The first key of a path, where it is a plain word."""
+
 _NUMBERS = {
     "step": "number",
     "tokens": "(input_tokens + output_tokens)",
@@ -70,7 +73,13 @@ def _term(term: Term) -> Condition | None:
     if field == "calls":
         return "calls LIKE ? ESCAPE '\\'", inside
     root = field.partition(".")[0]
-    return (f"({root} IS NULL OR {root} LIKE ? ESCAPE '\\')", inside) if root in ("args", "output") else None
+    if root not in ("args", "output"):
+        return None
+    first = FIRST.match(field.partition(".")[2]) if root == "args" else None
+    if first is None:
+        return f"({root} IS NULL OR {root} LIKE ? ESCAPE '\\')", inside
+    named = f'%"{_like(first[0], stars=False)}"%'
+    return "(args LIKE ? ESCAPE '\\' OR args IS NULL AND keys LIKE ? ESCAPE '\\')", [*inside, named]
 
 
 def _literal(term: Term) -> str | None:

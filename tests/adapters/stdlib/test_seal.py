@@ -287,10 +287,11 @@ def test_a_child_process_is_named(tmp_path, capfd):
     with reenact.record(home=tmp_path) as recording:
         work()
     said = capfd.readouterr().err
-    assert said.count("the program ran true, which is not recorded: a replay will run it again") == 2
+    assert said.count("the program ran true, which is not recorded: a replay needs --live process") == 2
     assert "ran 'exit 0'" in said
-    with reenact.replay(recording.id, home=tmp_path) as replay:
+    with reenact.replay(recording.id, home=tmp_path, live=["process"]) as replay:
         work()
+    assert replay.verdict.live
     assert any("the program ran true: not from the recording" in note for note in replay.verdict.notes)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import socket
 import sys
 import threading
@@ -247,11 +248,27 @@ def _start(heard: _Event, arguments: tuple[Any, ...]) -> None:
         return
     if program in ("sh", "bash") and given[1:2] == ["-c"]:
         program = repr(given[2])
-    heard.watch.unrecorded(f"{heard.who} ran {program}", "a replay will run it again")
+    if shutil.which(given[0] if given else "") is None and shutil.which(os.fsdecode(executable or "")) is None:
+        # It cannot be started, and the program will hear so.
+        return
+    _child(heard, program)
 
 
 def _system(heard: _Event, arguments: tuple[Any, ...]) -> None:
-    heard.watch.unrecorded(f"{heard.who} ran {os.fsdecode(arguments[0])!r}", "a replay will run it again")
+    _child(heard, repr(os.fsdecode(arguments[0])))
+
+
+def _child(heard: _Event, program: str) -> None:
+    """A child process whose doings nobody records: what it did to the world must not happen again unasked."""
+    run, handler = heard.watch.run, heard.watch.run.handler
+    free = getattr(handler, "gone_live", False) or "#" in heard.scope.path
+    if run.replaying and not free and not handler.lets_live("process", f"process:{program}"):  # type: ignore[attr-defined]
+        raise handler.refuse(  # type: ignore[attr-defined]
+            f"{heard.scope.path}/process:{program}",
+            f"{heard.who} ran {program} in a replay, and what it did is not recorded",
+            "let it run: live=['process']",
+        )
+    heard.watch.unrecorded(f"{heard.who} ran {program}", "a replay needs --live process")
 
 
 def _database(heard: _Event, arguments: tuple[Any, ...]) -> None:

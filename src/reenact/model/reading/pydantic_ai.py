@@ -101,7 +101,11 @@ def streamed(head: Any, chunks: list[Any]) -> dict[str, Any]:
         if isinstance(event.get("part"), dict):
             parts[place] = dict(event["part"])
         elif isinstance(delta := event.get("delta"), dict) and place in parts:
-            for key, more in (("content", "content_delta"), ("args", "args_delta"), ("tool_name", "tool_name_delta")):
+            for key, more in (
+                ("content", "content_delta"),
+                ("args", "args_delta"),
+                ("tool_name", "tool_name_delta"),
+            ):
                 if isinstance(delta.get(more), str):
                     parts[place][key] = (parts[place].get(key) or "") + delta[more]
     return {**news, "parts": [parts[place] for place in sorted(parts)]}
