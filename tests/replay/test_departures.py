@@ -74,9 +74,9 @@ def test_true_is_not_one(home: str) -> None:
     assert departure(run.load(), lambda: lookup("A", detail=True)).kind is Departure.CHANGED
 
 
-def test_a_new_argument_is_named(recording: reenact.Recording) -> None:
+def test_an_argument_that_had_its_default_is_named(recording: reenact.Recording) -> None:
     found = departure(recording, lambda: [lookup("A", detail=2)])
-    assert [(m.path, m.recorded, m.actual) for m in found.mismatches] == [("args.detail", "(absent)", 2)]
+    assert [(m.path, m.recorded, m.actual) for m in found.mismatches] == [("args.detail", 0, 2)]
 
 
 def test_an_extra_call_at_the_end_is_named(recording: reenact.Recording) -> None:

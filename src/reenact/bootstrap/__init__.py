@@ -199,7 +199,7 @@ class _Block(_Process):
         self._outside: list[Divergence] = []
         family.report(plan)
         adapters.install()
-        api._substitute = self._claimed
+        api.substitute(self._claimed)
         sys.addaudithook(self._hear)
 
     def _claimed(self, name: str, ordinal: int) -> api.Replay | None:

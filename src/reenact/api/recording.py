@@ -1,0 +1,236 @@
+"""`record` and `recorded`: write down what a stretch of the program does."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, overload
+
+from reenact import adapters, boundary
+from reenact.adapters import stdlib
+from reenact.api.replaying import Replay
+from reenact.api.session import UNSET, Session
+from reenact.boundary import RecordingTurnstile, Run
+from reenact.boundary.scope import _scope
+from reenact.errors import DivergenceError, Halt
+from reenact.family import Recorded
+from reenact.model import codec
+from reenact.model.event import FORMAT, RULES, Tree
+from reenact.model.recording import Recording
+from reenact.plan import Plan
+from reenact.record.program import describe
+from reenact.record.recorder import Recorder
+from reenact.redact import DEFAULT_RULES, Redactor, SecretRules
+from reenact.store.local import EVENTS, LocalStore, new_id
+from reenact.store.writer import Writer, warn
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_substitute: Callable[[str, int], Replay | None] | None = None
+_blocks_begun: dict[str, int] = {}
+
+
+def substitute(claimed: Callable[[str, int], Replay | None]) -> None:
+    """Under `reenact replay` of a recording that a block made: `claimed` gives the replay in the place of the block of
+    that name and ordinal, or None for any other block.
+    """
+    global _substitute
+    _substitute = claimed
+
+
+class RecordingInProgress(Session):
+    """A recording that is being written; made by `record()`.
+
+    Attributes:
+        id: The recording's id, known from the start.
+        path: The folder that it is written to, as text.
+        output: What the run gave; set it to have it kept (and compared in a replay).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        tags: Iterable[str],
+        home: str | os.PathLike[str] | None,
+        rules: SecretRules,
+        entry: str,
+        known_as: str = "",
+    ) -> None:
+        self.name = name
+        self.tags = tuple(tags)
+        self.id = known_as or new_id()
+        self.output: Any = UNSET
+        self.ending: dict[str, Tree] = {}
+        self.program: dict[str, Tree] = {}
+        self.plan: Plan | None = None
+        self._rules = rules
+        self._entry = entry
+        self._ordinal = 0
+        self._pid = os.getpid()
+        self._replay: Replay | None = None
+        self._store = LocalStore(home)
+        self.path = str(self._store.folder(self.id))
+        self._recorder: Recorder | None = None
+        self._run: Run | None = None
+        self._family: Recorded | None = None
+
+    def load(self) -> Recording:
+        """What is written so far, read back."""
+        return self._store.load(self.path)
+
+    def __repr__(self) -> str:
+        return f"<recording {self.id} {self.name!r} at {self.path}>"
+
+    def _begin(self) -> Run | None:
+        if (scope := boundary.current()) is not None:
+            # Recording within a recording or a replay: the outer one has it all.
+            self._token = _scope.set(scope.span(f"record:{self.name}"))
+            return None
+        self._ordinal = _blocks_begun.get(self.name, 0)
+        _blocks_begun[self.name] = self._ordinal + 1
+        if _substitute is not None:
+            return self._replayed(_substitute(self.name, self._ordinal))
+        writer = self._open()
+        if writer is None:
+            return None
+        salt = secrets.token_bytes(16)
+        self._recorder = Recorder(writer, Redactor(self._rules, salt=salt, environ=dict(os.environ)))
+        self._recorder.open(self._header(salt))
+        self._run = Run(self._recorder, RecordingTurnstile(), replaying=False)
+        self._run.family = self._family = Recorded(self._run, self._recorder, self._plan())
+        stdlib.begin(self._run)
+        return self._run
+
+    def _replayed(self, replay: Replay | None) -> Run | None:
+        """Under `reenact replay` the recorded block is a replay, and the others are not recorded again."""
+        if replay is None:
+            return None
+        self._replay = replay
+        self.id, self.path = replay.recording.id, replay.recording.path
+        return replay._begin()
+
+    def _plan(self) -> Plan:
+        folder = str(Path(self.path).absolute())
+        began = self._recorder.started if self._recorder is not None else 0.0
+        patterns = tuple(self._rules.patterns)
+        if self.plan is not None:
+            return replace(self.plan, folder=folder, began=began)
+        seed = os.environ.get("PYTHONHASHSEED")
+        home = str(self._store.root)
+        return Plan("record", self.id, folder, home, "", began=began, patterns=patterns, hash_seed=seed)
+
+    def _open(self) -> Writer | None:
+        try:
+            return Writer(self._store.folder(self.id) / EVENTS)
+        except OSError as error:
+            first = error
+        fallback = LocalStore(Path("~").expanduser() / ".reenact-recovered")
+        try:
+            writer = Writer(fallback.folder(self.id) / EVENTS)
+        except OSError:
+            warn(f"nothing is recorded: {self.path} cannot be written ({first.strerror}); set REENACT_HOME")
+            return None
+        warn(f"{self.path} cannot be written ({first.strerror}); recording to {fallback.folder(self.id)} instead")
+        self._store, self.path = fallback, str(fallback.folder(self.id))
+        return writer
+
+    def _header(self, salt: bytes) -> dict[str, Tree]:
+        return {
+            "format": FORMAT,
+            "rules": RULES,
+            "id": self.id,
+            "name": self.name,
+            "tags": list(self.tags),
+            "started": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "entry": self._entry,
+            "ordinal": self._ordinal,
+            "process": "main",
+            "pid": os.getpid(),
+            "program": {**describe(), **self.program},
+            "adapters": adapters.installed(),
+            "salt": salt.hex(),
+            "secrets": {"names": sorted(self._rules.names), "headers": sorted(self._rules.headers)},
+        }
+
+    def _end(self, error: BaseException | None) -> None:
+        if self._replay is not None:
+            self._replay.output = self.output
+            try:
+                self._replay._end(error)
+            except DivergenceError as diverged:
+                # Here it is the program that runs on, and nobody waits for a DivergenceError.
+                raise Halt(diverged.divergence) from None
+            return
+        if self._recorder is None or os.getpid() != self._pid:
+            # In a fork that leaves the block: it has a file of its own, which ends with the process.
+            return
+        if self._run is not None:
+            stdlib.end(self._run)
+        if self._family is not None:
+            self._family.finish()
+        ending: dict[str, Tree] = {"status": "ok" if error is None else "error", **self.ending}
+        if uncertain := getattr(self._run and self._run.turnstile, "uncertain", 0):
+            ending["uncertain"] = uncertain
+        if self.output is not UNSET:
+            ending["output"] = self._recorder.encode(self.output)
+        if error is not None:
+            ending["error"] = codec.encode_error(error, codec.Encoder())
+        self._recorder.seal(ending)
+
+
+def record(
+    name: str = "",
+    *,
+    tags: Iterable[str] = (),
+    home: str | os.PathLike[str] | None = None,
+    secrets: SecretRules = DEFAULT_RULES,
+) -> RecordingInProgress:
+    """Record what the body of a `with` (or `async with`) statement does.
+
+        with reenact.record("support") as recording:
+            agent.run_sync("Cancel my order ORD-5521")
+
+    Args:
+        name: What `reenact list` shows; the agent's name, say.
+        tags: Words to find it by.
+        home: The folder to record to; by default `$REENACT_HOME`, or `.reenact` here.
+        secrets: What never reaches the disk; extend `DEFAULT_RULES`.
+    """
+    return RecordingInProgress(name, tags=tags, home=home, rules=secrets, entry="block")
+
+
+@overload
+def recorded(function: Callable[P, T], /) -> Callable[P, T]: ...
+@overload
+def recorded(*, name: str = ..., tags: Iterable[str] = ...) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = ()) -> Any:
+    """Record each call of a function (sync or async), with its result as the recording's output."""
+    if function is None:
+        return functools.partial(recorded, name=name, tags=tags)
+    title = name or function.__qualname__
+
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def arecorded(*args: Any, **kwargs: Any) -> Any:
+            async with record(title, tags=tags) as recording:
+                recording.output = await function(*args, **kwargs)
+                return recording.output
+
+        return arecorded
+
+    @functools.wraps(function)
+    def srecorded(*args: Any, **kwargs: Any) -> Any:
+        with record(title, tags=tags) as recording:
+            recording.output = function(*args, **kwargs)
+            return recording.output
+
+    return srecorded
