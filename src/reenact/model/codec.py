@@ -195,6 +195,7 @@ def _plain(value: Any) -> Tree | None:
     except (TypeError, ValueError):
         return None
     if b'"$' in data:
+        # A key that looks like a tag has to be escaped.
         return None
     tree = orjson.loads(data)
     # A tuple has become a list, and infinity None.
@@ -284,11 +285,15 @@ def find_type(name: str) -> type | None:
 
 def decode(tree: Tree) -> Any:
     """The value of a tree, its Python types restored. Shares nothing with the tree."""
-    if type(tree) is dict or type(tree) is list:
-        data = dumps(tree)
-        # Without a tag the tree is the value, and reading JSON copies it faster than a walk.
-        return _decode(tree) if b'"$' in data else loads(data)
-    return tree
+    data = untagged(tree)
+    # Without a tag the tree is the value, and reading JSON copies it faster than a walk.
+    return _decode(tree) if data is None else loads(data)
+
+
+def untagged(tree: Tree) -> bytes | None:
+    """The JSON of a tree that is the value itself, since nothing in it is tagged; else None."""
+    data = dumps(tree)
+    return None if b'"$' in data else data
 
 
 def _decode(tree: Tree) -> Any:

@@ -78,17 +78,19 @@ def _glob(pattern: str) -> re.Pattern[str]:
 
 def same(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> bool:
     """Whether two sets of arguments are equal to the letter (dict order aside). The fast path of every replay."""
-    if recorded.keys() != actual.keys():
-        return False
+    return recorded.keys() == actual.keys() and not any(True for _ in differing(recorded, actual))
+
+
+def differing(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> Iterator[str]:
+    """The names of the actual arguments that are not, to the letter, what was recorded."""
     for name, tree in actual.items():
-        known = recorded[name]
+        known = recorded.get(name, ABSENT)
         if type(known) is str and type(tree) is str:
             if known != tree:
-                return False
+                yield name
         # Bytes, not trees, are compared: to Python 1, 1.0 and True are equal.
-        elif codec.packed(known) != codec.packed(tree):
-            return False
-    return True
+        elif known is ABSENT or codec.packed(known) != codec.packed(tree):
+            yield name
 
 
 def mismatches(label: str, recorded: Mapping[str, Tree], actual: Mapping[str, Tree], rules: Rules) -> list[Mismatch]:

@@ -6,11 +6,13 @@ the effect of one kind and gives a `ModelCall`, or None to what it does not know
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
+from weakref import WeakKeyDictionary
 
 from reenact.model.event import Tree
 from reenact.model.plain import binary, parsed, plain
@@ -19,6 +21,8 @@ from reenact.model.reading.call import Asked, Message, ModelCall, Reader, ToolCa
 from reenact.model.reading.price import cost
 from reenact.model.reading.text import content, counted, events
 from reenact.model.recording import CallRecord, Log
+
+T = TypeVar("T")
 
 __all__ = ["Message", "ModelCall", "Reader", "ToolCall", "Usage", "add_reader", "cost", "read"]
 
@@ -34,7 +38,7 @@ class Exchange:
 
     @cached_property
     def args(self) -> dict[str, Any]:
-        return {name: plain(tree) for name, tree in self._log.args(self._call).items()}
+        return {name: self._plain(tree) for name, tree in self._log.args(self._call).items()}
 
     @cached_property
     def value(self) -> Any:
@@ -52,6 +56,21 @@ class Exchange:
     @property
     def stream(self) -> bool:
         return bool(self._call.pieces)
+
+    def once(self, item: Any, make: Callable[[Any], T]) -> T:
+        """What `make` makes of an item that many calls share, made the first time only.
+
+        A chat of a thousand calls would else be read half a million messages long. Items are told apart by their
+        place in memory: those of a log live as long as it does, and what is made of them as long as this memory.
+        """
+        known = _made.setdefault(self._log, {})
+        key = (make, id(item))
+        if key not in known:
+            known[key] = make(item)
+        return known[key]  # type: ignore[no-any-return]
+
+    def _plain(self, tree: Tree) -> Any:
+        return [self.once(item, plain) for item in tree] if isinstance(tree, list) else plain(tree)
 
     def _bytes(self, tree: Tree) -> bytes:
         return binary(self._log.filled(tree)) or b""
@@ -92,7 +111,7 @@ def _model(asked: Asked) -> ModelCall | None:
     name = str(args.get("model") or asked.name)
     if isinstance(value, dict) and ("choices" in value or "error" in value):
         return openai.read_chat({"model": name, **args}, value, [])
-    messages = openai.chat_messages(args.get("messages"))
+    messages = openai.chat_messages(args.get("messages"), asked.once)
     if not messages:
         given = (
             args.get("prompt") or args.get("question") or args.get("input") or next(iter(args.values()), None)
@@ -140,6 +159,7 @@ def _by_openai(call: ModelCall) -> ModelCall:
     return replace(call, provider="openai")
 
 
+_made: WeakKeyDictionary[Log, dict[Any, Any]] = WeakKeyDictionary()
 _PATHS = (
     "chat/completions",
     "completions",

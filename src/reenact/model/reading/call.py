@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,9 @@ class Asked(Protocol):
     @property
     def stream(self) -> bool:
         """Whether the outcome has chunks."""
+
+    def once(self, item: Any, make: Callable[[Any], T]) -> T:
+        """What `make` makes of one item of a list argument, made once for all calls that share the item."""
 
 
 Reader = Callable[[Asked], ModelCall | None]

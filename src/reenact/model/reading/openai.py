@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 from reenact.model.plain import compact
 from reenact.model.reading.call import Draft, Message, ModelCall, ToolCall
 from reenact.model.reading.text import arguments, assembled, content, counted
 
+Once: TypeAlias = Callable[[Any, Callable[[Any], Message]], Message]
 
-def chat_messages(items: Any) -> tuple[Message, ...]:
+
+def chat_messages(items: Any, once: Once | None = None) -> tuple[Message, ...]:
     """The messages of a chat in OpenAI's form. Tool results learn their tool's name from the call before them."""
     names: dict[str, str] = {}
     found = []
     for item in items if isinstance(items, list) else []:
-        message = chat_message(item, names)
-        names.update({call.id: call.name for call in message.calls})
+        message = chat_message(item) if once is None else once(item, chat_message)
+        if message.id and not message.name and message.id in names:
+            message = replace(message, name=names[message.id])
+        for call in message.calls:
+            names[call.id] = call.name
         found.append(message)
     return tuple(found)
 
 
-def chat_message(item: Any, names: dict[str, str] | None = None) -> Message:
+def chat_message(item: Any) -> Message:
     """One message of a chat in OpenAI's form."""
     if not isinstance(item, dict):
         return Message("user", content(item))
@@ -30,7 +37,7 @@ def chat_message(item: Any, names: dict[str, str] | None = None) -> Message:
         given.append({"function": item["function_call"]})
     calls = tuple(_call(call) for call in given if isinstance(call, dict))
     id = str(item.get("tool_call_id") or "")
-    name = str(item.get("name") or (names or {}).get(id, "") or "")
+    name = str(item.get("name") or "")
     thinking = item.get("reasoning_content") or item.get("reasoning") or ""
     role = {"developer": "system", "function": "tool"}.get(role, role)
     text = content(item.get("content")) or content(item.get("refusal"))

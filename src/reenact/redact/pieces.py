@@ -1,0 +1,113 @@
+"""A text that arrives in pieces, each to be written at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from reenact.redact.replace import Replacer
+from reenact.redact.shapes import SHAPES
+from reenact.redact.text import Hit, boundary, name_behind
+
+_CONTEXT = 256  # how much of what was written is kept to recognise what follows
+_MOST_HELD = 65536
+_RUN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./+="
+_BEGINNINGS = {s.prefix[:n].encode(): s.strict for s in SHAPES for n in range(2, len(s.prefix) + 1)}
+_LONGEST = max(map(len, _BEGINNINGS))
+_OPEN_PASSWORD = re.compile(rb"://[^\s/:@\"'\\?#<>]*:([^\s/\"'\\?#<>]*)\Z")
+_OPEN_VALUE_BEHIND = re.compile(
+    rb"(?P<value>[^\s&\"'\\=:]{1,40})[ \t]{0,4}[:=][ \t]?(?P<name>[\w.\-]{1,80})(?P<before>.?)", re.DOTALL
+)
+
+
+class Pieces:
+    """One text: what `feed` returns may be written at once, and `end` gives the rest.
+
+    Where a piece ends within what may be a secret, that part is left out, and nothing else. The next piece
+    decides: the token is written where the secret ends, or, if it was none, the text that was left out.
+    """
+
+    def __init__(self, replacer: Replacer) -> None:
+        self.json = False
+        self._replacer = replacer
+        self._written = b""  # the end of what was passed on, as it was before redaction
+        self._held = b""
+        self._skip: re.Pattern[bytes] | None = None
+
+    @property
+    def pending(self) -> bool:
+        """Is anything left out at the moment?"""
+        return bool(self._held)
+
+    def feed(self, data: bytes) -> bytes:
+        if self._skip is not None:
+            found = self._skip.search(data)
+            if found is None:
+                return b""
+            data, self._skip = data[found.start() :], None
+        if not data:
+            return b""
+        buffer, done = self._written + self._held + data, len(self._written)
+        hits = self._replacer.hits(buffer)
+        hold = min([len(buffer), *self._open(buffer, hits)])
+        for hit in reversed(hits):
+            hold = hit.start if hit.start < hold < hit.end else hold
+        hold = max(done, hold)
+        out = self._replacer.cover(buffer, hits, json_=self.json, start=done, end=hold)
+        if len(buffer) - hold > _MOST_HELD:  # no secret is so long, but a value under a secret name may be
+            quoted = bool(hits) and hits[-1].end == len(buffer)
+            self._skip = re.compile(rb"[\"']" if quoted else rb"[\s\"'&]")
+            self._written, self._held = b"", b""
+            return out + self._replacer.token(buffer[hold:].decode("utf-8", "replace")).encode()
+        self._written, self._held = buffer[max(0, hold - _CONTEXT) : hold], buffer[hold:]
+        return out
+
+    def end(self, last: bytes = b"") -> bytes:
+        buffer, done = self._written + self._held + last, len(self._written)
+        self._written, self._held = b"", b""
+        return self._replacer.cover(buffer, self._replacer.hits(buffer), json_=self.json, start=done)
+
+    def _open(self, buffer: bytes, hits: list[Hit]) -> Iterator[int]:
+        """Where a secret may begin that is not finished at the end of the buffer."""
+        if hits and hits[-1].end == len(buffer) and not hits[-1].whole:
+            yield hits[-1].start
+        yield from _open_shapes(buffer)
+        yield from self._open_known(buffer)
+        value = _OPEN_VALUE_BEHIND.match(buffer[-200:][::-1])
+        if value and self._replacer.names.kind(name_behind(value)):
+            yield len(buffer) - len(value["value"])
+        scheme = buffer.rfind(b"://", -600)
+        password = _OPEN_PASSWORD.match(buffer, scheme) if scheme >= 0 else None
+        if password:
+            yield password.start(1)
+        pem = buffer.rfind(b"-----BEGIN", -48)
+        if pem >= 0 and b"-----" not in buffer[pem + 10 :]:
+            yield pem
+
+    def _open_known(self, buffer: bytes) -> Iterator[int]:
+        for spelling, _ in self._replacer.known.spelled:
+            at = buffer.find(spelling[:4], max(0, len(buffer) - len(spelling) + 1))
+            while at >= 0:
+                if spelling.startswith(buffer[at:]):
+                    yield at
+                    break
+                at = buffer.find(spelling[:4], at + 1)
+
+
+def _open_shapes(buffer: bytes) -> Iterator[int]:
+    end = len(buffer)
+    run = end - len(buffer[-4096:]) + len(buffer[-4096:].rstrip(_RUN))
+    if buffer[max(0, run - 7) : run].rstrip(b" \t").lower().endswith((b"bearer", b"basic")):
+        yield run
+    for shape in SHAPES:
+        prefix = shape.prefix.encode()
+        at = buffer.find(prefix, run)
+        while at >= 0:
+            if boundary(buffer, at, strict=shape.strict) and shape.unfinished.fullmatch(buffer, at):
+                yield at
+                break
+            at = buffer.find(prefix, at + 1)
+    for length in range(2, min(_LONGEST, end - run) + 1):
+        strict = _BEGINNINGS.get(buffer[end - length :])
+        if strict is not None and boundary(buffer, end - length, strict=strict):
+            yield end - length

@@ -1,0 +1,108 @@
+"""Formats that are a secret wherever they stand, and the tokens that stand for secrets."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+TOKEN = re.compile(rb"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
+_DOTTED = r"(?:\.[\w\-]+)*"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """`prefix`, then at least `least` characters of `chars`.
+
+    Attributes:
+        label: What a token calls it.
+        needs: What must follow the prefix, where prefix and length do not decide alone.
+        tail: What may follow the characters.
+        strict: A short prefix must not follow "-" or "_" either: base64url text is full of those.
+        shown: How many characters of the prefix are no secret.
+        first: What the first of the characters may be, for a prefix of two: marks want three.
+    """
+
+    label: str
+    prefix: str
+    chars: str
+    least: int
+    needs: str = ""
+    tail: str = ""
+    strict: bool = False
+    shown: int = 0
+    first: str = ""
+
+    @cached_property
+    def pattern(self) -> re.Pattern[bytes]:
+        text = f"{re.escape(self.prefix)}{self.needs}{self.chars}{{{self.least},}}{self.tail}"
+        return re.compile(text.encode())
+
+    @cached_property
+    def unfinished(self) -> re.Pattern[bytes]:
+        """Its beginning, where the text breaks off. A dot at the end may go on, so a further part may be empty."""
+        return re.compile(f"{re.escape(self.prefix)}{self.chars}*{self.tail.replace('+', '*')}".encode())
+
+
+_HEX = "0123456789abcdef"
+_W, _D, _A, _H = "[A-Za-z0-9_]", r"[A-Za-z0-9_\-]", "[A-Za-z0-9]", "[0-9a-f]"
+# Real keys hold a digit or a long unbroken run; the class names of scikit-learn's HTML
+# ("sk-toggleable__label") do not.
+_DENSE = r"(?:(?=[A-Za-z_\-]*[0-9])|(?=[A-Za-z0-9_\-]*?[A-Za-z0-9]{16}))"
+_AWS = "(?=[A-Z0-9]{16}(?![A-Za-z0-9]))"
+_HOOK = "hooks.slack.com/services/"
+SHAPES: tuple[Shape, ...] = (
+    Shape("anthropic", "sk-ant-", _D, 16),
+    *(Shape("openai", f"sk-{kind}-", _D, 16) for kind in ("proj", "svcacct", "admin", "None")),
+    Shape("openrouter", "sk-or-", _D, 16),
+    Shape("langfuse", "sk-lf-", _D, 16),
+    Shape("openai", "sk-", _D, 16, needs=_DENSE, strict=True),
+    Shape("google", "AIza", _D, 30),
+    Shape("google-oauth", "ya29.", _D, 16, tail=_DOTTED),
+    Shape("google-oauth", "GOCSPX-", _D, 20, tail=_DOTTED),
+    *(Shape("aws", kind, "[A-Z0-9]", 16, needs=_AWS) for kind in ("AKIA", "ASIA")),
+    *(Shape("github", f"gh{kind}_", _A, 20) for kind in "pousr"),
+    Shape("github", "github_pat_", _W, 20),
+    Shape("gitlab", "glpat-", _D, 16),
+    *(Shape("slack", f"xox{kind}-", _D, 10) for kind in "abeprs"),
+    Shape("slack", "xapp-", _D, 16),
+    *(Shape("stripe", f"{k}k_{mode}_", _A, 10) for k in "sr" for mode in ("live", "test")),
+    Shape("stripe", "whsec_", "[A-Za-z0-9+/=]", 16),
+    Shape("jwt", "eyJ", _D, 8, needs=r"(?=[\w\-]+\.[\w\-]{4,}\.)", tail=_DOTTED),
+    Shape("huggingface", "hf_", _A, 20, strict=True),
+    Shape("groq", "gsk_", _A, 20),
+    Shape("npm", "npm_", _A, 30),
+    Shape("pypi", "pypi-", _D, 16),
+    Shape("sendgrid", "SG.", _D, 16, needs=r"(?=[\w\-]+\.[\w\-]{16})", tail=_DOTTED, strict=True),
+    Shape("twilio", "SK", _H, 32, needs="(?=[0-9a-f]{32}(?![0-9A-Za-z]))", strict=True, first=_HEX),
+    Shape("databricks", "dapi", _H, 32),
+    Shape("xai", "xai-", _A, 20),
+    Shape("perplexity", "pplx-", _A, 20),
+    Shape("replicate", "r8_", _A, 30, strict=True),
+    Shape("nvidia", "nvapi-", _D, 20),
+    Shape("tavily", "tvly-", _D, 16),
+    Shape("langsmith", "lsv2_pt_", _W, 16),
+    Shape("langsmith", "lsv2_sk_", _W, 16),
+    Shape("pinecone", "pcsk_", _W, 20),
+    Shape("logfire", "pylf_v", _W, 20),
+    Shape("digitalocean", "dop_v1_", _H, 40),
+    Shape("shopify", "shpat_", _H, 32),
+    Shape("docker", "dckr_pat_", _D, 20),
+    Shape("vault", "hvs.", _D, 20, tail=_DOTTED),
+    Shape("linear", "lin_api_", _A, 20),
+    Shape("age", "AGE-SECRET-KEY-1", "[A-Z0-9]", 40),
+    Shape("slack", _HOOK, "[A-Za-z0-9/]", 16, shown=len(_HOOK)),  # of a webhook's address only the end
+)
+_HOOK_END = re.compile(rb"T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{10,}")
+_PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*", re.DOTALL)
+
+
+def label_of(value: str) -> str:
+    """The kind of a secret, by its shape."""
+    data = value.encode("utf-8", "surrogatepass")
+    for shape in SHAPES:
+        if value.startswith(shape.prefix) and not shape.shown and shape.pattern.fullmatch(data):
+            return shape.label
+    if _HOOK_END.fullmatch(data):
+        return "slack"
+    return "private-key" if _PRIVATE_KEY.fullmatch(data) else "secret"
