@@ -12,6 +12,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest
 PYTEST_ARGS ?=
+BENCH := .venv-bench
+BENCH_ARGS ?=
 
 # Compiling while installing uses all cores; the first start of each program would use one.
 export UV_COMPILE_BYTECODE := 1
@@ -31,7 +33,7 @@ demo: setup-demo
 	@$(BIN)/python examples/order_agent/demo.py
 
 test: setup-dev
-	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
+	$(PYTEST) -m "not slow" -n 2 $(PYTEST_ARGS)
 
 soak: setup-dev
 	$(PYTEST) -m slow $(PYTEST_ARGS)
@@ -40,14 +42,14 @@ check: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-timings
+	$(BIN)/lint-imports
 
 format: setup-dev
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
 bench: setup-bench
-	$(BIN)/python -m benchmarks
+	$(BENCH)/bin/python -m benchmarks $(BENCH_ARGS)
 
 # Pins for every group at once. A plain list of versions on purpose: lock files embed download addresses.
 constraints: $(BIN)/uv
@@ -59,7 +61,7 @@ constraints: $(BIN)/uv
 
 setup-demo: $(VENV)/.demo
 setup-dev: $(VENV)/.dev
-setup-bench: $(VENV)/.bench
+setup-bench: $(BENCH)/.stamp
 
 $(BIN)/uv:
 	$(PYTHON) -m venv $(VENV)
@@ -73,10 +75,13 @@ $(VENV)/.dev: $(BIN)/uv pyproject.toml constraints.txt
 	$(INSTALL) --group dev --group test-adapters --group demo
 	@touch $@
 
-$(VENV)/.bench: $(BIN)/uv pyproject.toml constraints.txt
-	$(INSTALL) --group dev --group test-adapters --group demo --group bench
+# Apart from all else: the peers patch the same libraries, and their requirements are not ours.
+$(BENCH)/.stamp: $(BIN)/uv pyproject.toml constraints.txt
+	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(BENCH)
+	$(BIN)/uv pip install --quiet --python $(BENCH)/bin/python --constraints constraints.txt \
+		--build-constraints constraints.txt --editable . --group bench
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	rm -rf $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -31,9 +31,15 @@ console = Console(stderr=True)
 
 
 def main(
-    quick: Annotated[bool, typer.Option(help="A look at whether all of it works, in a minute or two.")] = False,
-    only: Annotated[list[str] | None, typer.Option(help=f"Of: {', '.join(SECTIONS)}. May be repeated.")] = None,
-    output: Annotated[Path | None, typer.Option(help="Where the results go, if not to RESULTS.md here.")] = None,
+    quick: Annotated[
+        bool, typer.Option(help="A look at whether all of it works, in a minute or two.")
+    ] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help=f"Of: {', '.join(SECTIONS)}. May be repeated.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Where the results go, if not to RESULTS.md here.")
+    ] = None,
 ) -> None:
     """Measure what Reenact costs, side by side with the packages that record the same work."""
     names = only or list(SECTIONS)
@@ -41,10 +47,13 @@ def main(
         console.print(f"no benchmark is called {unknown[0]!r}; there are: {', '.join(SECTIONS)}")
         raise typer.Exit(2)
     # A quick or partial run does not overwrite the results of a whole one.
-    path = output or (RESULTS if not quick and not only else RESULTS.with_name("RESULTS.partial.md"))
+    path = output or (RESULTS if not quick and not only else Path(".cache/benchmarks/RESULTS.md"))
+    path.parent.mkdir(parents=True, exist_ok=True)
     absent = [name for name, kind in subjects.SUBJECTS.items() if not kind().installed]
     if absent:
-        console.print(f"not installed here, and so not measured: {', '.join(absent)} (`make bench` installs them)")
+        console.print(
+            f"not installed here, and so not measured: {', '.join(absent)} (`make bench` installs them)"
+        )
     began = monotonic()
     found = _measured(names, quick=quick)
     command = "make bench" if not sys.argv[1:] else f"python -m benchmarks {' '.join(sys.argv[1:])}"

@@ -19,7 +19,9 @@ _HOW = (
 def measure(plan: Plan) -> Section:
     """Ours and the peers', interleaved."""
     calls, total = plan.calls(15), plan.rounds(5)
-    section = Section("3. Time to the first streamed token, while recording", _HOW.format(calls=calls, rounds=total))
+    section = Section(
+        "3. Time to the first streamed token, while recording", _HOW.format(calls=calls, rounds=total)
+    )
     streaming = [subject for subject in subjects.chosen() if subject.streams]
     with server.running() as url, working(streaming) as workers:
         found = [Rounds(worker) for worker in workers]
@@ -42,7 +44,9 @@ def measure(plan: Plan) -> Section:
         if subject.name == "reenact":
             shown = f"{later.text(MILLI, 2)} ms later"
             # A chunk that waited for the next one would be 20 ms late.
-            section.figure("first token, recording against bare", "unchanged (< 1 ms)", shown, later.median < 1e-3)
+            section.figure(
+                "first token, recording against bare", "unchanged (< 1 ms)", shown, later.median < 1e-3
+            )
     columns = ("recorder", "bare, ms", "recording, ms", "later by, ms")
     section.tables.append(Table(columns, table))
     missing = [s.name for s in subjects.chosen() if not s.streams]

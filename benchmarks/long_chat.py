@@ -41,7 +41,13 @@ def measure(plan: Plan) -> Section:
 
 
 def _one(
-    section: Section, name: str, worker: Worker, workload: str, rounds: int, steps: int, options: dict[str, Any]
+    section: Section,
+    name: str,
+    worker: Worker,
+    workload: str,
+    rounds: int,
+    steps: int,
+    options: dict[str, Any],
 ) -> None:
     bare, recorded = [], []
     for _ in range(rounds):

@@ -50,7 +50,9 @@ def write(sections: Iterable[Section], path: Path, *, command: str, took: float,
     """Write the results."""
     parts = [_HEAD.format(machine=_machine(), versions=_versions(), command=command, took=_minutes(took))]
     if quick:
-        parts.append("**A quick run: a look at whether all of it works. Its figures are not to be quoted.**\n")
+        parts.append(
+            "**A quick run: a look at whether all of it works. Its figures are not to be quoted.**\n"
+        )
     kept = list(sections)
     parts.append(_summary(kept))
     parts += [_section(section) for section in kept]

@@ -29,7 +29,11 @@ def completion(content: str, model: str, number: int) -> dict[str, Any]:
         "created": 1_790_000_000 + number,
         "model": model,
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 2500, "completion_tokens": len(content) // 4, "total_tokens": 2500 + len(content) // 4},
+        "usage": {
+            "prompt_tokens": 2500,
+            "completion_tokens": len(content) // 4,
+            "total_tokens": 2500 + len(content) // 4,
+        },
         "service_tier": "default",
         "system_fingerprint": "fp_1",
     }
@@ -76,7 +80,12 @@ class _Chat(asyncio.Protocol):
     async def _stream(self, model: str, number: int) -> None:
         _, count, delay = model.split("-")
         self._transport.write(_HEAD % (b"text/event-stream", number) + b"transfer-encoding: chunked\r\n\r\n")
-        chunk = {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "created": 1_790_000_000, "model": model}
+        chunk = {
+            "id": f"chatcmpl-{number}",
+            "object": "chat.completion.chunk",
+            "created": 1_790_000_000,
+            "model": model,
+        }
         for index in range(int(count)):
             await asyncio.sleep(float(delay))
             delta = {"role": "assistant", "content": f"word{number}.{index} "}

@@ -178,7 +178,9 @@ def _network_in_memory(size: int) -> None:
         assert _canned is not None
         data = next(_canned)
         headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(data))]
-        return httpx2.Response(200, headers=headers, stream=Body(data), extensions={"http_version": b"HTTP/1.1"})
+        return httpx2.Response(
+            200, headers=headers, stream=Body(data), extensions={"http_version": b"HTTP/1.1"}
+        )
 
     httpx2.HTTPTransport.handle_request = handle_request  # type: ignore[method-assign]
     httpx2.HTTPTransport._in_memory = True  # type: ignore[attr-defined]
@@ -308,7 +310,14 @@ def _long_agent(subject: Subject, job: Job, watch: Stopwatch) -> Body:
 
 def _block(subject: Subject, job: Job, watch: Stopwatch) -> Body:
     """Nothing: what a recording's beginning and end cost."""
-    return list
+    watch.start()
+
+    def body() -> list[Any]:
+        watch.sample.cpu.append(0.0)
+        watch.sample.wall.append(0.0)
+        return []
+
+    return body
 
 
 _BODIES: dict[str, Callable[[Subject, Job, Stopwatch], Body]] = {

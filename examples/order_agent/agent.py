@@ -1,6 +1,6 @@
 """A customer-service agent with Pydantic AI. It has never heard of Reenact.
 
-    python examples/order_agent/agent.py ["Look up my order ORD-5521 and cancel it."]
+    python examples/order_agent/agent.py ["Please cancel my order ORD-5521."]
 
 Which model answers is said by OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL.
 """
@@ -18,10 +18,10 @@ from pydantic_ai.messages import ModelMessage, TextPart, ToolCallPart, ToolRetur
 from pydantic_ai.models.openai import OpenAIChatModel
 
 INSTRUCTIONS = (
-    "You are the customer service of a shop. "
-    "Always lookup_order first, then cancel_order, then reply in one short sentence."
+    "You are the polite customer service of a shop. To cancel an order, call cancel_order. "
+    "Then tell the customer in one short sentence."
 )
-QUESTION = "Look up my order ORD-5521 and cancel it: I found it cheaper elsewhere."
+QUESTION = "Please cancel my order ORD-5521: I found it cheaper elsewhere."
 
 
 def answer(question: str) -> None:
@@ -29,8 +29,8 @@ def answer(question: str) -> None:
     agent = Agent(
         OpenAIChatModel(os.environ.get("OPENAI_MODEL", "gpt-4o-mini")),
         instructions=INSTRUCTIONS,
-        tools=[lookup_order, cancel_order],
-        model_settings={"temperature": 1.0, "max_tokens": 120},
+        tools=[cancel_order, lookup_order],
+        model_settings={"temperature": 1.0, "top_p": 0.9, "max_tokens": 120},
     )
     with capture_run_messages() as messages:
         try:

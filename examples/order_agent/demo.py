@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -35,14 +36,19 @@ BIN = Path(sys.executable).parent
 AGENTS = {"agent.py": "Pydantic AI", "plain.py": "the OpenAI SDK, streaming"}
 REPLAYS = 5
 MOST_TRIES = 5
+ORDER = "ORD-5521"
 
 BUG = '    order.status = "cancelled"\n'
 FIX = """\
     if order.status in ("shipped", "delivered"):
-        return {"error": f"{order_id} is {order.status}: it can be sent back, but not cancelled"}
+        return {"order_id": order_id, "status": f"not cancelled: {order.status}", "reason": reason}
 """
+# How a verdict must begin to tell: whatever is drawn around it, its first difference is the order's status.
+FIRST_DIFFERENCE = re.compile(
+    r"CHANGED\b(?:(?!\brecorded\b).)*\bstatus\W+recorded\W+cancelled\W+actual\W+not cancelled: shipped\b", re.DOTALL
+)
 
-console = Console(width=None if sys.stdout.isatty() else 110, highlight=False)
+console = Console(width=None if sys.stdout.isatty() else 100, highlight=False)
 
 
 class DemoError(Exception):
@@ -63,11 +69,13 @@ def run(command: list[str], environment: Mapping[str, str], *, echo: bool = True
     if echo:
         console.print(f"[bold]$ {escape(' '.join(command))}[/]")
     begun = perf_counter()
+    # Reenact draws for the width of this screen, in colours if it has some.
+    drawn = {"COLUMNS": str(console.width), "FORCE_COLOR" if console.is_terminal else "NO_COLOR": "1"}
     path = f"{BIN}{os.pathsep}{environment.get('PATH', '')}"
     done = subprocess.run(
         command,
         cwd=ROOT,
-        env={**environment, "PATH": path, "NO_COLOR": "1"},
+        env={**environment, **drawn, "PATH": path},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -149,7 +157,7 @@ def introduce(model: Model) -> None:
     console.print(
         f"SmolLM2-135M, sampling on this machine at {model.url}, temperature 1.\n"
         "[yellow]It is far too small to be a good agent, and will talk nonsense.[/] But it is real: it samples, it "
-        "streams\ntoken by token, and no two of its runs are equal. That is what a recorder has to cope with."
+        "streams token by token, and no two of its runs are equal. That is what a recorder has to cope with."
     )
 
 
@@ -187,17 +195,14 @@ def marked(text: str, other: str) -> Text:
 
 def record(model: Model, name: str) -> tuple[str, Ran]:
     """Records a run in which the order was cancelled, and gives its id and what it printed."""
-    for _ in range(MOST_TRIES):
-        ran = must_run(
-            ["reenact", "record", "--name", name, "--", "python", program(name)], model.environment
-        )
-        if "calls:    cancel_order" in ran.output:
+    command = ["reenact", "record", "--name", name, "--", "python", program(name)]
+    for tried in range(MOST_TRIES):
+        ran = must_run(command, model.environment, echo=not tried)
+        # Nearly always the first: now and then so small a model just talks.
+        if f"calls:    cancel_order(order_id='{ORDER}'" in ran.output:
             break
-        console.print(
-            "[dim]The model did not cancel the order this time; recorded all the same, and once more.[/]"
-        )
     else:
-        raise DemoError(f"the model cancelled no order in {MOST_TRIES} runs")
+        raise DemoError(f"the model did not cancel {ORDER} in {MOST_TRIES} runs")
     recordings = json.loads(must_run(["reenact", "list", "--json"], model.environment, echo=False).output)
     newest = max((entry for entry in recordings if entry["name"] == name), key=lambda entry: entry["started"])
     return newest["id"], ran
@@ -229,7 +234,7 @@ def take_away(model: Model) -> None:
 
 def replay_five_times(model: Model, recorded: dict[str, tuple[str, Ran]]) -> None:
     headline("Replayed five times, offline")
-    table = Table("recording", "agent", *(f"replay {number}" for number in range(1, REPLAYS + 1)))
+    table = Table("program", *(f"replay {number}" for number in range(1, REPLAYS + 1)))
     for name, (recording, original) in recorded.items():
         replays = [
             run(["reenact", "replay", recording], model.environment, echo=not n) for n in range(REPLAYS)
@@ -240,42 +245,44 @@ def replay_five_times(model: Model, recorded: dict[str, tuple[str, Ran]]) -> Non
                     difflib.unified_diff(original.output.splitlines(True), again.output.splitlines(True))
                 )
                 raise DemoError(f"a replay was not equal:\n{difference}{again.remarks}")
-        table.add_row(
-            recording, AGENTS[name], *(f"[green]equal[/], {again.seconds:.1f} s" for again in replays)
-        )
+        table.add_row(name, *(f"[green]equal[/] {again.seconds:.1f} s" for again in replays))
     console.print(table)
     claim(True, "every word, time of day and ticket number came out as recorded")
 
 
-def change_a_tool(model: Model, recorded: dict[str, tuple[str, Ran]]) -> None:
-    headline("One tool is changed")
-    console.print(
-        "It cancelled an order that had left the house. What would the fix have changed in those very runs?"
-    )
+@contextmanager
+def fixed_programs() -> Iterator[tuple[Path, str]]:
+    """A copy of this folder with one tool changed, and the change as a diff."""
     with tempfile.TemporaryDirectory() as folder:
         fixed = Path(folder) / "fixed"
         shutil.copytree(HERE, fixed, ignore=shutil.ignore_patterns("__pycache__"))
         before = (HERE / "orders.py").read_text()
         after = before.replace(BUG, FIX + BUG)
         (fixed / "orders.py").write_text(after)
-        difference = "".join(
-            list(difflib.unified_diff(before.splitlines(True), after.splitlines(True), n=2))[2:]
-        )
-        console.print(Syntax(difference, "diff", background_color="default"))
+        lines = difflib.unified_diff(before.splitlines(True), after.splitlines(True), n=1)
+        yield fixed, "".join(list(lines)[2:])
+
+
+def replay_fixed(model: Model, recording: str, fixed: Path, name: str, *, echo: bool = True) -> Ran:
+    command = ["reenact", "replay", recording, "--live", "tool", "--", "python", str(fixed / name)]
+    return run(command, model.environment, echo=echo)
+
+
+def change_a_tool(model: Model, recorded: dict[str, tuple[str, Ran]]) -> None:
+    headline("One tool is changed")
+    console.print("It cancelled an order that was already shipped. What would a fix have changed in those very runs?")
+    with fixed_programs() as (fixed, difference):
+        console.print(Syntax(difference.rstrip(), "diff", background_color="default", word_wrap=True))
         for name, (recording, _) in recorded.items():
-            command = ["reenact", "replay", recording, "--live", "tool", "--", "python", str(fixed / name)]
-            diverged = run(command, model.environment)
-            console.print(
-                Panel(Text(diverged.remarks.strip()), title="divergence", title_align="left", style="red")
+            diverged = replay_fixed(model, recording, fixed, name)
+            verdict = Text.from_ansi(diverged.remarks.rstrip())
+            console.print(verdict)
+            claim(
+                diverged.status == 1, f"{AGENTS[name]}: the replay left its recording, and was stopped there"
             )
             claim(
-                diverged.status != 0, f"{AGENTS[name]}: the replay left its recording, and was stopped there"
-            )
-            claim(
-                "cancelled" in diverged.remarks
-                and "cannot be" not in diverged.remarks
-                and "shipped" in diverged.remarks,
-                "recorded and actual stand side by side",
+                FIRST_DIFFERENCE.search(verdict.plain) is not None,
+                'its first difference: the recorded status "cancelled", the actual one "not cancelled: shipped"',
             )
 
 

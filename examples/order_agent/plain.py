@@ -1,6 +1,6 @@
 """The same customer-service agent as a plain loop over the OpenAI SDK, streaming. It has never heard of Reenact.
 
-    python examples/order_agent/plain.py ["Look up my order ORD-5521 and cancel it."]
+    python examples/order_agent/plain.py ["Please cancel my order ORD-5521."]
 
 Which model answers is said by OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL.
 """
@@ -20,10 +20,10 @@ from openai.types.chat import ParsedChatCompletionMessage
 from orders import cancel_order, lookup_order
 
 INSTRUCTIONS = (
-    "You are the customer service of a shop. "
-    "Always lookup_order first, then cancel_order, then reply in one short sentence."
+    "You are the polite customer service of a shop. To cancel an order, call cancel_order. "
+    "Then tell the customer in one short sentence."
 )
-QUESTION = "Look up my order ORD-5521 and cancel it: I found it cheaper elsewhere."
+QUESTION = "Please cancel my order ORD-5521: I found it cheaper elsewhere."
 MOST_QUESTIONS = 6
 
 ORDER_ID = {"type": "string", "pattern": "^ORD-[0-9]{4}$"}
@@ -44,8 +44,8 @@ def schema(name: str, **properties: Any) -> Any:
 
 
 SCHEMAS = [
-    schema("lookup_order", order_id=ORDER_ID),
     schema("cancel_order", order_id=ORDER_ID, reason=REASON),
+    schema("lookup_order", order_id=ORDER_ID),
 ]
 
 
@@ -75,6 +75,7 @@ def ask(client: OpenAI, messages: list[Any]) -> ParsedChatCompletionMessage[None
         messages=messages,
         tools=SCHEMAS,
         temperature=1,
+        top_p=0.9,
         max_tokens=120,
     ) as stream:
         try:

@@ -127,7 +127,7 @@ VALUES = {
     "binary bytes": b"\xff\x00" + EVERYWHERE.encode() + b"\xfe",
     "bytearray": bytearray(b"\xff" + EVERYWHERE.encode()),
     "large binary": b"\xff" * 20_000 + EVERYWHERE.encode() + bytes(range(256)) * 10,
-    "large text bytes": b"x" * 20_000 + EVERYWHERE.encode(),
+    "large text bytes": b"x" * 20_000 + b" " + EVERYWHERE.encode(),
     "path": Path("/srv") / SHAPES["github"],
     "line breaks": "\n".join(SHAPES.values()),
     "quoted": [repr(secret) for secret in SHAPES.values()],

@@ -101,7 +101,7 @@ class Replay(Session):
         sealed = self.recording.logs[0].sealed
         if self.output is UNSET or sealed is None or "output" not in sealed or self.replayer.divergences:
             return
-        actual = codec.Encoder().encode(self.output)
+        actual = self.replayer.tree(self.output)
         found = mismatches("output", {"output": sealed["output"]}, {"output": actual}, self.replayer.rules)
         if found:
             shown = tuple(Mismatch(m.path.removeprefix("args."), m.recorded, m.actual) for m in found)

@@ -34,6 +34,8 @@ from reenact.model.event import Tree
 
 _SAFE_INT = 2**63
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_SURROGATE = re.compile(r"[\\\ud800-\udfff]")
+_ESCAPED = re.compile(r"\\(?:\\|u([0-9a-f]{4}))")
 _DEPTH = 200
 _CAUSES = 4
 
@@ -145,6 +147,9 @@ class Encoder:
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
             return {"$dataclass": {"type": type_name(kind), "fields": self._fields(fields)}}
+        if hasattr(kind, "get_secret_value") and hasattr(value, "_secret_value"):
+            # pydantic's SecretStr. A redactor knows by the member's name what it is.
+            return {"$secret": {"type": type_name(kind), "secret": self.encode(value.get_secret_value())}}
         if hasattr(kind, "__pydantic_validator__") and hasattr(value, "__pydantic_fields_set__"):
             return self._pydantic(value)
         if hasattr(kind, "__attrs_attrs__"):
@@ -255,7 +260,8 @@ def _without_surrogates(tree: Tree) -> Tree:
     if isinstance(tree, list):
         return [_without_surrogates(item) for item in tree]
     if isinstance(tree, str) and _printable(tree) != tree:
-        return {"$surrogates": base64.b64encode(tree.encode("utf-16-le", "surrogatepass")).decode()}
+        # Escaped, not packed: a redactor must still find a secret beside it.
+        return {"$surrogates": _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}" if m[0] != "\\" else "\\\\", tree)}
     return tree
 
 
@@ -285,15 +291,9 @@ def find_type(name: str) -> type | None:
 
 def decode(tree: Tree) -> Any:
     """The value of a tree, its Python types restored. Shares nothing with the tree."""
-    data = untagged(tree)
-    # Without a tag the tree is the value, and reading JSON copies it faster than a walk.
-    return _decode(tree) if data is None else loads(data)
-
-
-def untagged(tree: Tree) -> bytes | None:
-    """The JSON of a tree that is the value itself, since nothing in it is tagged; else None."""
     data = dumps(tree)
-    return None if b'"$' in data else data
+    # Without a tag the tree is the value, and reading JSON copies it faster than a walk.
+    return _decode(tree) if b'"$' in data else loads(data)
 
 
 def _decode(tree: Tree) -> Any:
@@ -340,11 +340,26 @@ def decode_error(tree: Tree) -> BaseException:
     return error
 
 
-def has_unkept(tree: Tree) -> bool:
-    """Whether some part of the tree's value was not kept."""
-    if type(tree) is dict:
-        return "$unkept" in tree or any(has_unkept(item) for item in tree.values())
-    return type(tree) is list and any(has_unkept(item) for item in tree)
+def flaw(tree: Tree) -> str | None:
+    """Why the tree's value cannot be given back whole: a part was not kept, or its type is not loaded here."""
+    if type(tree) is list:
+        return next((found for item in tree if (found := flaw(item)) is not None), None)
+    if type(tree) is not dict:
+        return None
+    for tag, inner in tree.items():
+        if tag == "$unkept":
+            return f"a value of type {inner[0]} could not be kept when it was recorded"
+        if tag in _TYPED:
+            name = inner[0] if tag == "$enum" else inner["type"]
+            if find_type(name) is None:
+                return f"it holds a value of type {name}, which is not loaded in this program"
+        found = flaw(inner)
+        if found is not None:
+            return found
+    return None
+
+
+_TYPED = ("$dataclass", "$enum", "$model", "$namedtuple", "$secret", "$sub")
 
 
 def _fill(name: str, fields: Mapping[str, Any]) -> Any:
@@ -378,6 +393,15 @@ def _decode_pydantic(tree: Tree) -> Any:
     }
     for name, item in slots.items():
         object.__setattr__(instance, name, item)
+    return instance
+
+
+def _decode_secret(tree: Tree) -> Any:
+    kind, value = find_type(tree["type"]), decode(tree["secret"])
+    if kind is None:
+        return value
+    instance = object.__new__(kind)
+    object.__setattr__(instance, "_secret_value", value)
     return instance
 
 
@@ -429,7 +453,7 @@ _ENCODE: dict[type, Callable[[Encoder, Any], Tree]] = {
     list: Encoder._list,
     tuple: lambda self, value: {"$tuple": self._list(value)},
     bytes: Encoder._bytes,
-    bytearray: lambda _, value: {"$bytearray": base64.b64encode(value).decode()},
+    bytearray: lambda encoder, value: {"$bytearray": encoder._bytes(bytes(value))},
     memoryview: lambda self, value: self._bytes(value.tobytes()),
     set: Encoder._set,
     frozenset: Encoder._set,
@@ -459,7 +483,7 @@ _DECODE: dict[str, Callable[[Tree], Any]] = {
     "$float": float,
     "$utf8": str.encode,
     "$bytes": base64.b64decode,
-    "$bytearray": lambda tree: bytearray(base64.b64decode(tree)),
+    "$bytearray": lambda tree: bytearray(decode(tree)),
     "$datetime": _decode_datetime,
     "$date": dt.date.fromisoformat,
     "$time": dt.time.fromisoformat,
@@ -473,12 +497,13 @@ _DECODE: dict[str, Callable[[Tree], Any]] = {
     "$deque": lambda tree: deque(_decode(tree[0]), maxlen=tree[1]),
     "$range": lambda tree: range(*tree),
     "$ellipsis": lambda _: ...,
-    "$surrogates": lambda tree: base64.b64decode(tree).decode("utf-16-le", "surrogatepass"),
+    "$surrogates": lambda tree: _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else "\\", tree),
     "$path": pathlib.Path,
     "$enum": _decode_enum,
     "$dataclass": lambda tree: _fill(tree["type"], tree["fields"]),
     "$model": _decode_pydantic,
     "$namedtuple": _decode_namedtuple,
+    "$secret": _decode_secret,
     "$sub": _decode_sub,
     "$error": decode_error,
     "$unkept": lambda tree: Unkept(tree[0], tree[1]),

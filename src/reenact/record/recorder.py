@@ -186,7 +186,8 @@ class Recorder:
 
     def _cleaned(self, name: str, arg: delta.Arg) -> delta.Arg:
         """An argument without its secrets; the same object where it has none. Part by part, since most parts of one
-        (the headers of a request) are those of the call before."""
+        (the headers of a request) are those of the call before.
+        """
         whole = arg.whole()
         if not isinstance(whole, dict):
             clean = self._without_secrets(name, whole)

@@ -14,6 +14,7 @@ from reenact.redact.text import FORM_VALUE, SOFT, Hit, close, hit, is_json, leve
 
 _GAP = rb"(?:\s|\\+[nrt])*"  # spaces, also escaped, as in JSON in a string
 _CLOSE = rb"\\{0,15}[\"']"
+_END_OF_LINE = rb"(?:\r?\n|(?:\\+r)?\\+n)"
 # What follows the name, up to the value. The outer group that matches tells how the two are written.
 _AFTER = re.compile(
     rb"""
@@ -25,13 +26,16 @@ _AFTER = re.compile(
                   (?=[^\s"'\\&{}\[\]<>$(|*!]{3}) )
     | (?P<number> (?P<nquote>CLOSE) GAP : GAP (?=[0-9]{3}) )
     | (?P<tag>    > (?=[^\s<>&]{3}) )
+    | (?P<part>   CLOSE (?:;[^\r\n]{0,200}?)? EOL (?:[A-Za-z\-]{1,40}:[^\r\n\\]{0,200} EOL){0,4} EOL )
     | (?P<flag>   [ ]{1,3} (?:CLOSE)? (?=[^\s"'\\\-]{3}) )
-    """.replace(b"CLOSE", _CLOSE).replace(b"GAP", _GAP),
+    """.replace(b"CLOSE", _CLOSE).replace(b"GAP", _GAP).replace(b"EOL", _END_OF_LINE),
     re.IGNORECASE | re.VERBOSE,
 )
 # The name itself, read backwards.
 _KEY_BEHIND = re.compile(rb"(?P<name>[\w.\- $]{1,80})(?P<before>.{0,80})", re.DOTALL)
 _WORD_BEHIND = re.compile(rb"(?P<name>[\w.\-]{1,80})(?P<before>.{0,80})", re.DOTALL)
+_FIELD_BEHIND = re.compile(rb"[\"']\\*=eman")
+_PART_ENDS = re.compile(_END_OF_LINE + rb"--")
 _TAG_BEHIND = re.compile(rb"(?::[\w.\-]*)?<")
 _PAIR_OPENS_BEHIND = re.compile(rb"[\"']\\*b?(?:\s|[nrt]\\+)*[\[(]")
 
@@ -76,6 +80,7 @@ class Named:
             "bare": self._bare,
             "number": self._number,
             "tag": self._tag,
+            "part": self._part,
             "flag": self._flag,
         }
 
@@ -195,6 +200,15 @@ class Named:
         found = _TAGGED.match(data, after.end()) if key and _TAG_BEHIND.match(key.before) else None
         if key and found and _likely(value := found[1].decode("utf-8", "replace"), key.kind):
             yield from hit(data, *found.span(1), value)
+
+    def _part(self, data: bytes, at: int, after: re.Match[bytes]) -> Iterator[Hit]:
+        """A field of a multipart form: `name="password"`, an empty line, the value, a boundary."""
+        key = self._key(data, at)
+        if key is None or not _FIELD_BEHIND.match(key.before):
+            return
+        end = _PART_ENDS.search(data, after.end(), after.end() + 8192)
+        if end and _likely(value := plain(data[after.end() : end.start()], 0), key.kind):
+            yield from hit(data, after.end(), end.start(), value)
 
     def _number(self, data: bytes, at: int, after: re.Match[bytes]) -> Iterator[Hit]:
         """`"pin": 123456`."""

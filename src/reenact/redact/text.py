@@ -24,7 +24,7 @@ Look = Callable[[bytes, int], Iterable[Hit]]
 """Looks at one place of the data for a secret."""
 
 ALNUM = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-_ESCAPED_BEFORE = re.compile(rb"(\\+)(?:[nrtbf]|u[0-9a-fA-F]{4})\Z")
+_ESCAPED_BEFORE = re.compile(rb"(\\+)(?:[nrtbf]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})\Z")
 SOFT = rb"\\++(?![nrtbf\"'\s]|u00(?:26|3c|3e|27|22|0a))"  # a backslash that is part of the text
 FORM_VALUE = re.compile(rb"(?:[^\s&\"'\\#<>`]|" + SOFT + rb")+")
 _QUOTE = re.compile(rb"(\\*)([\"'])")

@@ -32,7 +32,11 @@ def drawn(tmp_path):
     def run(function):
         with reenact.record(home=tmp_path) as recording:
             function()
-        return [source for _, source in recording.load().logs[0].draws if source not in ("clock:zone", "entropy:numpy")]
+        return [
+            source
+            for _, source in recording.load().logs[0].draws
+            if source not in ("clock:zone", "entropy:numpy")
+        ]
 
     return run
 
