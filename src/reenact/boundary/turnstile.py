@@ -31,9 +31,6 @@ GRACE = 0.01
 PATIENCE = 0.5
 """Seconds after which a replay passes over an outcome that does not come although somebody might still bring it."""
 
-real_time = monotonic
-"""The clock of event loops as it really is, whatever an adapter puts in its place for the program."""
-
 _SETTLING = 0.2
 _LOOK = 0.02
 _SPINS = 32
@@ -43,6 +40,11 @@ _wait = threading.Condition.wait
 # The real ones, whatever is patched later: the turnstile itself runs on real time.
 _call_at = asyncio.base_events.BaseEventLoop.call_at
 _time = asyncio.base_events.BaseEventLoop.time
+
+
+def real_time() -> float:
+    """The clock of event loops as it really is, whatever an adapter puts in its place for the program."""
+    return monotonic()
 
 
 class Turnstile(Protocol):

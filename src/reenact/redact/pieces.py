@@ -48,7 +48,7 @@ class Pieces:
         if not data:
             return b""
         buffer, done = self._written + self._held + data, len(self._written)
-        hits = self._replacer.hits(buffer)
+        hits = self._hits(buffer, len(buffer) - len(data))
         hold = min([len(buffer), *self._open(buffer, hits)])
         for hit in reversed(hits):
             hold = hit.start if hit.start < hold < hit.end else hold
@@ -64,8 +64,21 @@ class Pieces:
 
     def end(self, last: bytes = b"") -> bytes:
         buffer, done = self._written + self._held + last, len(self._written)
+        hits = self._hits(buffer, len(buffer) - len(last))
         self._written, self._held = b"", b""
-        return self._replacer.cover(buffer, self._replacer.hits(buffer), json_=self.json, start=done)
+        return self._replacer.cover(buffer, hits, json_=self.json, start=done)
+
+    def _hits(self, buffer: bytes, seam: int) -> list[Hit]:
+        """The secrets of the buffer; where something is left out, also those that end or begin at the seam: two that
+        follow each other in two pieces run together, and neither would be one any more."""
+        hits = self._replacer.hits(buffer)
+        if not self._held or seam == len(buffer):
+            return hits
+        after = (h._replace(start=h.start + seam, end=h.end + seam) for h in self._replacer.hits(buffer[seam:]))
+        for found in (*self._replacer.hits(buffer[:seam]), *after):
+            if not any(found.start < other.end and other.start < found.end for other in hits):
+                hits.append(found)
+        return sorted(hits)
 
     def _open(self, buffer: bytes, hits: list[Hit]) -> Iterator[int]:
         """Where a secret may begin that is not finished at the end of the buffer."""
