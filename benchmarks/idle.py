@@ -37,11 +37,9 @@ def measure(plan: Plan) -> Section:
 def _pairs() -> list[tuple[str, Callable[[int], object], Callable[[int], object]]]:
     import httpx2
 
-    async def send(transport: Any, request: Any) -> Any:
-        return None
-
-    httpx2.HTTPTransport.handle_request = lambda transport, request: None  # type: ignore[method-assign]
-    httpx2.AsyncHTTPTransport.handle_async_request = send  # type: ignore[method-assign]
+    # Through setattr: what is put there is no transport's method, and is not meant to be.
+    httpx2.HTTPTransport.handle_request = _nothing
+    httpx2.AsyncHTTPTransport.handle_async_request = _anothing
     clock = time.monotonic
     import reenact
     from reenact import adapters
@@ -62,6 +60,12 @@ def _pairs() -> list[tuple[str, Callable[[int], object], Callable[[int], object]
         ("its async hook", _aloop(_bare(asynchronous), None, None), _aloop(asynchronous, None, None)),
         ("reading `time.monotonic()`", _loop(clock), _loop(time.monotonic)),
     ]
+
+
+def _nothing(transport: Any, request: Any) -> None: ...
+
+
+async def _anothing(transport: Any, request: Any) -> None: ...
 
 
 def _bare(hook: Any) -> Any:

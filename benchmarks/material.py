@@ -8,11 +8,7 @@ from typing import Any
 
 KB = 1024
 
-_WORDS = (
-    "the order was sent on Monday and the customer asks whether it can still be cancelled, since \"express\" was "
-    "chosen; please check the warehouse first (it may be packed) and answer in a friendly tone: yes, no or when. "
-    "Totals are 17.90 and 1204 in this list\n"
-).split(" ")  # fmt: skip
+_WORDS = ["the", "order", "was", "sent", "on", "Monday", "and", "the", "customer", "asks", "whether", "it", "can", "still", "be", "cancelled,", "since", '"express"', "was", "chosen;", "please", "check", "the", "warehouse", "first", "(it", "may", "be", "packed)", "and", "answer", "in", "a", "friendly", "tone:", "yes,", "no", "or", "when.", "Totals", "are", "17.90", "and", "1204", "in", "this", "list\n"]  # fmt: skip
 
 
 @lru_cache

@@ -28,7 +28,8 @@ def now() -> tuple[float, float]:
 @dataclass(slots=True)
 class Sample:
     """One batch of calls. `cpu` and `wall` are seconds for each measured call, the `total`s for all of them and for
-    what followed up to the recorder's end: some write their file only then."""
+    what followed up to the recorder's end: some write their file only then.
+    """
 
     cpu: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)

@@ -15,12 +15,12 @@ from benchmarks.workers import Broken, Worker, working
 _HOW = (
     "10 KB of fresh text in each request and in each answer (`rows`: 50 orders of 12 fields, as a tool returns "
     "them). Batches of {calls} calls, {rounds} rounds; each recorder alternates bare and recording in its own process. "
-    "CPU per call is the batch's mean up to the recorder's end, so that what is written on exit counts. HTTP: the OpenAI "
-    "SDK against a server in another process; *in memory*: the same with the network replaced by canned answers below "
-    "all hooks, which leaves less noise to subtract from. p99, over all calls of all rounds, is the 99th percentile of the recorded calls less the median of the bare ones; it is "
-    "judged by CPU, since on the wall it is mostly that another process had the core."
+    "CPU per call is the batch's mean up to the recorder's end, so that what is written on exit counts. HTTP: the "
+    "OpenAI SDK against a server in another process; *in memory*: the same with the network replaced by canned answers "
+    "below all hooks, which leaves less noise to subtract from. p99, over all calls of all rounds, is the 99th "
+    "percentile of the recorded calls less the median of the bare ones; it is judged by CPU, since on the wall it is "
+    "mostly that another process had the core."
 )
-PEERS = "What each recorder adds to one call, CPU (median (least) of the rounds)"
 
 
 @dataclass(slots=True)
@@ -57,7 +57,8 @@ class Rounds:
     @property
     def p99(self) -> tuple[float, float]:
         """Seconds of CPU, and seconds on the wall, that recording adds to 99 of 100 calls at most: their slow ones less
-        a usual bare one, which is never less than the true figure."""
+        a usual bare one, which is never less than the true figure.
+        """
         bare = [call for sample in self.bare for call in zip(sample.cpu, sample.wall, strict=True)]
         recorded = [call for sample in self.recorded for call in zip(sample.cpu, sample.wall, strict=True)]
         cpu, wall = (

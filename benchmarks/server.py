@@ -22,7 +22,7 @@ _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\nx-request-id: req_%d\r\n"
 
 def completion(content: str, model: str, number: int) -> dict[str, Any]:
     """A chat completion as OpenAI's."""
-    message = {"role": "assistant", "content": content, "refusal": None, "annotations": []}
+    message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": None, "annotations": []}
     return {
         "id": f"chatcmpl-{number}",
         "object": "chat.completion",

@@ -8,6 +8,7 @@ import itertools
 import json
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def _tool(subject: Subject, job: Job, watch: Stopwatch) -> Body:
     tool = look_up if job.mode == "bare" else subject.tool(look_up)
 
     def body() -> list[Any]:
-        return [watch.time(lambda question=question: tool(question)) for question in questions]
+        return [watch.time(partial(tool, question)) for question in questions]
 
     return body
 
@@ -106,7 +107,7 @@ def _chat(subject: Subject, job: Job, watch: Stopwatch) -> Body:
             # The last answer's beginning goes into the question: a wrong answer breaks all that follow.
             prompt = answers[-1][:20] + material.text(job.size, number)
             messages = [{"role": "user", "content": prompt}]
-            done: Any = watch.time(lambda: client.chat.completions.create(model=model, messages=messages))
+            done: Any = watch.time(partial(client.chat.completions.create, model=model, messages=messages))
             answers.append(done.choices[0].message.content)
         return answers
 
@@ -120,7 +121,7 @@ def _long_chat(subject: Subject, job: Job, watch: Stopwatch) -> Body:
         for number in range(job.calls):
             messages.append({"role": "user", "content": material.text(job.size, number)})
             model = f"reply-{job.size}"
-            done: Any = watch.time(lambda: client.chat.completions.create(model=model, messages=messages))
+            done: Any = watch.time(partial(client.chat.completions.create, model=model, messages=messages))
             messages.append({"role": "assistant", "content": done.choices[0].message.content})
         return messages
 
@@ -182,8 +183,8 @@ def _network_in_memory(size: int) -> None:
             200, headers=headers, stream=Body(data), extensions={"http_version": b"HTTP/1.1"}
         )
 
-    httpx2.HTTPTransport.handle_request = handle_request  # type: ignore[method-assign]
-    httpx2.HTTPTransport._in_memory = True  # type: ignore[attr-defined]
+    httpx2.HTTPTransport.handle_request = handle_request
+    httpx2.HTTPTransport._in_memory = True
 
 
 # -- Pydantic AI ---------------------------------------------------------------------------------------------
@@ -280,7 +281,7 @@ def _in_a_loop(ask: Callable[..., Any], job: Job, watch: Stopwatch, *, inner: bo
             if inner:
                 answers.append(await ask(number, timed))
             else:
-                answers.append(await timed(lambda number=number: ask(number, timed)))
+                answers.append(await timed(partial(ask, number, timed)))
         return answers
 
     return lambda: asyncio.run(main())

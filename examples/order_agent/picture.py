@@ -42,14 +42,14 @@ def shown(text: str) -> None:
 
 
 def told(text: str) -> str:
-    """The last line of each group that Reenact says while recording: the recording's name and how to replay it."""
+    """What Reenact said, without what the program itself wrote to standard error."""
     return "\n".join(line for line in text.splitlines() if line.startswith("reenact: "))
 
 
 def draw(model: Model) -> None:
     recording, recorded = record(model, PROGRAM)
     model.stop()
-    prompt(f"reenact record -- python {program(PROGRAM)}")
+    prompt(f"reenact record --name {PROGRAM} -- python {program(PROGRAM)}")
     shown(recorded.output)
     shown(told(recorded.remarks))
     console.print()
@@ -65,15 +65,17 @@ def draw(model: Model) -> None:
         changed = replay_fixed(model, recording, fixed, PROGRAM)
         remark("It cancelled an order that was already shipped. One tool is changed:")
         console.print(Syntax(added(difference), "diff", background_color="default"), no_wrap=True)
-        prompt(f"reenact replay {recording} --live tool -- python {fixed.name}/{PROGRAM}")
-    shown(until_diverged(changed))
+        prompt(f"reenact replay {recording} --live tool -- python …/{fixed.name}/{PROGRAM}")
+    shown(left(changed))
 
 
 def added(difference: str) -> str:
+    """The lines that a change adds."""
     return "\n".join(line for line in difference.splitlines() if line.startswith("+"))
 
 
-def until_diverged(changed: Ran) -> str:
+def left(changed: Ran) -> str:
+    """What Reenact said of a replay that left its recording."""
     if changed.status != 1:
         raise DemoError(f"the changed tool made no difference:\n{changed.output}{changed.remarks}")
     return changed.remarks

@@ -13,6 +13,7 @@ from reenact.errors import DivergenceError, RecordingError, ReenactError
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
 from reenact.model.recording import Recording, Step
 from reenact.redact import DEFAULT_RULES, SecretRules
+from reenact.search import Found, find
 
 __version__ = "0.1.0"
 
@@ -21,6 +22,7 @@ __all__ = [
     "Departure",
     "Divergence",
     "DivergenceError",
+    "Found",
     "Mismatch",
     "Recording",
     "RecordingError",
@@ -29,6 +31,7 @@ __all__ = [
     "Step",
     "Verdict",
     "effect",
+    "find",
     "load",
     "record",
     "recorded",

@@ -4,10 +4,11 @@ import json
 import time
 
 import pytest
-from benchmarks import elsewhere, idle, report, server, subjects
 from benchmarks.measure import Spread, Stopwatch, quantile
 from benchmarks.plan import Plan
 from benchmarks.workers import Broken, working
+
+from benchmarks import elsewhere, idle, report, server, subjects
 
 QUIET = Plan(quick=True, tell=lambda text: None)
 
@@ -33,13 +34,15 @@ def test_the_sdk_talks_to_the_server_and_its_replay_does_not(ours, workload):
     with server.running() as url:
         ours.do(workload, "record", 2, path=path, warm=1, size=500, url=url)
     replayed = ours.do(workload, "replay", 2, path=path, warm=1, size=500, url=url)
-    assert replayed.correct and len(replayed.wall) == 2
+    assert replayed.correct
+    assert len(replayed.wall) == 2
 
 
 def test_the_network_goes_to_memory(ours):
     ours.do("chat", "bare", 2, warm=1, size=500)
     recorded = ours.do("long_chat", "record", 5, warm=0, size=500)
-    assert len(recorded.cpu) == 5 and recorded.size > 5000
+    assert len(recorded.cpu) == 5
+    assert recorded.size > 5000
 
 
 def test_a_subject_that_fails_says_why(ours):
@@ -60,7 +63,8 @@ def test_results_of_other_suites_are_read_in(tmp_path, monkeypatch):
     tmp_path.joinpath("torn.json").write_text("{", encoding="utf-8")
     section = elsewhere.measure(QUIET)
     assert section.tables[0].rows == [["", "500", "0", "1.2"]]
-    assert section.notes[0] == "kill: whole True" and "torn.json" in section.notes[1]
+    assert section.notes[0] == "kill: whole True"
+    assert "torn.json" in section.notes[1]
 
 
 def test_results_name_what_was_missed(tmp_path):
@@ -71,7 +75,8 @@ def test_results_name_what_was_missed(tmp_path):
     report.write([section], tmp_path / "RESULTS.md", command="make bench", took=61, quick=False)
     text = (tmp_path / "RESULTS.md").read_text(encoding="utf-8")
     assert "**1 of 2 targets met.** Missed:\n\n- running: 2 s, target < 1 s" in text
-    assert "| walking | < 1 s | 0.5 s | met |" in text and "| standing | none | 0 s |  |" in text
+    assert "| walking | < 1 s | 0.5 s | met |" in text
+    assert "| standing | none | 0 s |  |" in text
 
 
 def test_what_comes_before_the_warm_calls_and_after_the_last_is_told_apart():
@@ -80,7 +85,8 @@ def test_what_comes_before_the_warm_calls_and_after_the_last_is_told_apart():
     watch.time(lambda: None)
     time.sleep(0.01)
     sample = watch.finish()
-    assert len(sample.wall) == 1 and sample.wall[0] < 0.01
+    assert len(sample.wall) == 1
+    assert sample.wall[0] < 0.01
     assert 0.01 < sample.total_wall < 0.05
 
 

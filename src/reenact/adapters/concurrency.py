@@ -17,6 +17,7 @@ from asyncio import base_events
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context, ContextVar
+from types import FrameType
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -63,9 +64,9 @@ def install() -> None:
     _replace(threading.Condition, "wait", _wait)
     _replace(threading.Condition, "notify", _notify)
     _replace(ThreadPoolExecutor, "submit", _submit)
-    for name in ("as_completed", "wait"):
-        _replace(asyncio, name, {"as_completed": _as_completed, "wait": _asyncio_wait}[name])
-        setattr(asyncio.tasks, name, getattr(asyncio, name))
+    _replace(asyncio, "as_completed", _as_completed)
+    _replace(asyncio, "wait", _asyncio_wait)
+    asyncio.tasks.as_completed, asyncio.tasks.wait = asyncio.as_completed, asyncio.wait
     logging.getLogger("asyncio").addFilter(_no_halt)
 
 
@@ -126,7 +127,7 @@ async def _within(scope: Scope, coro: Awaitable[T]) -> T:
         _scope.reset(token)
 
 
-def _start(original: Callable[..., Any], thread: threading.Thread) -> None:
+def _start(original: Callable[..., None], thread: threading.Thread) -> None:
     scope = current()
     if scope is None or getattr(thread, "_reenact_own", False):
         return original(thread)
@@ -242,8 +243,8 @@ def _places(pool: Any) -> _Places:
 
 
 def _job(
-    scope: Scope, places: _Places, awaited: list[bool] | None, fn: Callable[..., T], *args: Any, **kwargs: Any
-) -> T:
+    scope: Scope, places: _Places, awaited: list[bool] | None, fn: Any, *args: Any, **kwargs: Any
+) -> Any:
     turnstile = scope.run.turnstile
     turnstile.thread_begins()
     token = _scope.set(scope)
@@ -253,7 +254,7 @@ def _job(
             fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
         context = _context_of(fn)
         if context is not None:
-            return cast(T, context.run(_run_within, scope, *args, **kwargs))
+            return context.run(_run_within, scope, *args, **kwargs)
         return fn(*args, **kwargs)
     finally:
         _scope.reset(token)
@@ -436,12 +437,12 @@ async def _asyncio_wait(original: Callable[..., Any], fs: Iterable[Any], **optio
 
 def _transparent() -> bool:
     """Whether the code that starts this task belongs to a framework."""
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         top = frame.f_globals.get("__name__", "").partition(".")[0]
         if top not in _PLUMBING:
             return top in TRANSPARENT
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return False
 
 

@@ -49,7 +49,7 @@ class Run:
         self.handler = handler
         self.turnstile = turnstile
         self.replaying = replaying
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.root = Scope(root, self)
         self.family: Family | None = None
 

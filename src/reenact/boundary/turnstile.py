@@ -22,7 +22,7 @@ from contextlib import suppress
 from contextvars import Context
 from threading import get_ident
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, cast
 from weakref import WeakKeyDictionary
 
 GRACE = 0.01
@@ -39,7 +39,6 @@ _UNRECORDED = 1 << 60
 _wait = threading.Condition.wait
 # The real ones, whatever is patched later: the turnstile itself runs on real time.
 _call_at = asyncio.base_events.BaseEventLoop.call_at
-_time = asyncio.base_events.BaseEventLoop.time
 
 
 def real_time() -> float:
@@ -560,7 +559,8 @@ class ReplayingTurnstile(_Base):
         return False
 
     def _wake_later(self, pump: _Pump) -> None:
-        _call_at(pump.loop, _time(pump.loop) + self.skew + _LOOK, pump.wake, context=Context())
+        loop = cast("asyncio.base_events.BaseEventLoop", pump.loop)
+        _call_at(loop, monotonic() + self.skew + _LOOK, pump.wake, context=Context())
 
     def _others_run(self) -> bool:
         # Recorded outcomes took their time, and the program had come to rest before they came. Here they would come

@@ -24,8 +24,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 from zoneinfo import ZoneInfo
 
 import orjson
@@ -269,15 +269,24 @@ def _printable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-@lru_cache(maxsize=4096)
 def type_name(kind: type) -> str:
     """`module:Qualified.Name` of a type: where it is found again, which need not be what it calls itself."""
+    known = _names.get(kind)
+    if known is None:
+        known = _names[kind] = _place(kind)
+    return known
+
+
+def _place(kind: type) -> str:
     name = f"{kind.__module__}:{kind.__qualname__}"
     if find_type(name) is not kind:
         for alias, found in vars(sys.modules.get(kind.__module__, object)).items():
             if found is kind:
                 return f"{kind.__module__}:{alias}"
     return name
+
+
+_names: WeakKeyDictionary[type, str] = WeakKeyDictionary()
 
 
 def find_type(name: str) -> type | None:
@@ -330,7 +339,8 @@ def decode_error(tree: Tree) -> BaseException:
         # OSError and its like keep part of their arguments elsewhere than in `args`.
         if isinstance(error, (OSError, UnicodeError, SyntaxError, StopIteration, SystemExit, ImportError)):
             # The built-in constructor only: a subclass's may want other arguments than it passed on.
-            next(base for base in kind.__mro__ if base.__module__ == "builtins").__init__(error, *arguments)
+            built_in: Any = next(base for base in kind.__mro__ if base.__module__ == "builtins")
+            built_in.__init__(error, *arguments)
     except Exception:
         return RecordedError(tree["type"], tree["text"])
     for name, item in tree.get("attributes", {}).items():
@@ -366,7 +376,7 @@ def _fill(name: str, fields: Mapping[str, Any]) -> Any:
     kind = find_type(name)
     if kind is None:
         return Unkept(name, "(its type is not loaded in this program)")
-    instance = object.__new__(kind)
+    instance: Any = object.__new__(kind)
     for key, item in fields.items():
         object.__setattr__(instance, key, _decode(item))
     for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
@@ -377,7 +387,7 @@ def _fill(name: str, fields: Mapping[str, Any]) -> Any:
 
 
 def _decode_pydantic(tree: Tree) -> Any:
-    kind = find_type(tree["type"])
+    kind: Any = find_type(tree["type"])
     if kind is None:
         return Unkept(tree["type"], "(its type is not loaded in this program)")
     instance = kind.__new__(kind)
@@ -400,7 +410,7 @@ def _decode_secret(tree: Tree) -> Any:
     kind, value = find_type(tree["type"]), decode(tree["secret"])
     if kind is None:
         return value
-    instance = object.__new__(kind)
+    instance: Any = object.__new__(kind)
     object.__setattr__(instance, "_secret_value", value)
     return instance
 
@@ -420,7 +430,8 @@ def _decode_enum(tree: Tree) -> Any:
 
 
 def _decode_sub(tree: Tree) -> Any:
-    kind, base = find_type(tree["type"]), _BASES[tree["base"]]
+    kind: Any = find_type(tree["type"])
+    base: Any = _BASES[tree["base"]]
     value = _decode(tree["value"])
     if kind is None or not issubclass(kind, base):
         return Unkept(tree["type"], "(its type is not loaded in this program)")

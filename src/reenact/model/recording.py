@@ -73,7 +73,8 @@ class CallRecord:
     @property
     def within(self) -> int | None:
         """The number of the enclosing call, or None."""
-        return self.called["in"]
+        number: int | None = self.called["in"]
+        return number
 
     @property
     def began(self) -> float:

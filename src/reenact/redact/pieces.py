@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from reenact.redact.replace import Replacer
+from reenact.redact.replace import Replacer, merged
 from reenact.redact.shapes import SHAPES
 from reenact.redact.text import Hit, boundary, name_behind
 
@@ -72,13 +72,14 @@ class Pieces:
         """The secrets of the buffer; where something is left out, also those that end or begin at the seam: two that
         follow each other in two pieces run together, and neither would be one any more."""
         hits = self._replacer.hits(buffer)
-        if not self._held or seam == len(buffer):
+        across = any(hit.start < seam < hit.end for hit in hits)
+        if seam == len(buffer) or not (self._held or across):
             return hits
-        after = (h._replace(start=h.start + seam, end=h.end + seam) for h in self._replacer.hits(buffer[seam:]))
-        for found in (*self._replacer.hits(buffer[:seam]), *after):
-            if not any(found.start < other.end and other.start < found.end for other in hits):
-                hits.append(found)
-        return sorted(hits)
+        before = self._replacer.hits(buffer[:seam])
+        after = [h._replace(start=h.start + seam, end=h.end + seam) for h in self._replacer.hits(buffer[seam:])]
+        if before and after and before[-1].end == seam == after[0].start:
+            hits = [h for h in hits if not h.start < seam < h.end]
+        return merged(buffer, [*hits, *before, *after])
 
     def _open(self, buffer: bytes, hits: list[Hit]) -> Iterator[int]:
         """Where a secret may begin that is not finished at the end of the buffer."""

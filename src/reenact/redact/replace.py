@@ -50,7 +50,7 @@ class Replacer:
     def hits(self, data: bytes) -> list[Hit]:
         """The secrets in data in order, none overlapping, none touching a token that is there already."""
         hits = self._finder.find(data) + self.known.find(data)
-        return _merged(data, hits) if hits else hits
+        return merged(data, hits) if hits else hits
 
     def clean(self, data: bytes, *, json_: bool) -> bytes:
         """The data without its secrets: the same object where there are none."""
@@ -84,15 +84,16 @@ class Replacer:
         return b"".join(out)
 
 
-def _merged(data: bytes, hits: list[Hit]) -> list[Hit]:
+def merged(data: bytes, hits: list[Hit]) -> list[Hit]:
+    """The hits in order; those that overlap as one, and none that touches a token."""
     tokens = [t.span() for t in TOKEN.finditer(data)] if b"[[secret:" in data else []
-    merged: list[Hit] = []
+    found: list[Hit] = []
     for hit in sorted(hits, key=lambda h: (h.start, -h.end)):
         if any(s < hit.end and hit.start < e and not (hit.start <= s and e <= hit.end) for s, e in tokens):
             continue
-        last = merged[-1] if merged else None
+        last = found[-1] if found else None
         if last is None or hit.start >= last.end:
-            merged.append(hit)
+            found.append(hit)
         elif hit.end > last.end:  # they overlap: hide all of both
-            merged[-1] = Hit(last.start, hit.end, plain(data[last.start : hit.end], 0), last.quote)
-    return merged
+            found[-1] = Hit(last.start, hit.end, plain(data[last.start : hit.end], 0), last.quote)
+    return found

@@ -502,9 +502,9 @@ class Replayer:
         kind = source.partition(":")[0]
         self.note(f"a read of {source} in {scope.path} that was not recorded")
         if kind == "clock" and values:
-            # Monotonic, a microsecond a read; the first recorded value tells whether it counts nanoseconds.
-            last, step = codec.decode(values[-1]), place - len(values) + 1
-            return last + step * 1000 if isinstance(last, int) else last + step * 1e-6
+            # Monotonic, in growing steps: a loop that waits for a deadline gets there. An int counts nanoseconds.
+            last, extra = codec.decode(values[-1]), (place - len(values) + 1) ** 2
+            return last + extra * 1000 if isinstance(last, int) else last + extra * 1e-6
         if kind == "entropy":
             size = len(live())
             return hashlib.shake_256(f"{scope.path}|{source}|{place}".encode()).digest(size)

@@ -28,7 +28,8 @@ class Writer:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        self._lock = threading.Lock()
+        # Re-entrant: a finaliser that the garbage collector runs in between may write too.
+        self._lock = threading.RLock()
         self._size = 0
         self.stopped: str | None = None
         """Why nothing more is written, once that is so."""
