@@ -45,7 +45,8 @@ FIX = """\
 """
 # How a verdict must begin to tell: whatever is drawn around it, its first difference is the order's status.
 FIRST_DIFFERENCE = re.compile(
-    r"CHANGED\b(?:(?!\brecorded\b).)*\bstatus\W+recorded\W+cancelled\W+actual\W+not cancelled: shipped\b", re.DOTALL
+    r"CHANGED\b(?:(?!\brecorded\b).)*\bstatus\W+recorded\W+cancelled\W+actual\W+not cancelled: shipped\b",
+    re.DOTALL,
 )
 
 console = Console(width=None if sys.stdout.isatty() else 100, highlight=False)
@@ -270,7 +271,9 @@ def replay_fixed(model: Model, recording: str, fixed: Path, name: str, *, echo: 
 
 def change_a_tool(model: Model, recorded: dict[str, tuple[str, Ran]]) -> None:
     headline("One tool is changed")
-    console.print("It cancelled an order that was already shipped. What would a fix have changed in those very runs?")
+    console.print(
+        "It cancelled an order that was already shipped. What would a fix have changed in those very runs?"
+    )
     with fixed_programs() as (fixed, difference):
         console.print(Syntax(difference.rstrip(), "diff", background_color="default", word_wrap=True))
         for name, (recording, _) in recorded.items():

@@ -21,7 +21,12 @@ WIDTH = 100
 MOST_LINES = 45
 
 console = Console(
-    record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, color_system="truecolor", highlight=False
+    record=True,
+    width=WIDTH,
+    file=io.StringIO(),
+    force_terminal=True,
+    color_system="truecolor",
+    highlight=False,
 )
 
 
@@ -88,7 +93,9 @@ def save() -> None:
     drawn = console.export_svg(title="reenact")
     # A picture in a README may load nothing from elsewhere: whatever fixed-width font the reader has, will do.
     drawn = re.sub(r"\s*@font-face \{.*?\}", "", drawn, flags=re.DOTALL)
-    drawn = drawn.replace("font-family: Fira Code, monospace", "font-family: ui-monospace, Menlo, Consolas, monospace")
+    drawn = drawn.replace(
+        "font-family: Fira Code, monospace", "font-family: ui-monospace, Menlo, Consolas, monospace"
+    )
     PICTURE.write_text(drawn + "\n", encoding="utf-8")
 
 

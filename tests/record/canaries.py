@@ -14,6 +14,8 @@ import zipfile
 import zlib
 from pathlib import Path
 
+from reenact.redact.marks import Database
+
 _LETTERS = string.ascii_letters + string.digits
 _chance = random.Random(20)
 
@@ -74,7 +76,8 @@ def pieces(secret):
 
 
 PIECES = {piece: name for name, secret in {**SHAPES, "named": NAMED, "held": HELD}.items() for piece in pieces(secret)}
-_ANY = re.compile(b"|".join(re.escape(piece) for piece in PIECES))
+_NAMES = list(PIECES.values())
+_ANY = Database([(piece, 0) for piece in PIECES], literal=True)
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{16,}")
 
 
@@ -94,7 +97,7 @@ def leaks(folder):
 
 def search(data, depth=2, how="plain"):
     """The secrets in bytes: as they stand, and in whatever the bytes are an encoding of."""
-    found = {(PIECES[match], how) for match in _ANY.findall(data)}
+    found = {(_NAMES[number], how) for number, _ in _ANY.scan(data)}
     if depth:
         for name, view in _views(data):
             found |= search(view, depth - 1, f"{how}, {name}")

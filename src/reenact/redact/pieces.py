@@ -60,6 +60,9 @@ class Pieces:
             self._written, self._held = b"", b""
             return out + self._replacer.token(buffer[hold:].decode("utf-8", "replace")).encode()
         self._written, self._held = buffer[max(0, hold - _CONTEXT) : hold], buffer[hold:]
+        if self._held and any(hit.end == hold for hit in hits):
+            # What is held was told apart from a secret before it; together they would run into one again.
+            self._written = out[-_CONTEXT:]
         return out
 
     def end(self, last: bytes = b"") -> bytes:
