@@ -37,9 +37,10 @@ def measure(plan: Plan) -> Section:
 def _pairs() -> list[tuple[str, Callable[[int], object], Callable[[int], object]]]:
     import httpx2
 
-    # Through setattr: what is put there is no transport's method, and is not meant to be.
-    httpx2.HTTPTransport.handle_request = _nothing
-    httpx2.AsyncHTTPTransport.handle_async_request = _anothing
+    sync_transport: Any = httpx2.HTTPTransport
+    async_transport: Any = httpx2.AsyncHTTPTransport
+    sync_transport.handle_request = _nothing
+    async_transport.handle_async_request = _anothing
     clock = time.monotonic
     import reenact
     from reenact import adapters
@@ -52,7 +53,7 @@ def _pairs() -> list[tuple[str, Callable[[int], object], Callable[[int], object]
     async def afunction(question: str) -> str:
         return question
 
-    sync, asynchronous = httpx2.HTTPTransport.handle_request, httpx2.AsyncHTTPTransport.handle_async_request
+    sync, asynchronous = sync_transport.handle_request, async_transport.handle_async_request
     return [
         ("a function under `@reenact.tool`", _loop(function, "q"), _loop(reenact.tool(function), "q")),
         ("an async function under it", _aloop(afunction, "q"), _aloop(reenact.tool(afunction), "q")),

@@ -15,8 +15,8 @@ _STEPS = 200
 _TURN = 2560
 _HOW = (
     "200 turns, 2.5 KB of question and 2.5 KB of answer each, the whole history sent each time: 1 MB in the last "
-    "request, 100 MB in all. {rounds} rounds, bare and recording in turn. Our part of a step is the least recorded minus the "
-    "least bare CPU of that step over the rounds; what is shown is the median of steps 10 to 30 and of 170 to 200. "
+    "request, 100 MB in all. {rounds} rounds, bare and recording in turn. Our part of a step is the least recorded "
+    "minus the least bare CPU of that step over the rounds; what is shown is the median of steps 10 to 30 and of 170 to 200. "
     "Flat means within twice: to see that a request of 1 MB begins as the one before, it has to be read once."
 )
 
@@ -33,7 +33,7 @@ def measure(plan: Plan) -> Section:
             ("Pydantic AI's model interface", "model", {"options": {"growing": True}}),
         ):
             plan.tell(f"long chat: {name}")
-            _one(section, name, workers[0], workload, rounds, steps, options)
+            _one(section, workers[0], name, workload, rounds=rounds, steps=steps, **options)
         plan.tell("long chat: a whole Pydantic AI agent")
         sample = workers[0].do("long_agent", "record", steps, size=_TURN, warm=0)
         _size(section, "Pydantic AI agent, `message_history` handed on", sample)
@@ -41,13 +41,7 @@ def measure(plan: Plan) -> Section:
 
 
 def _one(
-    section: Section,
-    name: str,
-    worker: Worker,
-    workload: str,
-    rounds: int,
-    steps: int,
-    options: dict[str, Any],
+    section: Section, worker: Worker, name: str, workload: str, *, rounds: int, steps: int, **options: Any
 ) -> None:
     bare, recorded = [], []
     for _ in range(rounds):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import random
+import re
 from functools import lru_cache
 from typing import Any
 
 KB = 1024
 
-_WORDS = ["the", "order", "was", "sent", "on", "Monday", "and", "the", "customer", "asks", "whether", "it", "can", "still", "be", "cancelled,", "since", '"express"', "was", "chosen;", "please", "check", "the", "warehouse", "first", "(it", "may", "be", "packed)", "and", "answer", "in", "a", "friendly", "tone:", "yes,", "no", "or", "when.", "Totals", "are", "17.90", "and", "1204", "in", "this", "list\n"]  # fmt: skip
+_PROSE = """the order was sent on Monday and the customer asks whether it can still be cancelled, since "express" was
+chosen; please check the warehouse first (it may be packed) and answer in a friendly tone: yes, no or when.
+Totals are 17.90 and 1204 in this list"""
 
 
 @lru_cache
 def _pool() -> str:
-    source = random.Random(7)
-    return " ".join(source.choice(_WORDS) for _ in range(60_000))
+    source, words = random.Random(7), re.split(" ", _PROSE)
+    return " ".join(source.choice(words) for _ in range(60_000))
 
 
 def text(size: int, number: int) -> str:

@@ -147,7 +147,7 @@ def _compare(section: Section, http: list[Rounds]) -> None:
 
 def _peers(http: list[Rounds], text: list[Rounds], rows: list[Rounds]) -> Table:
     columns = (
-        "recorder", "hooks into", "SDK call: CPU added, µs", "× bare", "wall, ms: bare → recording",
+        "recorder", "hooks into", "SDK call: CPU added, µs", "times bare", "wall, ms: bare → recording",
         "bytes a call", "tool, text: µs", "tool, rows: µs",
     )  # fmt: skip
     by_name = [{rounds.worker.subject.name: rounds for rounds in found} for found in (text, rows)]
@@ -172,5 +172,5 @@ def _peers(http: list[Rounds], text: list[Rounds], rows: list[Rounds]) -> Table:
 
 def _added(rounds: Rounds | None) -> str:
     if rounds is None:
-        return "–"
+        return "-"
     return rounds.broken or rounds.added.text(MICRO)

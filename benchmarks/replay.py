@@ -13,8 +13,8 @@ from benchmarks.workers import Broken, Worker, working
 _HOW = (
     "Each subject records {calls} calls once and replays them {rounds} times; all answers of all calls are compared "
     "with the recorded ones. 10 KB in each request and answer, 1 KB beside it. *The SDK's own work* is the same calls "
-    "with canned answers in the place of the network, measured in the same process and alternating with the replay. Who "
-    "hooks into an SDK's method skips the SDK's work along with the network; who hooks into HTTP has the SDK parse "
+    "with canned answers in the place of the network, measured in the same process and alternating with the replay. "
+    "Who hooks into an SDK's method skips the SDK's work along with the network; who hooks into HTTP has the SDK parse "
     "the answer as it did live. CPU per call."
 )
 

@@ -111,7 +111,7 @@ def _machine() -> str:
         pass
     load = ", ".join(f"{part:.1f}" for part in os.getloadavg())
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return f"{os.cpu_count()} × {name}, {platform.system()}, load {load} at the end; {when}"
+    return f"{os.cpu_count()} cores, {name}, {platform.system()}, load {load} at the end; {when}"
 
 
 def _versions() -> str:

@@ -183,8 +183,9 @@ def _network_in_memory(size: int) -> None:
             200, headers=headers, stream=Body(data), extensions={"http_version": b"HTTP/1.1"}
         )
 
-    httpx2.HTTPTransport.handle_request = handle_request
-    httpx2.HTTPTransport._in_memory = True
+    transport: Any = httpx2.HTTPTransport
+    transport.handle_request = handle_request
+    transport._in_memory = True
 
 
 # -- Pydantic AI ---------------------------------------------------------------------------------------------
