@@ -16,8 +16,8 @@ _TURN = 2560
 _HOW = (
     "200 turns, 2.5 KB of question and 2.5 KB of answer each, the whole history sent each time: 1 MB in the last "
     "request, 100 MB in all. {rounds} rounds, bare and recording in turn. Our part of a step is the least recorded "
-    "minus the least bare CPU of that step over the rounds; what is shown is the median of steps 10 to 30 and of 170 to 200. "
-    "Flat means within twice: to see that a request of 1 MB begins as the one before, it has to be read once."
+    "minus the least bare CPU of that step over the rounds; what is shown is the median of steps 10 to 30 and of 170 "
+    "to 200. Flat means within twice: to see that a request of 1 MB begins as the one before, it has to be read once."
 )
 
 

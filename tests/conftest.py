@@ -41,7 +41,9 @@ class Shell:
     def __init__(self, folder: Path):
         self.folder = folder
         self.home = folder / "home"
-        self.environ = {k: v for k, v in os.environ.items() if not k.startswith(("REENACT", "PYTEST", "COV_"))}
+        self.environ = {
+            k: v for k, v in os.environ.items() if not k.startswith(("REENACT", "PYTEST", "COV_"))
+        }
         self.environ |= {"REENACT_HOME": str(self.home), "COLUMNS": "160", "PYTHONUTF8": "1"}
 
     def write(self, name, text):

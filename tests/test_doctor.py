@@ -45,7 +45,9 @@ def test_a_script_is_read_with_the_modules_beside_it_and_not_run(tmp_path):
     (tmp_path / "agent.py").write_text("import tools.web\nfrom os import path\nraise SystemExit(1)\n")
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / "__init__.py").write_text("")
-    (tmp_path / "tools" / "web.py").write_text("def f():\n    import grpc, httpx\n    os.system('ls')\n    Pool(3)\n")
+    (tmp_path / "tools" / "web.py").write_text(
+        "def f():\n    import grpc, httpx\n    os.system('ls')\n    Pool(3)\n"
+    )
     found = doctor.examine([sys.executable, str(tmp_path / "agent.py")], home=tmp_path)
     assert "neither recorded nor refused" in _topics(found, "bad")["grpcio"]
     assert "httpx, recorded" in _topics(found, "ok")["program"]
@@ -70,7 +72,9 @@ def test_the_script_of_a_command_is_found(command, file):
 
 def test_a_command_that_is_not_there_is_bad(tmp_path):
     assert "no such program" in _topics(doctor.examine(["no-such"], home=tmp_path), "bad")["program"]
-    assert "no such file" in _topics(doctor.examine([sys.executable, "no.py"], home=tmp_path), "bad")["program"]
+    assert (
+        "no such file" in _topics(doctor.examine([sys.executable, "no.py"], home=tmp_path), "bad")["program"]
+    )
 
 
 def test_trying_a_program_records_and_replays_it_elsewhere(shell):

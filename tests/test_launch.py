@@ -110,7 +110,9 @@ def test_a_replay_runs_in_the_folder_of_the_recording(shell, tmp_path_factory):
     assert (again.status, again.out) == (0, done.out)
 
 
-@pytest.mark.parametrize("read", ["sys.stdin.read()", "list(sys.stdin)", "[input('? '), input()]", "sys.stdin.buffer.read()"])
+@pytest.mark.parametrize(
+    "read", ["sys.stdin.read()", "list(sys.stdin)", "[input('? '), input()]", "sys.stdin.buffer.read()"]
+)
 def test_what_came_from_standard_input_comes_from_the_recording(shell, read):
     shell.write("agent.py", f"import sys; print({read})")
     done, _ = shell.record("agent.py", text="ein Satz\nnoch einer ☃\n")
@@ -130,7 +132,15 @@ def test_the_end_of_standard_input_is_the_same_error(shell):
 
 @pytest.mark.parametrize(
     ("code", "status"),
-    [("sys.exit(3)", 3), ("raise SystemExit(4)", 4), ("exit(5)", 5), ("sys.exit('no')", 1), ("1 / 0", 1), ("os._exit(6)", 6), ("pass", 0)],
+    [
+        ("sys.exit(3)", 3),
+        ("raise SystemExit(4)", 4),
+        ("exit(5)", 5),
+        ("sys.exit('no')", 1),
+        ("1 / 0", 1),
+        ("os._exit(6)", 6),
+        ("pass", 0),
+    ],
 )
 def test_the_exit_status_passes_through_and_is_kept(shell, code, status):
     shell.write("agent.py", f"import os, sys\n{code}\n")
@@ -267,7 +277,9 @@ def test_pytest_is_a_program_like_any_other(shell):
 
 
 def test_a_console_script_is_a_program_like_any_other(shell):
-    script = shell.write("tool", f"#!{sys.executable}\nimport random, sys\nprint(random.random())\nsys.exit(2)\n")
+    script = shell.write(
+        "tool", f"#!{sys.executable}\nimport random, sys\nprint(random.random())\nsys.exit(2)\n"
+    )
     script.chmod(0o755)
     done = shell.run("record", "--", "./tool")
     assert done.status == 2
@@ -276,7 +288,9 @@ def test_a_console_script_is_a_program_like_any_other(shell):
 
 def test_a_shell_that_starts_two_pythons_gives_one_recording_of_both(shell):
     shell.write("agent.py", AGENT)
-    done = shell.run("record", "--", "sh", "-c", f"{sys.executable} agent.py one; {sys.executable} agent.py two")
+    done = shell.run(
+        "record", "--", "sh", "-c", f"{sys.executable} agent.py one; {sys.executable} agent.py two"
+    )
     recording = shell.last()
     assert [log.process for log in recording.logs] == ["main", "main~1"]
     again = shell.replay("--", "sh", "-c", f"{sys.executable} agent.py one; {sys.executable} agent.py two")
@@ -302,7 +316,9 @@ def test_an_isolated_python_does_not_join_and_that_is_said(shell):
 
 def _venv(shell, *, with_reenact=False):
     folder = shell.folder / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, env=shell.environ)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, env=shell.environ
+    )
     return folder, next(folder.glob("lib/python*/site-packages"))
 
 
@@ -407,7 +423,13 @@ def test_a_divergence_ends_the_program_promptly_with_one_line(shell):
 def test_a_program_that_swallows_a_divergence_and_goes_on_for_ever_is_ended(shell):
     shell.write("agent.py", AGENT)
     shell.record("agent.py", "one")
-    shell.write("agent.py", AGENT.replace("print(lookup(order))", "\n        while True:\n            try: lookup(order)\n            except BaseException: import time; time.sleep(.01)"))
+    shell.write(
+        "agent.py",
+        AGENT.replace(
+            "print(lookup(order))",
+            "\n        while True:\n            try: lookup(order)\n            except BaseException: import time; time.sleep(.01)",
+        ),
+    )
     began = time.monotonic()
     again = shell.replay("--", sys.executable, "agent.py", "other")
     assert again.status == 1
@@ -456,7 +478,19 @@ def test_options_reach_the_replay(shell):
     assert (shell.folder / "live.txt").read_text() == "one\ntwo\none\ntwo\n"
     ignored = shell.replay("--ignore", "args.order", "--", sys.executable, "agent.py", "one", "TWO")
     assert (ignored.status, "args.order" in ignored.err) == (0, True), ignored.err
-    realigned = shell.replay("--json", "--on-divergence", "realign", "--inserted", "live", "--", sys.executable, "agent.py", "new thing", "one", "two")
+    realigned = shell.replay(
+        "--json",
+        "--on-divergence",
+        "realign",
+        "--inserted",
+        "live",
+        "--",
+        sys.executable,
+        "agent.py",
+        "new thing",
+        "one",
+        "two",
+    )
     assert [d["kind"] for d in realigned.json["verdict"]["divergences"]] == ["EXTRA"]
 
 
@@ -507,7 +541,14 @@ BLOCKS = """
 
 
 def _blocks(shell):
-    plain = subprocess.run([sys.executable, "agent.py"], cwd=shell.folder, env=shell.environ, capture_output=True, text=True, check=True)
+    plain = subprocess.run(
+        [sys.executable, "agent.py"],
+        cwd=shell.folder,
+        env=shell.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     store = reenact.store.local.LocalStore(shell.home)
     return plain.stdout.splitlines(), [store.load(name) for name in reversed(store.ids())]
 
@@ -515,7 +556,12 @@ def _blocks(shell):
 def test_each_block_of_a_program_replays_by_its_name_and_ordinal(shell):
     shell.write("agent.py", BLOCKS)
     lines, recordings = _blocks(shell)
-    assert [(r.name, r.header["ordinal"]) for r in recordings] == [("dice", 0), ("dice", 1), ("other", 0), ("agent", 0)]
+    assert [(r.name, r.header["ordinal"]) for r in recordings] == [
+        ("dice", 0),
+        ("dice", 1),
+        ("other", 0),
+        ("agent", 0),
+    ]
     for place, recording in enumerate(recordings[:3], 1):
         again = shell.run("replay", recording.id)
         assert again.status == 0, again.err
@@ -547,7 +593,9 @@ def test_a_program_that_never_comes_to_its_block(shell):
 def test_outside_of_the_block_there_is_no_network(shell):
     shell.write("agent.py", BLOCKS)
     _, recordings = _blocks(shell)
-    shell.write("agent.py", BLOCKS + "\n    import socket; socket.create_connection(('127.0.0.1', 9), timeout=1)\n")
+    shell.write(
+        "agent.py", BLOCKS + "\n    import socket; socket.create_connection(('127.0.0.1', 9), timeout=1)\n"
+    )
     again = shell.run("replay", recordings[0].id)
     assert again.status == 1
     assert "outside of the recorded block" in " ".join(again.err.split())
@@ -570,6 +618,11 @@ def test_what_is_gone_is_named(shell):
 
 
 def test_options_that_cannot_be_meant():
-    for options in (launch.Options(on_divergence="x"), launch.Options(inserted="x"), launch.Options(pace="x"), launch.Options(ignore=("body",))):
+    for options in (
+        launch.Options(on_divergence="x"),
+        launch.Options(inserted="x"),
+        launch.Options(pace="x"),
+        launch.Options(ignore=("body",)),
+    ):
         with pytest.raises(UsageError):
             options.tree()

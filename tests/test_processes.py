@@ -22,9 +22,12 @@ LOOKUP = """
             file.write(f"{order}\\n")
         return [order, random.random()]
 """
-WORKER = LOOKUP + """
+WORKER = (
+    LOOKUP
+    + """
     print(lookup(sys.argv[1]), flush=True)
 """
+)
 METHODS = {
     "subprocess": """
         done = subprocess.run([sys.executable, "worker.py", "w"], capture_output=True, text=True, check=True)
@@ -84,9 +87,14 @@ def _program(shell, method, *, block=False):
     body = METHODS[method].strip("\n")
     inside = "\n".join("    " + line for line in body.splitlines())
     if block:
-        inside = "            with reenact.record('many'):\n" + "\n".join("        " + line for line in body.splitlines())
+        inside = "            with reenact.record('many'):\n" + "\n".join(
+            "        " + line for line in body.splitlines()
+        )
     shell.write("worker.py", WORKER)
-    shell.write("agent.py", LOOKUP + "\n    def work(queue): queue.put(lookup('w'))\n    if __name__ == '__main__':\n" + inside)
+    shell.write(
+        "agent.py",
+        LOOKUP + "\n    def work(queue): queue.put(lookup('w'))\n    if __name__ == '__main__':\n" + inside,
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -109,7 +117,14 @@ def test_a_child_has_a_file_of_its_own_and_replays_it(shell, method):
 @pytest.mark.parametrize("method", ["subprocess", "multiprocessing fork", "multiprocessing spawn", "fork"])
 def test_children_of_a_block_belong_to_it(shell, method):
     _program(shell, method, block=True)
-    plain = subprocess.run([sys.executable, "agent.py"], cwd=shell.folder, env=shell.environ, capture_output=True, text=True, check=True)
+    plain = subprocess.run(
+        [sys.executable, "agent.py"],
+        cwd=shell.folder,
+        env=shell.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert len(shell.last().logs) == 2
     again = shell.replay()
     assert (again.status, again.out) == (0, plain.stdout), again.err
@@ -143,15 +158,22 @@ def test_four_equal_children_keep_their_own_answers(shell):
         """,
     )
     done, recording = shell.record("agent.py")
-    assert sorted(log.process for log in recording.logs) == ["main", *(f"main/proc:worker.{n}" for n in range(4))]
+    assert sorted(log.process for log in recording.logs) == [
+        "main",
+        *(f"main/proc:worker.{n}" for n in range(4)),
+    ]
     again = shell.replay()
     assert (again.status, again.out) == (0, done.out), again.err
 
 
 def test_a_grandchild_belongs_to_the_recording_too(shell):
     shell.write("worker.py", WORKER)
-    shell.write("middle.py", "import subprocess, sys; subprocess.run([sys.executable, 'worker.py', 'w'], check=True)")
-    shell.write("agent.py", "import subprocess, sys; subprocess.run([sys.executable, 'middle.py'], check=True)")
+    shell.write(
+        "middle.py", "import subprocess, sys; subprocess.run([sys.executable, 'worker.py', 'w'], check=True)"
+    )
+    shell.write(
+        "agent.py", "import subprocess, sys; subprocess.run([sys.executable, 'middle.py'], check=True)"
+    )
     done, recording = shell.record("agent.py")
     assert [step.call.scope for step in recording] == ["main/proc:middle.0/proc:worker.0"]
     again = shell.replay()
@@ -160,7 +182,9 @@ def test_a_grandchild_belongs_to_the_recording_too(shell):
 
 def test_a_divergence_in_a_child_is_the_runs(shell):
     shell.write("worker.py", WORKER)
-    shell.write("agent.py", "import subprocess, sys; subprocess.run([sys.executable, 'worker.py', sys.argv[1]])")
+    shell.write(
+        "agent.py", "import subprocess, sys; subprocess.run([sys.executable, 'worker.py', sys.argv[1]])"
+    )
     shell.record("agent.py", "one")
     again = shell.replay("--json", "--", sys.executable, "agent.py", "two")
     assert again.status == 1
@@ -180,7 +204,10 @@ def test_a_process_too_few_is_missing_and_one_too_many_is_extra(shell):
         """,
     )
     shell.record("agent.py", "a", "b")
-    for words, kind, address in ((["a"], "MISSING", "main/proc:worker.1"), (["a", "b", "c"], "EXTRA", "main/proc:worker.2")):
+    for words, kind, address in (
+        (["a"], "MISSING", "main/proc:worker.1"),
+        (["a", "b", "c"], "EXTRA", "main/proc:worker.2"),
+    ):
         again = shell.replay("--json", "--", sys.executable, "agent.py", *words)
         assert again.status == 1
         assert [(d["kind"], d["address"]) for d in again.json["verdict"]["divergences"]] == [(kind, address)]
@@ -191,7 +218,10 @@ def test_a_process_too_few_is_missing_and_one_too_many_is_extra(shell):
 
 def test_a_killed_child_is_replayed_as_far_as_it_went(shell):
     shell.write("worker.py", WORKER + "\n    os.kill(os.getpid(), 9)\n")
-    shell.write("agent.py", "import subprocess, sys; print(subprocess.run([sys.executable, 'worker.py', 'w']).returncode)")
+    shell.write(
+        "agent.py",
+        "import subprocess, sys; print(subprocess.run([sys.executable, 'worker.py', 'w']).returncode)",
+    )
     done, recording = shell.record("agent.py")
     assert [log.sealed is None for log in recording.logs] == [False, True]
     again = shell.replay()
@@ -236,7 +266,9 @@ def test_in_a_library_the_verdicts_of_children_are_merged(tmp_path, monkeypatch)
     code = "import reenact, random\n@reenact.tool\ndef roll(n): return random.random()\nprint(roll({}))"
 
     def child(n):
-        return subprocess.run([sys.executable, "-c", code.format(n)], capture_output=True, text=True, check=False).stdout
+        return subprocess.run(
+            [sys.executable, "-c", code.format(n)], capture_output=True, text=True, check=False
+        ).stdout
 
     with reenact.record("x") as recording:
         first = child(1)
@@ -244,7 +276,10 @@ def test_in_a_library_the_verdicts_of_children_are_merged(tmp_path, monkeypatch)
         assert child(1) == first
     assert replay.verdict.faithful, replay.verdict
     assert replay.verdict.served == 1
-    with pytest.raises(reenact.DivergenceError, match=r"proc:-c\.0/tool:roll"), reenact.replay(recording.id) as replay:
+    with (
+        pytest.raises(reenact.DivergenceError, match=r"proc:-c\.0/tool:roll"),
+        reenact.replay(recording.id) as replay,
+    ):
         child(2)
     with pytest.raises(reenact.DivergenceError, match="MISSING"), reenact.replay(recording.id):
         pass
@@ -295,7 +330,9 @@ def test_a_child_of_a_fork_server_is_not_recorded_and_that_is_said(shell):
     shell.write("agent.py", LOOKUP + program)
     done, recording = shell.record("agent.py")
     assert done.out == "0\n"
-    assert recording.notes == ("the program ran work (multiprocessing forkserver): what it did is not recorded",)
+    assert recording.notes == (
+        "the program ran work (multiprocessing forkserver): what it did is not recorded",
+    )
     again = shell.replay()
     assert (again.status, again.out) == (1, "0\n")
     assert "forkserver" in again.err

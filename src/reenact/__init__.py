@@ -1,11 +1,11 @@
 """Reenact: record an LLM agent's run, replay it exactly, find where it goes wrong.
 
-    with reenact.record("support") as recording:
-        agent.run_sync("Cancel my order ORD-5521")
+with reenact.record("support") as recording:
+agent.run_sync("Cancel my order ORD-5521")
 
-    with reenact.replay(recording.id) as replay:
-        agent.run_sync("Cancel my order ORD-5521")
-    replay.verdict
+with reenact.replay(recording.id) as replay:
+agent.run_sync("Cancel my order ORD-5521")
+replay.verdict
 """
 
 from reenact.api import effect, load, record, recorded, replay, span, tool

@@ -108,14 +108,18 @@ def _environment(home: str | os.PathLike[str] | None) -> Iterator[Finding]:
         if _installed(module):
             yield Finding("ok", library, f"{version}: recorded and replayed".removeprefix(": "))
         else:
-            yield Finding("note", library, f"{version}: this Reenact has no adapter for it".removeprefix(": "))
+            yield Finding(
+                "note", library, f"{version}: this Reenact has no adapter for it".removeprefix(": ")
+            )
     for library, meaning in UNSEEN.items():
         if _installed(library):
             yield Finding("note", _NAMES.get(library, library), f"is installed, and {meaning}")
     if sqlite3.sqlite_version_info < _SQLITE:
         wanted = ".".join(map(str, _SQLITE))
         text = f"{sqlite3.sqlite_version}: before {wanted} two writers may damage a database in WAL mode"
-        yield Finding("note", "sqlite", f"{text}; the index of the recordings can be rebuilt from their files")
+        yield Finding(
+            "note", "sqlite", f"{text}; the index of the recordings can be rebuilt from their files"
+        )
 
 
 def _writable(folder: Path) -> Finding:
@@ -153,7 +157,9 @@ def _program(command: Sequence[str]) -> Iterator[Finding]:
     for path in broken:
         yield Finding("note", "program", f"{path} is no Python that this one can read")
     seen = {name for name in imported if name in adapters.LIBRARIES}
-    yield Finding("ok", "program", f"{file}" + (f" imports {', '.join(sorted(seen))}, recorded" if seen else ""))
+    yield Finding(
+        "ok", "program", f"{file}" + (f" imports {', '.join(sorted(seen))}, recorded" if seen else "")
+    )
     for name in sorted(imported & UNSEEN.keys()):
         yield Finding("bad", f"{imported_at(imported, name)}", UNSEEN[name])
     for name, place in sorted(calls.items()):

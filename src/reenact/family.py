@@ -48,7 +48,9 @@ def replayer_of(recording: Recording, log: Log, options: Mapping[str, Any]) -> R
     """The replayer of one process of a recording."""
     steps = {step.call.number: step.number for step in recording if step.log is log}
     header = recording.header
-    redactor = Redactor(rules_of(header), salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ))
+    redactor = Redactor(
+        rules_of(header), salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ)
+    )
     known = {name: options[name] for name in OPTIONS if name in options}
     return Replayer(log, redactor, steps=steps, **known)
 
@@ -99,10 +101,14 @@ class Recorded:
 
     def finish(self) -> None:
         """The run is over: say which processes were started and left nothing."""
-        outside = Counter(command for path, command in self._spawned.items() if not _files(self.plan.folder, path))
+        outside = Counter(
+            command for path, command in self._spawned.items() if not _files(self.plan.folder, path)
+        )
         for command, count in outside.items():
             times = f" ({count} times)" if count > 1 else ""
-            self._recorder.note("unrecorded", f"the program ran {command}{times}: what it did is not recorded")
+            self._recorder.note(
+                "unrecorded", f"the program ran {command}{times}: what it did is not recorded"
+            )
             warn(f"the program ran {command}{times}, which is not recorded: a replay needs --live process")
         self._spawned.clear()
 
@@ -138,7 +144,9 @@ class Replayed:
         replayer = self._replayer
         kind, _, word = name.partition(":")
         if replayer.gone_live or replayer.lets_live("process", f"process:{word or kind}"):
-            replayer.let_live[f"process:{word or kind}"] = replayer.let_live.get(f"process:{word or kind}", 0) + 1
+            replayer.let_live[f"process:{word or kind}"] = (
+                replayer.let_live.get(f"process:{word or kind}", 0) + 1
+            )
             return None
         # What it would do to the world, nobody knows: it is not run again without being asked for.
         what = "what it did is not recorded" if known else "it was not recorded"
@@ -203,7 +211,9 @@ class Replayed:
             report = _report(self.plan.report, path)
             if report is not None:
                 found.append(verdict_of(report))
-                found += [verdict_of(more) for log in logs[1:] if (more := _report(self.plan.report, log.process))]
+                found += [
+                    verdict_of(more) for log in logs[1:] if (more := _report(self.plan.report, log.process))
+                ]
             elif any(log.sealed is not None for log in logs):
                 text = f"the process {path} gave no verdict: it still runs, or was killed"
                 found.append(Verdict(self.recording.id, notes=(text,)))
@@ -295,7 +305,7 @@ class Member:
             stdlib.begin(run)
         else:
             # Forked: what refers to the parent's run is this process's from here on.
-            run.handler, run.turnstile, run.lock = handler, turnstile, threading.Lock()
+            run.handler, run.turnstile, run.lock = handler, turnstile, threading.RLock()
             run.root = Scope(self.plan.process, run)
         on_exit(self.finish)
         return run

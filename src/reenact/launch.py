@@ -125,10 +125,18 @@ def record(
     known_as = new_id()
     with _folder() as folder:
         plan = Plan(
-            "record", known_as, str(store.folder(known_as)), str(store.root), str(folder), name=name, tags=tuple(tags)
+            "record",
+            known_as,
+            str(store.folder(known_as)),
+            str(store.root),
+            str(folder),
+            name=name,
+            tags=tuple(tags),
         )
         seed = str(random.SystemRandom().randrange(1, 2**32))
-        status, pid = _run(command, executable, {**os.environ, **plan.environ(os.environ, seed=seed)}, quiet=quiet)
+        status, pid = _run(
+            command, executable, {**os.environ, **plan.environ(os.environ, seed=seed)}, quiet=quiet
+        )
         reports = _reports(folder)
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})
@@ -195,7 +203,9 @@ def replay(
     return _judged(recording, argv, status, pid, reports)
 
 
-def _judged(recording: Recording, argv: Sequence[str], status: int, pid: int, reports: dict[str, Any]) -> Replayed:
+def _judged(
+    recording: Recording, argv: Sequence[str], status: int, pid: int, reports: dict[str, Any]
+) -> Replayed:
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})
     if failed or "verdict" not in said:
@@ -266,7 +276,9 @@ def _differing(recording: Recording, said: dict[str, Any]) -> Iterator[str]:
     sealed = recording.logs[0].sealed or {}
     known = sealed.get("packages")
     if not isinstance(known, dict):
-        known = {name: version for name, version in (program.get("packages") or {}).items() if name in LIBRARIES}
+        known = {
+            name: version for name, version in (program.get("packages") or {}).items() if name in LIBRARIES
+        }
     installed = said.get("packages") or {}
     changed = [
         f"{name} {version} (now {installed.get(name) or 'not installed'})"
@@ -310,7 +322,12 @@ def _reports(folder: Path) -> dict[str, Any]:
 
 
 def _run(
-    command: Sequence[str], executable: str, environ: dict[str, str], *, cwd: str | None = None, quiet: bool = False
+    command: Sequence[str],
+    executable: str,
+    environ: dict[str, str],
+    *,
+    cwd: str | None = None,
+    quiet: bool = False,
 ) -> tuple[int, int]:
     """Run it to its end. Ctrl-C reaches it from the terminal as it reaches us; other signals are passed on."""
     child: subprocess.Popen[bytes] | None = None
@@ -320,7 +337,14 @@ def _run(
             child.send_signal(number)
 
     before = {}
-    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+    for number in (
+        signal.SIGINT,
+        signal.SIGQUIT,
+        signal.SIGTERM,
+        signal.SIGHUP,
+        signal.SIGUSR1,
+        signal.SIGUSR2,
+    ):
         if signal.getsignal(number) is signal.SIG_IGN:
             continue
         # A function, not SIG_IGN, which the child would inherit. The terminal itself tells the child of its keys.
@@ -328,7 +352,11 @@ def _run(
         before[number] = signal.signal(number, _heard if typed and sys.stdin is not None else pass_on)
     try:
         child = subprocess.Popen(  # noqa: S603 - to run what the user asks for is the point
-            list(command), executable=executable, env=environ, cwd=cwd, stdout=sys.stderr.fileno() if quiet else None
+            list(command),
+            executable=executable,
+            env=environ,
+            cwd=cwd,
+            stdout=sys.stderr.fileno() if quiet else None,
         )
         return _wait(child), child.pid
     except OSError as error:

@@ -70,7 +70,9 @@ class Plan:
         path = given.get("PYTHONPATH")
         known = given.get("PYTHONHASHSEED")
         ours = (seed or self.hash_seed) if known is None else None
-        plan = dataclasses.replace(self, python_path=path, hash_seed=ours, modules=modules(), python=_python())
+        plan = dataclasses.replace(
+            self, python_path=path, hash_seed=ours, modules=modules(), python=_python()
+        )
         added = {
             VARIABLE if self.process == "main" else JOIN: orjson.dumps(dataclasses.asdict(plan)).decode(),
             "PYTHONPATH": str(BOOTSTRAP) + (os.pathsep + path if path else ""),

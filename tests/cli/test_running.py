@@ -41,7 +41,22 @@ def test_recording_says_what_it_recorded_and_how_to_replay_it(shell):
 def test_name_tags_and_home_are_the_recordings(shell, tmp_path):
     shell.write("agent.py", AGENT)
     home = tmp_path / "else where"
-    done = shell.run("record", "--name", "support", "--tag", "a", "--tag", "b", "--home", home, "--", sys.executable, "agent.py", "--flag", "-x")
+    done = shell.run(
+        "record",
+        "--name",
+        "support",
+        "--tag",
+        "a",
+        "--tag",
+        "b",
+        "--home",
+        home,
+        "--",
+        sys.executable,
+        "agent.py",
+        "--flag",
+        "-x",
+    )
     recording = reenact.load("last", home=home)
     assert (recording.name, recording.tags) == ("support", ("a", "b"))
     assert "--flag" in done.out
@@ -51,7 +66,9 @@ def test_name_tags_and_home_are_the_recordings(shell, tmp_path):
 
 
 def test_the_words_after_two_dashes_are_the_programs_own(shell):
-    done = shell.run("record", "--", sys.executable, "-c", "import sys; print(sys.argv)", "--name", "--", "--help")
+    done = shell.run(
+        "record", "--", sys.executable, "-c", "import sys; print(sys.argv)", "--name", "--", "--help"
+    )
     assert done.out == "['-c', '--name', '--', '--help']\n"
 
 
@@ -187,7 +204,11 @@ def test_a_python_a_program_or_a_folder_that_is_gone(shell):
     _mistake(shell.replay(), "the program is gone", str(path))
     path.parent.rmdir()
     _mistake(shell.replay(), "folder", "gone")
-    _edited(shell, recording, lambda lines: lines[0]["program"].update(argv=["/no/python", "x.py"], cwd=str(shell.folder)))
+    _edited(
+        shell,
+        recording,
+        lambda lines: lines[0]["program"].update(argv=["/no/python", "x.py"], cwd=str(shell.folder)),
+    )
     _mistake(shell.replay(), "the Python", "/no/python")
 
 
@@ -204,11 +225,17 @@ def test_other_versions_are_a_warning(shell):
     again = shell.replay()
     assert again.status == 0
     assert any("Python 3.10.1" in line for line in again.ours)
-    assert any("rich 1.0 (now " in line and "long-gone 2.0 (now not installed)" in line for line in again.ours)
+    assert any(
+        "rich 1.0 (now " in line and "long-gone 2.0 (now not installed)" in line for line in again.ours
+    )
 
 
 def test_help_names_every_option(shell):
-    for verb, words in (("record", ["--name", "--tag", "--home"]), ("replay", ["--live", "--ignore", "--on-divergence", "--inserted", "--pace", "--json"]), ("doctor", ["--run", "--json"])):
+    for verb, words in (
+        ("record", ["--name", "--tag", "--home"]),
+        ("replay", ["--live", "--ignore", "--on-divergence", "--inserted", "--pace", "--json"]),
+        ("doctor", ["--run", "--json"]),
+    ):
         done = shell.run(verb, "--help")
         assert done.status == 0
         for word in words:

@@ -93,7 +93,7 @@ def test_not_a_number_comes_back() -> None:
 
 
 def test_a_pydantic_model_comes_back_with_its_set_fields_and_private_ones() -> None:
-    order = Order(id="A", when=dt.datetime(2026, 1, 1, tzinfo=dt.timezone.utc))
+    order = Order(id="A", when=dt.datetime(2026, 1, 1, tzinfo=dt.UTC))
     order._secret = 9
     again = through(order)
     assert again == order

@@ -23,7 +23,10 @@ def test_any_text_comes_back_from_what_it_adds_to_any_other(head: str, old: str,
     assert through(head + new + tail, head + old + tail) == head + new + tail
 
 
-@given(st.lists(st.sampled_from([1, True, 1.0, "a", [1], {"a": 1}])), st.lists(st.sampled_from([1, True, 1.0, "a"])))
+@given(
+    st.lists(st.sampled_from([1, True, 1.0, "a", [1], {"a": 1}])),
+    st.lists(st.sampled_from([1, True, 1.0, "a"])),
+)
 def test_any_list_comes_back_to_the_letter(new: list[Any], base: list[Any]) -> None:
     assert repr(through(new, base)) == repr(new)
 

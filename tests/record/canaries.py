@@ -75,7 +75,11 @@ def pieces(secret):
     return {body[at : at + WINDOW].encode() for at in range(len(body) - WINDOW + 1)}
 
 
-PIECES = {piece: name for name, secret in {**SHAPES, "named": NAMED, "held": HELD}.items() for piece in pieces(secret)}
+PIECES = {
+    piece: name
+    for name, secret in {**SHAPES, "named": NAMED, "held": HELD}.items()
+    for piece in pieces(secret)
+}
 _NAMES = list(PIECES.values())
 _ANY = Database([(piece, 0) for piece in PIECES], literal=True)
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{16,}")
@@ -87,7 +91,10 @@ def leaks(folder):
     for path in Path(folder).rglob("*"):
         if path.is_file():
             found |= {(name, path.name, how) for name, how in search(path.read_bytes())}
-            found |= {(name, str(path.relative_to(folder)), "in its name") for name, _ in search(str(path).encode(), 0)}
+            found |= {
+                (name, str(path.relative_to(folder)), "in its name")
+                for name, _ in search(str(path).encode(), 0)
+            }
             if zipfile.is_zipfile(path):
                 with zipfile.ZipFile(path) as archive:
                     for member in archive.namelist():

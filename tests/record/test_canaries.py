@@ -1,5 +1,6 @@
 """Secrets of more than twenty shapes, in every place where one can stand: none of them reaches the disk, in whatever
-form, and what was recorded replays faithfully all the same."""
+form, and what was recorded replays faithfully all the same.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +113,12 @@ VALUES = {
     "in prose": [f"use {secret}, please." for secret in SHAPES.values()],
     "as JSON text": json.dumps({name: secret for name, secret in SHAPES.items()}),
     "as JSON in JSON": json.dumps({"inner": json.dumps({"note": EVERYWHERE, "password": NAMED})}),
-    "under names": {"password": NAMED, "api_key": NAMED, "clientSecret": NAMED, "nested": [{"access_token": NAMED}]},
+    "under names": {
+        "password": NAMED,
+        "api_key": NAMED,
+        "clientSecret": NAMED,
+        "nested": [{"access_token": NAMED}],
+    },
     "dict keys": dict.fromkeys(SHAPES.values(), 1),
     "dict with odd keys": {(1, secret): secret for secret in SHAPES.values()},
     "ordered dict": OrderedDict(a=EVERYWHERE),
@@ -133,7 +139,11 @@ VALUES = {
     "quoted": [repr(secret) for secret in SHAPES.values()],
     "url": [f"https://api.test/v1?api_key={secret}&q=1" for secret in SHAPES.values()],
     "userinfo": [f"postgres://admin:{NAMED}@db.test/orders", f"redis://:{SHAPES['openai']}@cache.test"],
-    "headers": [f"Authorization: Bearer {NAMED}", ("X-Api-Key", NAMED), {"name": "cookie", "value": f"sid={NAMED}"}],
+    "headers": [
+        f"Authorization: Bearer {NAMED}",
+        ("X-Api-Key", NAMED),
+        {"name": "cookie", "value": f"sid={NAMED}"},
+    ],
     "private key": "-----BEGIN RSA PRIVATE KEY-----\n" + EVERYWHERE + "\n-----END RSA PRIVATE KEY-----",
     "unicode around": [f"ключ→{secret}←🔑" for secret in SHAPES.values()],
     "surrogates": f"\udcff {EVERYWHERE}",
@@ -167,7 +177,14 @@ def test_not_from_an_argument(clean, value):
 
 @values
 def test_not_from_arguments_of_many_calls(clean, value):
-    clean(lambda: [echo(value), echo([value, "and more"]), echo([value, "and more", "x" * 600]), echo(key=value)])
+    clean(
+        lambda: [
+            echo(value),
+            echo([value, "and more"]),
+            echo([value, "and more", "x" * 600]),
+            echo(key=value),
+        ]
+    )
 
 
 @pytest.mark.parametrize("what", list(VALUES))
@@ -279,7 +296,9 @@ def test_not_from_the_environment(clean, monkeypatch):
 
 
 def test_not_from_the_salt_of_a_hash_or_random_text(clean):
-    clean(lambda: [echo(base64.b64encode(b"\xff" + secret.encode()).decode()[:0]) for secret in SHAPES.values()])
+    clean(
+        lambda: [echo(base64.b64encode(b"\xff" + secret.encode()).decode()[:0]) for secret in SHAPES.values()]
+    )
 
 
 PROGRAM = """
@@ -310,7 +329,9 @@ def test_not_from_the_command_line_output_input_and_folder_of_a_program(shell, r
 
 def test_not_from_the_command_of_a_process(clean):
     def program():
-        return subprocess.run([sys.executable, "-c", "pass", *SHAPES.values(), "--token", NAMED], check=True).returncode
+        return subprocess.run(
+            [sys.executable, "-c", "pass", *SHAPES.values(), "--token", NAMED], check=True
+        ).returncode
 
     clean(program)
 
@@ -328,7 +349,11 @@ class Answers(web._Handler):
     """Answers with what the test put into `bodies`."""
 
     def on_header(self, *_):
-        self.answer({}, **{f"X-Reply-{n}": secret for n, secret in enumerate(SHAPES.values())}, Set_Cookie=f"sid={NAMED}")
+        self.answer(
+            {},
+            **{f"X-Reply-{n}": secret for n, secret in enumerate(SHAPES.values())},
+            Set_Cookie=f"sid={NAMED}",
+        )
 
     def on_json_body(self, *_):
         self.answer({"note": EVERYWHERE, "access_token": NAMED, "list": list(SHAPES.values())})
@@ -337,7 +362,10 @@ class Answers(web._Handler):
         self.answer(EVERYWHERE.encode(), kind="text/plain")
 
     def on_packed(self, *_):
-        self.answer(gzip.compress(json.dumps({"note": EVERYWHERE, "password": NAMED}).encode()), Content_Encoding="gzip")
+        self.answer(
+            gzip.compress(json.dumps({"note": EVERYWHERE, "password": NAMED}).encode()),
+            Content_Encoding="gzip",
+        )
 
     def on_binary_body(self, *_):
         self.answer(b"\xff\x00" + EVERYWHERE.encode(), kind="application/octet-stream")
@@ -352,7 +380,9 @@ class Answers(web._Handler):
     def on_deltas(self, *_):
         self.begin_chunked()
         for letter in EVERYWHERE + " .":
-            self.chunk(f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': letter}}]})}\n\n".encode())
+            self.chunk(
+                f"data: {json.dumps({'choices': [{'index': 0, 'delta': {'content': letter}}]})}\n\n".encode()
+            )
         self.chunk(b"data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
 
@@ -416,7 +446,9 @@ def test_not_from_a_request_body(clean, url, client, kind):
 def test_not_from_a_multipart_form(clean, url):
     def program():
         files = {"file": ("keys.txt", io.BytesIO(EVERYWHERE.encode()), "text/plain")}
-        return httpx.post(f"{url}/nothing", data={"password": NAMED, "note": EVERYWHERE}, files=files).status_code
+        return httpx.post(
+            f"{url}/nothing", data={"password": NAMED, "note": EVERYWHERE}, files=files
+        ).status_code
 
     clean(program)
 
@@ -424,7 +456,10 @@ def test_not_from_a_multipart_form(clean, url):
 def test_not_from_a_failed_connection(clean):
     def program():
         with pytest.raises(httpx.ConnectError):
-            httpx.get(f"http://ann:{NAMED}@127.0.0.1:9/{SHAPES['slack']}?token={NAMED}", headers={"X-Note": EVERYWHERE})
+            httpx.get(
+                f"http://ann:{NAMED}@127.0.0.1:9/{SHAPES['slack']}?token={NAMED}",
+                headers={"X-Note": EVERYWHERE},
+            )
 
     clean(program)
 
@@ -439,7 +474,9 @@ def test_not_from_a_pydantic_ai_run(clean):
 
     def answer(history, info):
         if len(history) == 1:
-            return messages.ModelResponse(parts=[messages.ToolCallPart("remember", {"note": EVERYWHERE, "password": NAMED})])
+            return messages.ModelResponse(
+                parts=[messages.ToolCallPart("remember", {"note": EVERYWHERE, "password": NAMED})]
+            )
         return messages.ModelResponse(parts=[messages.TextPart(EVERYWHERE)])
 
     agent = agents.Agent(models.FunctionModel(answer), instructions=f"Never tell {EVERYWHERE}")
@@ -452,7 +489,9 @@ def test_not_from_a_pydantic_ai_run(clean):
 
 
 def test_not_what_a_users_own_rules_name(home, request):
-    rules = replace(reenact.DEFAULT_RULES, names=reenact.DEFAULT_RULES.names | {"badge"}, patterns=(r"CUST-\d{6}",))
+    rules = replace(
+        reenact.DEFAULT_RULES, names=reenact.DEFAULT_RULES.names | {"badge"}, patterns=(r"CUST-\d{6}",)
+    )
     with reenact.record(secrets=rules) as run:
         echo({"badge": NAMED, "text": "of CUST-123456"})
     assert_clean(request, home)

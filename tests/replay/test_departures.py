@@ -59,7 +59,7 @@ def test_a_replay_calls_nothing(recording: reenact.Recording) -> None:
     before = CALLS
     with reenact.replay(recording):
         original()
-    assert CALLS == before
+    assert before == CALLS
 
 
 def test_a_changed_argument_is_named_with_both_values(recording: reenact.Recording) -> None:
@@ -149,7 +149,10 @@ def test_a_rule_that_made_no_difference_is_not_listed(recording: reenact.Recordi
 
 
 def test_an_ignore_rule_that_is_none_is_refused(recording: reenact.Recording) -> None:
-    with pytest.raises(reenact.ReenactError, match="begins with `args`"), reenact.replay(recording, ignore=["body"]):
+    with (
+        pytest.raises(reenact.ReenactError, match="begins with `args`"),
+        reenact.replay(recording, ignore=["body"]),
+    ):
         pass
 
 
@@ -157,7 +160,7 @@ def test_what_is_let_through_runs_live_and_is_counted(recording: reenact.Recordi
     before = CALLS
     with reenact.replay(recording, live=["tool:lookup"]) as replay:
         original()
-    assert CALLS == before + 3
+    assert before + 3 == CALLS
     assert replay.verdict.live == {"tool:lookup": 3}
     assert not replay.verdict.faithful
     assert replay.verdict.served == 1

@@ -1,5 +1,6 @@
 """Realigned, an edited program is followed: what it inserted, left out or changed is named, and every other call keeps
-its own answer."""
+its own answer.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +12,13 @@ import pytest
 import reenact
 from reenact import Departure, DivergenceError
 
-
 ANSWERS = itertools.count()
 
 
 @reenact.tool
-def ask(question: str, *, context: str = "a long context that all questions share, word for word, for good") -> int:
+def ask(
+    question: str, *, context: str = "a long context that all questions share, word for word, for good"
+) -> int:
     """A tool whose answer is never the same twice."""
     return next(ANSWERS)
 
@@ -35,7 +37,10 @@ def kinds(replay: reenact.api.Replay) -> list[tuple[Departure, int | None]]:
 def test_an_inserted_call_is_answered_live_and_all_others_keep_their_answers(recorded: Any) -> None:
     id, answers = recorded
     with reenact.replay(id, on_divergence="realign", inserted="live") as replay:
-        again = {question: ask(question) for question in ("first", "quite another thing", "second", "third", "fourth")}
+        again = {
+            question: ask(question)
+            for question in ("first", "quite another thing", "second", "third", "fourth")
+        }
     assert again.pop("quite another thing") not in answers.values()
     assert again == answers
     assert kinds(replay) == [(Departure.EXTRA, None)]

@@ -1,6 +1,7 @@
 """Random concurrent programs: gather, task groups, races, time-outs, cancellation, threads and pools, all of whose
 tools take a random time, are asked with equal arguments, and leave their results in shared state that enters later
-questions. Whatever order comes about while recording must come about again."""
+questions. Whatever order comes about while recording must come about again.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +131,10 @@ class Program:
         if kind == "sleep":
             return ("sleep", self._shape.random() * DELAY)
         if kind in ("threads", "pool", "to_thread", "queue"):
-            return (kind, [[self._call("fetch"), self._call("fetch")] for _ in range(self._shape.randint(2, 3))])
+            return (
+                kind,
+                [[self._call("fetch"), self._call("fetch")] for _ in range(self._shape.randint(2, 3))],
+            )
         if kind == "timeout":
             return (kind, self._shape.random() * DELAY, [self._call("look")])
         return (kind, [self._block(depth + 1) for _ in range(self._shape.randint(2, 3))])

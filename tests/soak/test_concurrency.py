@@ -45,7 +45,9 @@ def _report():
 
 
 def _sums(rows):
-    return {name: sum(row[name] for row in rows) for name in rows[0] if isinstance(rows[0][name], (int, float))}
+    return {
+        name: sum(row[name] for row in rows) for name in rows[0] if isinstance(rows[0][name], (int, float))
+    }
 
 
 def seeds(style, whole, short):
@@ -84,7 +86,9 @@ class Failures:
         self.lines.append(f"seed {seed}: {text}\n    recording {kept}; again with: {command}")
 
     def check(self, tried):
-        assert self.doubtful <= max(1, tried // 50), f"{self.doubtful} recordings are in doubt about their own order"
+        assert self.doubtful <= max(1, tried // 50), (
+            f"{self.doubtful} recordings are in doubt about their own order"
+        )
         assert not self.lines, f"{len(self.lines)} failed:\n" + "\n".join(self.lines)
 
 
@@ -180,7 +184,8 @@ def departure(recording, program):
 
 def places(recording, program, edit):
     """The steps at which an edit may be reported: that of its call; or, where a call was left out or moved among
-    others that ask the very same, that of any of those behind it."""
+    others that ask the very same, that of any of those behind it.
+    """
     scope, kind, ordinal = program.addresses[edit.call].split("|")
     step = next(s for s in recording if s.call.address == f"{scope}/tool:{kind}#{ordinal}")
     if edit.kind not in ("missing", "order"):

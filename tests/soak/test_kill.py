@@ -72,7 +72,9 @@ def test_nothing_received_is_lost_and_a_replay_reaches_the_end(tmp_path, server,
         problem, recording = reaches(folder, had, server.url, monkeypatch)
         torn += bool(recording is not None and recording.torn)
         if problem:
-            kept = shutil.copytree(folder, Path("/tmp/reenact-kill") / f"{os.getpid()}-{number}", dirs_exist_ok=True)
+            kept = shutil.copytree(
+                folder, Path("/tmp/reenact-kill") / f"{os.getpid()}-{number}", dirs_exist_ok=True
+            )
             failures.append(f"kill {number}: {problem}\n    kept in {kept}")
         shutil.rmtree(folder)
     row = {"kills": kills, "outcomes received": outcomes, "killed before the first": before,
@@ -97,7 +99,9 @@ def reaches(folder, had, url, monkeypatch):
         found = error.divergence
     else:
         return "the replay did not say that the run was cut off", recording
-    if found.kind is not Departure.EXTRA or not any(word in found.detail for word in ("cut off", "recording ends")):
+    if found.kind is not Departure.EXTRA or not any(
+        word in found.detail for word in ("cut off", "recording ends")
+    ):
         return f"the replay ended with {found}", recording
     lost = set(had) - set(diary(again))
     return (f"{len(lost)} outcomes received, but not reached in the replay: {sorted(lost)[:3]}; {found}" if lost else "",
@@ -168,7 +172,9 @@ def test_a_family_of_processes_loses_nothing(tmp_path, monkeypatch):
         monkeypatch.setenv("REENACT_HOME", str(home))
         recording = reenact.load("last")
         kept = {repr(step.output) for step in recording if step.output is not None}
-        had = [line for path in tmp_path.glob(f"{number}.side.*") for line in path.read_text().split("\n")[:-1]]
+        had = [
+            line for path in tmp_path.glob(f"{number}.side.*") for line in path.read_text().split("\n")[:-1]
+        ]
         outcomes += len(had)
         lost = set(had) - kept
         assert not lost, f"round {number}: {len(lost)} of {len(had)} outcomes are not in {recording.path}"

@@ -8,7 +8,13 @@ import orjson
 import pytest
 
 import reenact
-from reenact.errors import AmbiguousRecording, CorruptRecording, FutureFormat, NotARecording, RecordingNotFound
+from reenact.errors import (
+    AmbiguousRecording,
+    CorruptRecording,
+    FutureFormat,
+    NotARecording,
+    RecordingNotFound,
+)
 from reenact.store.local import LocalStore
 
 
@@ -27,7 +33,9 @@ def path(home: str) -> Path:
 
 
 def test_a_recording_is_found_by_id_prefix_last_and_path(path: Path) -> None:
-    found = [reenact.load(ref).id for ref in (path.name, path.name[:4], "last", path, str(path / "events.jsonl"))]
+    found = [
+        reenact.load(ref).id for ref in (path.name, path.name[:4], "last", path, str(path / "events.jsonl"))
+    ]
     assert found == [path.name] * 5
 
 
@@ -70,7 +78,9 @@ def test_a_path_that_does_not_exist_is_named(tmp_path: Path) -> None:
         reenact.load(tmp_path / "nothing")
 
 
-@pytest.mark.parametrize("content", [b"hello\n", b'{"a": 1}\n', b"[]\n", b"\x00\xff\n", b'{"event":"called"}\n'])
+@pytest.mark.parametrize(
+    "content", [b"hello\n", b'{"a": 1}\n', b"[]\n", b"\x00\xff\n", b'{"event":"called"}\n']
+)
 def test_a_file_of_another_kind_is_no_recording(path: Path, content: bytes) -> None:
     (path / "events.jsonl").write_bytes(content)
     with pytest.raises(NotARecording, match="is no recording"):

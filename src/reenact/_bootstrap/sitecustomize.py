@@ -55,7 +55,9 @@ def _join(text: str) -> None:
         from reenact import bootstrap
     except Exception as error:
         # Not installed there, or what it needs is there in a version that is too old.
-        _give_up(plan, f"{sys.executable} cannot import Reenact ({error}); install it there: pip install reenact")
+        _give_up(
+            plan, f"{sys.executable} cannot import Reenact ({error}); install it there: pip install reenact"
+        )
         return
     bootstrap.begin()
 

@@ -46,7 +46,16 @@ _sleeping = allocate_lock()
 _BEGIN = "begin"
 _NEVER = "cancelled before it began"
 
-_PLUMBING = {"asyncio", "anyio", "contextlib", "concurrent", "threading", "reenact", "functools", "contextvars"}
+_PLUMBING = {
+    "asyncio",
+    "anyio",
+    "contextlib",
+    "concurrent",
+    "threading",
+    "reenact",
+    "functools",
+    "contextvars",
+}
 
 
 def install() -> None:
@@ -162,7 +171,9 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
         _scope.reset(token)
 
 
-def _submit(original: Callable[..., Any], pool: Any, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Any:
+def _submit(
+    original: Callable[..., Any], pool: Any, fn: Callable[..., T], /, *args: Any, **kwargs: Any
+) -> Any:
     scope = current()
     if scope is None:
         return original(pool, fn, *args, **kwargs)
@@ -277,7 +288,12 @@ def _run_within(scope: Scope, fn: Callable[..., T], /, *args: Any, **kwargs: Any
 
 
 def _call_at(
-    original: Callable[..., Any], loop: Any, when: float, callback: Any, *args: Any, context: Context | None = None
+    original: Callable[..., Any],
+    loop: Any,
+    when: float,
+    callback: Any,
+    *args: Any,
+    context: Context | None = None,
 ) -> Any:
     scope = _listening()
     if scope is None:
@@ -342,7 +358,7 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
 def _time(original: Callable[..., float], loop: Any) -> float:
     turnstile = _clocks.get(loop) if _clocks else None
     # The loop asks thousands of times, and never for the program: at once from the real clock.
-    return real_time() if turnstile is None else real_time() + cast(float, turnstile.skew)
+    return real_time() if turnstile is None else real_time() + cast("float", turnstile.skew)
 
 
 async def _shut_down(original: Callable[..., Awaitable[None]], *args: Any, **kwargs: Any) -> None:

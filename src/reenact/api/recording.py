@@ -138,7 +138,9 @@ class RecordingInProgress(Session):
         except OSError:
             warn(f"nothing is recorded: {self.path} cannot be written ({first.strerror}); set REENACT_HOME")
             return None
-        warn(f"{self.path} cannot be written ({first.strerror}); recording to {fallback.folder(self.id)} instead")
+        warn(
+            f"{self.path} cannot be written ({first.strerror}); recording to {fallback.folder(self.id)} instead"
+        )
         self._store, self.path = fallback, str(fallback.folder(self.id))
         return writer
 

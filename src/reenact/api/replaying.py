@@ -15,7 +15,6 @@ from reenact.api.session import UNSET, Session
 from reenact.boundary import Run
 from reenact.errors import DivergenceError, Halt, UsageError
 from reenact.family import Replayed, replayer_of
-from reenact.model import codec
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, merged
 from reenact.model.recording import Recording
 from reenact.plan import Plan

@@ -133,7 +133,10 @@ class _Recorded(_Process):
     def end(self, code: int | None) -> None:
         status, error = self.status(code)
         _scope.set(None)
-        self._session.ending = {**self.ending(status), "status": "error" if error is not None or status else "ok"}
+        self._session.ending = {
+            **self.ending(status),
+            "status": "error" if error is not None or status else "ok",
+        }
         self._session._end(error)
 
 
@@ -186,7 +189,9 @@ class _Replayed(_Process):
         actual.update(self.output.tree())
         self.session.replayer._clean(actual)
         found, rule = compare("main", sealed.get("stdout"), actual)
-        return Verdict(self.recording.id, divergences=(found,) if found else (), rules=(rule,) if rule else ())
+        return Verdict(
+            self.recording.id, divergences=(found,) if found else (), rules=(rule,) if rule else ()
+        )
 
 
 class _Block(_Process):
@@ -204,7 +209,10 @@ class _Block(_Process):
 
     def _claimed(self, name: str, ordinal: int) -> api.Replay | None:
         header = self.recording.header
-        if self.session is not None or (name, ordinal) != (self.recording.name, int(header.get("ordinal") or 0)):
+        if self.session is not None or (name, ordinal) != (
+            self.recording.name,
+            int(header.get("ordinal") or 0),
+        ):
             return None
         self.session = _Claimed(self.recording, self.plan)
         return self.session

@@ -160,7 +160,9 @@ class Call:
                     chunk = next(chunks)
                 finally:
                     _scope.reset(token)
-                turnstile.pass_sync(ticket.order, lambda chunk=chunk: handler.chunk(ticket, self.wire.dump(chunk)))
+                turnstile.pass_sync(
+                    ticket.order, lambda chunk=chunk: handler.chunk(ticket, self.wire.dump(chunk))
+                )
                 yield chunk
         except StopIteration:
             self.over()

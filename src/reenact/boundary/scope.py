@@ -28,7 +28,8 @@ class Family(Protocol):
 
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         """The program starts a process: the path of its scope, or None where it runs outside. Raises `Halt` where a
-        replay starts one that the recording does not know."""
+        replay starts one that the recording does not know.
+        """
 
     def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
         """What to add to the environment of that process, so that it joins."""
@@ -45,7 +46,9 @@ class Run:
 
     __slots__ = ("__weakref__", "family", "handler", "lock", "replaying", "root", "turnstile")
 
-    def __init__(self, handler: Handler, turnstile: Turnstile, *, replaying: bool, root: str = "main") -> None:
+    def __init__(
+        self, handler: Handler, turnstile: Turnstile, *, replaying: bool, root: str = "main"
+    ) -> None:
         self.handler = handler
         self.turnstile = turnstile
         self.replaying = replaying
@@ -69,7 +72,13 @@ class Scope:
     __slots__ = ("_ordinals", "anchor", "call", "hidden", "path", "run")
 
     def __init__(
-        self, path: str, run: Run, *, anchor: Scope | None = None, call: int | None = None, hidden: bool = False
+        self,
+        path: str,
+        run: Run,
+        *,
+        anchor: Scope | None = None,
+        call: int | None = None,
+        hidden: bool = False,
     ) -> None:
         self.path = path
         self.run = run

@@ -168,7 +168,11 @@ class _Entry:
     __slots__ = ("given_up", "order", "release", "when")
 
     def __init__(
-        self, order: int | None, release: Callable[[], None], given_up: Callable[[], bool], when: float | None = None
+        self,
+        order: int | None,
+        release: Callable[[], None],
+        given_up: Callable[[], bool],
+        when: float | None = None,
     ) -> None:
         self.order = order
         self.release = release
@@ -474,7 +478,13 @@ class ReplayingTurnstile(_Base):
 
     def _passes_at_once(self, order: int | None) -> bool:
         with self._cond:
-            if order is None or order > self._next or self._pace is not None or self._hanging or self._others_run():
+            if (
+                order is None
+                or order > self._next
+                or self._pace is not None
+                or self._hanging
+                or self._others_run()
+            ):
                 return False
         self._mark(order)
         return True
@@ -509,10 +519,18 @@ class ReplayingTurnstile(_Base):
 
     def over(self, place: int) -> bool:
         """Whether nobody runs, or waits for an outcome that comes before that place: what was recorded to be asked
-        before it and has not been will not be."""
+        before it and has not been will not be.
+        """
         with self._cond:
-            queued = [item for pump in list(self._pumps.values()) for item in list(pump.queue) if not item[2].given_up()]
-            first = min((*self._waiting.values(), *(order for order, _, _ in queued if order >= 0)), default=place)
+            queued = [
+                item
+                for pump in list(self._pumps.values())
+                for item in list(pump.queue)
+                if not item[2].given_up()
+            ]
+            first = min(
+                (*self._waiting.values(), *(order for order, _, _ in queued if order >= 0)), default=place
+            )
             # A finished job whose loop has not heard of it yet may set off anything; one that is queued has its place.
             unheard = self._jobs > sum(entry.when == 0 for _, _, entry in queued)
             busy = self._able(get_ident()) or self._coming or self._outstanding or unheard

@@ -28,15 +28,22 @@ _COMMAND = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _QUIET_DEATHS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
 
 Command = Annotated[
-    list[str] | None, typer.Argument(help="The program and its arguments, behind `--`.", metavar="-- COMMAND...")
+    list[str] | None,
+    typer.Argument(help="The program and its arguments, behind `--`.", metavar="-- COMMAND..."),
 ]
 Home = Annotated[
     str | None, typer.Option(help="The folder of the recordings; by default $REENACT_HOME, or .reenact here.")
 ]
-Live = Annotated[list[str] | None, typer.Option(help="Let run for real: a kind (tool) or one (tool:cancel_order).")]
+Live = Annotated[
+    list[str] | None, typer.Option(help="Let run for real: a kind (tool) or one (tool:cancel_order).")
+]
 Ignore = Annotated[list[str] | None, typer.Option(help="What need not match: args.body.seed, order, stdout.")]
-Json = Annotated[bool, typer.Option("--json", help="As JSON; what the program writes goes to standard error.")]
-Run = Annotated[bool, typer.Option("--run", help="Record the program and replay it at once, in a folder of its own.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="As JSON; what the program writes goes to standard error.")
+]
+Run = Annotated[
+    bool, typer.Option("--run", help="Record the program and replay it at once, in a folder of its own.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -49,7 +56,9 @@ def register(app: typer.Typer) -> None:
 def record(
     command: Command = None,
     name: Annotated[str, typer.Option(help="What `reenact list` shows.")] = "",
-    tag: Annotated[list[str] | None, typer.Option(help="A word to find it by; may be given several times.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="A word to find it by; may be given several times.")
+    ] = None,
     home: Home = None,
 ) -> None:
     """Run a program and record it. It need not know of Reenact.
@@ -87,8 +96,12 @@ def replay(
     *,
     live: Live = None,
     ignore: Ignore = None,
-    on_divergence: Annotated[str, typer.Option(help="raise, realign (for edited programs), or live.")] = "raise",
-    inserted: Annotated[str, typer.Option(help="With realign, what a new call gets: refuse or live.")] = "refuse",
+    on_divergence: Annotated[
+        str, typer.Option(help="raise, realign (for edited programs), or live.")
+    ] = "raise",
+    inserted: Annotated[
+        str, typer.Option(help="With realign, what a new call gets: refuse or live.")
+    ] = "refuse",
     pace: Annotated[str, typer.Option(help="fast, or real to take as long as recorded.")] = "fast",
     home: Home = None,
     json: Json = False,
@@ -104,7 +117,11 @@ def replay(
         _say(f"warning: {warning}")
     verdict = done.verdict
     if json:
-        tree: dict[str, Any] = {"recording": done.recording.id, "exit": done.status, "warnings": done.warnings}
+        tree: dict[str, Any] = {
+            "recording": done.recording.id,
+            "exit": done.status,
+            "warnings": done.warnings,
+        }
         tree |= {"failed": done.failed} if verdict is None else {"verdict": verdict_tree(verdict)}
         print(orjson.dumps(tree, default=repr, option=orjson.OPT_INDENT_2).decode())
     if verdict is None:
@@ -165,5 +182,3 @@ def _die_like(status: int) -> NoReturn:
         signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
     raise SystemExit(status if status >= 0 else 128 - status)
-
-

@@ -25,7 +25,9 @@ _MISSING = 10
 def panel(verdict: Verdict, *, name: str = "") -> Panel:
     """The whole verdict, in a frame."""
     word, color = headline(verdict)
-    title = Text.assemble((word, f"bold {color}"), f"  {verdict.recording}", (f"  {name}" if name else "", "dim"))
+    title = Text.assemble(
+        (word, f"bold {color}"), f"  {verdict.recording}", (f"  {name}" if name else "", "dim")
+    )
     return Panel(Group(*_parts(verdict)), title=title, title_align="left", border_style=color, expand=False)
 
 

@@ -217,7 +217,9 @@ def encode_error(error: BaseException, encoder: Encoder, depth: int = 0) -> Tree
         "type": type_name(type(error)),
         "text": _printable(str(error)),
         # OSError keeps its file names out of `args`, but gives them where it is copied.
-        "args": [encoder.encode(item) for item in (_copied(error) if isinstance(error, OSError) else error.args)],
+        "args": [
+            encoder.encode(item) for item in (_copied(error) if isinstance(error, OSError) else error.args)
+        ],
     }
     if attributes:
         tree["attributes"] = {name: encoder.encode(item) for name, item in attributes.items()}
@@ -261,7 +263,9 @@ def _without_surrogates(tree: Tree) -> Tree:
         return [_without_surrogates(item) for item in tree]
     if isinstance(tree, str) and _printable(tree) != tree:
         # Escaped, not packed: a redactor must still find a secret beside it.
-        return {"$surrogates": _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}" if m[0] != "\\" else "\\\\", tree)}
+        return {
+            "$surrogates": _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}" if m[0] != "\\" else "\\\\", tree)
+        }
     return tree
 
 
@@ -476,11 +480,13 @@ _ENCODE: dict[type, Callable[[Encoder, Any], Tree]] = {
     Fraction: lambda _, value: {"$fraction": str(value)},
     complex: lambda _, value: {"$complex": [value.real, value.imag]},
     uuid.UUID: lambda _, value: {"$uuid": str(value)},
-    OrderedDict: lambda self, value: {"$ordereddict": [[self.encode(k), self.encode(v)] for k, v in value.items()]},
+    OrderedDict: lambda self, value: {
+        "$ordereddict": [[self.encode(k), self.encode(v)] for k, v in value.items()]
+    },
     Counter: lambda self, value: {"$counter": [[self.encode(k), v] for k, v in value.items()]},
     deque: lambda self, value: {"$deque": [self._list(list(value)), value.maxlen]},
     range: lambda _, value: {"$range": [value.start, value.stop, value.step]},
-    type(Ellipsis): lambda _, value: {"$ellipsis": True},
+    type(Ellipsis): lambda _, __: {"$ellipsis": True},
     # A tree that an adapter has encoded already, keys sorted: walking a long chat here would cost more than all else.
     orjson.Fragment: lambda _, value: value,
 }

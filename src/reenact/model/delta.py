@@ -106,7 +106,9 @@ def _common(one: str, other: str, most: int) -> int:
 
 def _common_end(one: str, other: str, most: int) -> int:
     ends = len(one), len(other)
-    return _search(lambda low, high: one[ends[0] - high : ends[0] - low] == other[ends[1] - high : ends[1] - low], most)
+    return _search(
+        lambda low, high: one[ends[0] - high : ends[0] - low] == other[ends[1] - high : ends[1] - low], most
+    )
 
 
 def _search(same: Callable[[int, int], bool], most: int) -> int:

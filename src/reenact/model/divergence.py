@@ -60,7 +60,9 @@ class Divergence:
             text += f": {self.detail}"
         shown = "; ".join(str(mismatch) for mismatch in self.mismatches[:3])
         if shown:
-            text += f" [{shown}" + (f"; and {len(self.mismatches) - 3} more]" if len(self.mismatches) > 3 else "]")
+            text += f" [{shown}" + (
+                f"; and {len(self.mismatches) - 3} more]" if len(self.mismatches) > 3 else "]"
+            )
         return text + (f" ({self.hint})" if self.hint else "")
 
 
@@ -153,7 +155,10 @@ def merged(verdicts: Sequence[Verdict]) -> Verdict:
         rules=tuple(dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules)),
         missing=tuple(sorted(item for verdict in verdicts for item in verdict.missing)),
         divergences=tuple(
-            sorted((item for verdict in verdicts for item in verdict.divergences), key=lambda item: item.step or 0)
+            sorted(
+                (item for verdict in verdicts for item in verdict.divergences),
+                key=lambda item: item.step or 0,
+            )
         ),
         notes=tuple(dict.fromkeys(note for verdict in verdicts for note in verdict.notes)),
     )

@@ -327,7 +327,11 @@ class Recording:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """All effects, in the order in which they were asked, numbered from 1."""
-        found = [(log.opened.get("offset", 0.0) + call.began, log, call) for log in self.logs for call in log.calls.values()]
+        found = [
+            (log.opened.get("offset", 0.0) + call.began, log, call)
+            for log in self.logs
+            for call in log.calls.values()
+        ]
         if len(self.logs) > 1:
             found.sort(key=lambda item: item[0])
         return tuple(Step(number, log, call) for number, (_, log, call) in enumerate(found, 1))
@@ -335,7 +339,9 @@ class Recording:
     def step(self, number: int) -> Step:
         """One step by its number. Raises LookupError where there is none."""
         if not 1 <= number <= len(self.steps):
-            raise LookupError(f"recording {self.id} has no step {number}: its steps go from 1 to {len(self.steps)}")
+            raise LookupError(
+                f"recording {self.id} has no step {number}: its steps go from 1 to {len(self.steps)}"
+            )
         return self.steps[number - 1]
 
     def __iter__(self) -> Iterator[Step]:

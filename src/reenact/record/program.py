@@ -51,13 +51,18 @@ def revision(folder: str) -> dict[str, Tree] | None:
         return None
     try:
         head = _git(folder, "rev-parse", "HEAD")
-        return {"revision": head, "dirty": bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))}
+        return {
+            "revision": head,
+            "dirty": bool(_git(folder, "status", "--porcelain", "--untracked-files=no")),
+        }
     except (OSError, subprocess.SubprocessError):
         return None
 
 
 def _git(folder: str, *arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=3, check=True)
+    done = subprocess.run(
+        ["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=3, check=True
+    )
     return done.stdout.strip()
 
 

@@ -96,14 +96,18 @@ class Recorder:
         try:
             kept = self._redactor.env(source[4:], value) if source.startswith("env:") and value else value
             tree = codec.Encoder().encode(kept)
-            self._write({"event": "drew", "at": scope.path, "in": scope.call, "source": source, "value": tree})
+            self._write(
+                {"event": "drew", "at": scope.path, "in": scope.call, "source": source, "value": tree}
+            )
         except Exception as error:
             self._failed(error)
         return value
 
     def fire(self, scope: Scope, name: str) -> None:
         try:
-            self._write({"event": "fired", "at": scope.path, "in": scope.call, "name": name, "t": self._now()})
+            self._write(
+                {"event": "fired", "at": scope.path, "in": scope.call, "name": name, "t": self._now()}
+            )
         except Exception as error:
             self._failed(error)
 
@@ -261,4 +265,7 @@ class Recorder:
 
 def _against(args: dict[str, delta.Arg], earlier: dict[str, delta.Arg], base: int) -> dict[str, Tree]:
     """The arguments as they are written: against those of an earlier call, as far as it had them."""
-    return {name: arg.against(earlier[name], base) if name in earlier else arg.whole() for name, arg in args.items()}
+    return {
+        name: arg.against(earlier[name], base) if name in earlier else arg.whole()
+        for name, arg in args.items()
+    }

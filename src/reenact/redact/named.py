@@ -28,7 +28,9 @@ _AFTER = re.compile(
     | (?P<tag>    > (?=[^\s<>&]{3}) )
     | (?P<part>   CLOSE (?:;[^\r\n]{0,200}?)? EOL (?:[A-Za-z\-]{1,40}:[^\r\n\\]{0,200} EOL){0,4} EOL )
     | (?P<flag>   [ ]{1,3} (?:CLOSE)? (?=[^\s"'\\\-]{3}) )
-    """.replace(b"CLOSE", _CLOSE).replace(b"GAP", _GAP).replace(b"EOL", _END_OF_LINE),
+    """.replace(b"CLOSE", _CLOSE)
+    .replace(b"GAP", _GAP)
+    .replace(b"EOL", _END_OF_LINE),
     re.IGNORECASE | re.VERBOSE,
 )
 # The name itself, read backwards.

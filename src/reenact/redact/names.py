@@ -64,14 +64,9 @@ class Names:
         self._headers = {normal(h) for h in rules.headers}
         self.headers = {h.lower() for h in rules.headers}
         # Of several spellings the one that shows most words: it is the one that allows separators.
-        spelled = {
-            normal(n): n for n in sorted(rules.names | rules.headers, key=lambda n: (len(words_of(n)), n))
-        }
-        self.ends = {
-            name: words
-            for name, words in spelled.items()
-            if name and not any(name != other and name.endswith(other) for other in spelled if other)
-        }
+        by_words = sorted(rules.names | rules.headers, key=lambda n: (len(words_of(n)), n))
+        spelled = {normal(n): n for n in by_words if normal(n)}
+        self.ends = {n: words for n, words in spelled.items() if not n[1:].endswith(tuple(spelled))}
         """How names end ("client_secret" ends as "secret" does): without separators, and as in the rules."""
         self.kind = lru_cache(maxsize=4096)(self._kind)
 

@@ -73,13 +73,16 @@ class Pieces:
 
     def _hits(self, buffer: bytes, seam: int) -> list[Hit]:
         """The secrets of the buffer; where something is left out, also those that end or begin at the seam: two that
-        follow each other in two pieces run together, and neither would be one any more."""
+        follow each other in two pieces run together, and neither would be one any more.
+        """
         hits = self._replacer.hits(buffer)
         across = any(hit.start < seam < hit.end for hit in hits)
         if seam == len(buffer) or not (self._held or across):
             return hits
         before = self._replacer.hits(buffer[:seam])
-        after = [h._replace(start=h.start + seam, end=h.end + seam) for h in self._replacer.hits(buffer[seam:])]
+        after = [
+            h._replace(start=h.start + seam, end=h.end + seam) for h in self._replacer.hits(buffer[seam:])
+        ]
         if before and after and before[-1].end == seam == after[0].start:
             hits = [h for h in hits if not h.start < seam < h.end]
         return merged(buffer, [*hits, *before, *after])

@@ -1,5 +1,6 @@
 """Which recorded call is meant: the recording of one process, indexed by address and by content, and what of it has
-been asked for."""
+been asked for.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ class Cursor:
 
     def before(self, call: CallRecord) -> list[CallRecord]:
         """The calls recorded earlier in the same thread, that nobody has asked for. A thread (an event loop with all
-        its tasks) runs alike from one outcome to the next, so these should have come."""
+        its tasks) runs alike from one outcome to the next, so these should have come.
+        """
         return [c for c in self._open(call.scope) if c.number < call.number]
 
     def earlier(self, call: CallRecord) -> list[CallRecord]:
@@ -73,7 +75,9 @@ class Cursor:
 
     def _open(self, scope: str) -> Iterator[CallRecord]:
         thread = _thread(scope)
-        return (c for c in self.log.calls.values() if c.number not in self.asked and _thread(c.scope) == thread)
+        return (
+            c for c in self.log.calls.values() if c.number not in self.asked and _thread(c.scope) == thread
+        )
 
     def take(self, call: CallRecord) -> list[CallRecord]:
         """Mark a call as asked for. Returns the calls of its scope that it was asked before, though recorded after."""
@@ -117,7 +121,13 @@ class Cursor:
 def _thread(scope: str) -> str:
     """The part of a scope's path that names its thread."""
     found = scope.rfind("/thread:")
-    return scope[: scope.find("/", found + 1)] if found >= 0 and "/" in scope[found + 1 :] else scope if found >= 0 else ""
+    return (
+        scope[: scope.find("/", found + 1)]
+        if found >= 0 and "/" in scope[found + 1 :]
+        else scope
+        if found >= 0
+        else ""
+    )
 
 
 def _overlapping(calls: list[CallRecord]) -> bool:

@@ -93,15 +93,16 @@ def differing(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> Itera
             yield name
 
 
-def mismatches(label: str, recorded: Mapping[str, Tree], actual: Mapping[str, Tree], rules: Rules) -> list[Mismatch]:
+def mismatches(
+    label: str, recorded: Mapping[str, Tree], actual: Mapping[str, Tree], rules: Rules
+) -> list[Mismatch]:
     """What differs between two sets of arguments, part by part, less what the rules remove."""
     if label.startswith("http:"):
         recorded, actual = _same_boundary(recorded), _same_boundary(actual)
     found = []
     for name in dict.fromkeys((*recorded, *actual)):
-        for mismatch in _differ(recorded.get(name, ABSENT), actual.get(name, ABSENT), f"args.{name}"):
-            if not rules.ignores(label, mismatch.path):
-                found.append(mismatch)
+        differing = _differ(recorded.get(name, ABSENT), actual.get(name, ABSENT), f"args.{name}")
+        found += [mismatch for mismatch in differing if not rules.ignores(label, mismatch.path)]
     return found
 
 

@@ -158,7 +158,9 @@ class Replayer:
             for call in self.cursor.missing():
                 if call.outcome is None:
                     continue
-                self.divergences.append(self._divergence(Departure.MISSING, call, detail=_never_asked(self._skipped)))
+                self.divergences.append(
+                    self._divergence(Departure.MISSING, call, detail=_never_asked(self._skipped))
+                )
                 if self._policy == "raise":
                     break
 
@@ -209,7 +211,9 @@ class Replayer:
 
     # -- finding the call ------------------------------------------------------------------------------------
 
-    def _find(self, effect: Effect, scope: Scope, ordinal: int, args: dict[str, Tree]) -> Answer | Ticket | None:
+    def _find(
+        self, effect: Effect, scope: Scope, ordinal: int, args: dict[str, Tree]
+    ) -> Answer | Ticket | None:
         if self._poison is not None:
             raise Halt(self._poison.divergence)
         if self._gone_live:
@@ -228,7 +232,8 @@ class Replayer:
 
     def _behind(self, scope: Scope) -> bool:
         """Whether a question may lie behind the point where the recorded run was cut off: then all that others were
-        still given comes first."""
+        still given comes first.
+        """
         if self._log.sealed is not None or self._policy != "raise" or self._live:
             return False
         return not any(c.number not in self.cursor.asked for c in self.cursor.by_scope.get(scope.path, ()))
@@ -278,7 +283,10 @@ class Replayer:
                         Departure.EXTRA,
                         f"{scope.path}/{other.label}",
                         self._steps[number],
-                        detail=f"an inserted call looked like a change of step {self._steps[number]} and got its answer",
+                        detail=(
+                            f"an inserted call looked like a change of step {self._steps[number]} "
+                            "and got its answer"
+                        ),
                         hint="let it go live: inserted='live'",
                     )
                 )
@@ -298,7 +306,9 @@ class Replayer:
         if outcome["event"] == "cancelled":
             return Answer(Cancelled(), None, call.number)
         if outcome["event"] == "raised":
-            return Answer(Failure(codec.decode_error(self._kept(call, outcome["error"]))), call.order, call.number)
+            return Answer(
+                Failure(codec.decode_error(self._kept(call, outcome["error"]))), call.order, call.number
+            )
         pieces = tuple(Piece(order, self._value(call, tree)) for order, _, tree in call.pieces)
         end = codec.decode_error(call.end) if isinstance(call.end, dict) else call.end
         value = Value(self._value(call, outcome["value"]), bool(outcome.get("stream")))
@@ -315,14 +325,18 @@ class Replayer:
     def _kept(self, call: CallRecord, tree: Tree) -> Tree:
         if "error" not in (call.outcome or {}) and (flaw := codec.flaw(tree)) is not None:
             hint = f"let it run: live=['{call.label}']"
-            raise self._halt(self._divergence(Departure.CHANGED, call, detail=f"no answer: {flaw}", hint=hint))
+            raise self._halt(
+                self._divergence(Departure.CHANGED, call, detail=f"no answer: {flaw}", hint=hint)
+            )
         return tree
 
     def _check_order(self, call: CallRecord) -> None:
         skipped = self.cursor.take(call)
         if call.number in self._skipped and not self.rules.order:
             del self._skipped[call.number]
-            self._named(self._divergence(Departure.REORDERED, call, detail="it is asked for later than recorded"))
+            self._named(
+                self._divergence(Departure.REORDERED, call, detail="it is asked for later than recorded")
+            )
             return
         for other in skipped:
             self._skipped[other.number] = other
@@ -344,7 +358,9 @@ class Replayer:
         self._named(self._what_was_left_out(found, scope, there) or found)
         return None
 
-    def _what_was_left_out(self, found: Divergence, scope: Scope, there: CallRecord | None) -> Divergence | None:
+    def _what_was_left_out(
+        self, found: Divergence, scope: Scope, there: CallRecord | None
+    ) -> Divergence | None:
         """An earlier call that should have come by now: its absence is the first departure, `found` its consequence."""
         passed = self.turnstile.position
         absent = list(self._skipped.values())
@@ -354,7 +370,9 @@ class Replayer:
         elif (due := self.cursor.due(scope.path, passed - 1)) is not None:
             absent.append(due)
         absent += [c for c in self._log.calls.values() if c.order is not None and c.order < passed]
-        first = min((c for c in absent if c.number not in self.cursor.asked), key=lambda c: c.number, default=None)
+        first = min(
+            (c for c in absent if c.number not in self.cursor.asked), key=lambda c: c.number, default=None
+        )
         if first is None or (found.step is not None and self._steps[first.number] >= found.step):
             return None
         return self._divergence(Departure.MISSING, first, detail=f"left out or moved; then came: {found}")
@@ -369,7 +387,9 @@ class Replayer:
             due = self.cursor.due(scope.path, self.turnstile.position) or moved
             step = self._steps[there.number if there is not None else min(due.number, moved.number)]
             hint = "if the order among siblings means nothing: ignore=['order']"
-            return Divergence(Departure.REORDERED, address, step, detail=f"this question is {place}", hint=hint)
+            return Divergence(
+                Departure.REORDERED, address, step, detail=f"this question is {place}", hint=hint
+            )
         if there is not None and there.number not in self.cursor.asked:
             differing = tuple(match.mismatches(effect.label, self._log.args(there), args, self.rules))
             unlike = match.likeness(self._log.args(there), args) < _ALIKE
@@ -379,7 +399,9 @@ class Replayer:
 
     def _extra(self, effect: Effect, scope: Scope, address: str) -> Divergence:
         last = self.cursor.last
-        here = next((c for c in self.cursor.by_scope.get(scope.path, ()) if c.number not in self.cursor.asked), None)
+        here = next(
+            (c for c in self.cursor.by_scope.get(scope.path, ()) if c.number not in self.cursor.asked), None
+        )
         due = self.cursor.due(scope.path, self.turnstile.position)
         if due is not None and (here is None or due.number < here.number):
             detail = f"recorded next is step {self._steps[due.number]}, {due.address}"
@@ -437,11 +459,17 @@ class Replayer:
         self._unmatched.clear()
 
     def _inserted_divergence(self, effect: Effect, scope: Scope, address: str) -> Divergence:
-        here = next((c for c in self.cursor.by_scope.get(scope.path, ()) if c.number not in self.cursor.asked), None)
+        here = next(
+            (c for c in self.cursor.by_scope.get(scope.path, ()) if c.number not in self.cursor.asked), None
+        )
         step = self._steps[here.number] if here is not None else None
-        return Divergence(Departure.EXTRA, address, step, detail=f"an inserted call of {effect.label}, answered live")
+        return Divergence(
+            Departure.EXTRA, address, step, detail=f"an inserted call of {effect.label}, answered live"
+        )
 
-    def _divergence(self, kind: Departure, call: CallRecord, *, detail: str = "", hint: str = "") -> Divergence:
+    def _divergence(
+        self, kind: Departure, call: CallRecord, *, detail: str = "", hint: str = ""
+    ) -> Divergence:
         return Divergence(kind, call.address, self._steps[call.number], detail=detail, hint=hint)
 
     def _named(self, divergence: Divergence) -> None:
@@ -449,7 +477,9 @@ class Replayer:
         uncertain = (self._log.sealed or {}).get("uncertain")
         if uncertain:
             doubt = f"the recording's own order is in doubt in {uncertain} places, where threads raced"
-            divergence = replace(divergence, detail=f"{divergence.detail}; {doubt}" if divergence.detail else doubt)
+            divergence = replace(
+                divergence, detail=f"{divergence.detail}; {doubt}" if divergence.detail else doubt
+            )
         if self._policy == "raise":
             raise self._halt(divergence)
         self.divergences.append(divergence)
@@ -497,7 +527,9 @@ class Replayer:
         self.let_live[effect.label] = self.let_live.get(effect.label, 0) + 1
         return True
 
-    def _undrawn(self, scope: Scope, source: str, place: int, values: list[Tree], live: Callable[[], Any]) -> Any:
+    def _undrawn(
+        self, scope: Scope, source: str, place: int, values: list[Tree], live: Callable[[], Any]
+    ) -> Any:
         """A read that the recording does not have: an edited program reads more. Never answered in silence."""
         kind = source.partition(":")[0]
         self.note(f"a read of {source} in {scope.path} that was not recorded")

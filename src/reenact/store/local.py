@@ -20,13 +20,27 @@ from pathlib import Path
 
 import orjson
 
-from reenact.errors import AmbiguousRecording, CorruptRecording, FutureFormat, NotARecording, RecordingNotFound
+from reenact.errors import (
+    AmbiguousRecording,
+    CorruptRecording,
+    FutureFormat,
+    NotARecording,
+    RecordingNotFound,
+)
 from reenact.model.event import FORMAT, Event
 from reenact.model.recording import Log, Recording
 
 SUFFIX = ".reenact"
 EVENTS = "events.jsonl"
-UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error, OSError)
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    struct.error,
+    OSError,
+)
 """What Python's zipfile raises on a damaged file."""
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
@@ -89,13 +103,17 @@ class LocalStore:
         ids = self.ids()
         if text == "last":
             if not ids:
-                raise RecordingNotFound(f"there is no recording yet in {self.root}; `reenact record -- program` makes one")
+                raise RecordingNotFound(
+                    f"there is no recording yet in {self.root}; `reenact record -- program` makes one"
+                )
             return self.folder(ids[0])
         matches = [id for id in ids if id.startswith(text)]
         if len(matches) == 1:
             return self.folder(matches[0])
         if matches:
-            raise AmbiguousRecording(f"'{text}' may be any of {len(matches)} recordings: {', '.join(matches[:8])}")
+            raise AmbiguousRecording(
+                f"'{text}' may be any of {len(matches)} recordings: {', '.join(matches[:8])}"
+            )
         if Path(text).exists():
             return _at_path(Path(text))
         raise RecordingNotFound(f"no recording '{text}' in {self.root}; `reenact list` shows those there are")
@@ -123,7 +141,9 @@ def load(path: Path) -> Recording:
         data = (path / name).read_bytes()
         logs.append(Log(read_events(data, f"{path / name}", torn), _Blobs(path)))
     if not logs or not logs[0].opened:
-        raise NotARecording(f"{path} is no recording: its {EVENTS} has no header; `reenact list` shows recordings")
+        raise NotARecording(
+            f"{path} is no recording: its {EVENTS} has no header; `reenact list` shows recordings"
+        )
     return Recording(str(logs[0].opened.get("id") or path.name), logs, str(path), tuple(torn))
 
 
@@ -152,8 +172,12 @@ def _event(line: bytes, number: int, where: str) -> Event:
         kind = data["event"]
     except (ValueError, TypeError, KeyError):
         if number == 1:
-            raise NotARecording(f"{where} is no recording: its first line is no event; `reenact import` reads other formats") from None
-        raise CorruptRecording(f"{where}, line {number}: damaged; the lines before it can be kept with `head -n {number - 1}`") from None
+            raise NotARecording(
+                f"{where} is no recording: its first line is no event; `reenact import` reads other formats"
+            ) from None
+        raise CorruptRecording(
+            f"{where}, line {number}: damaged; the lines before it can be kept with `head -n {number - 1}`"
+        ) from None
     if number == 1:
         _check_format(data, where)
     return Event(kind, data, number)
@@ -162,10 +186,13 @@ def _event(line: bytes, number: int, where: str) -> Event:
 def _check_format(data: dict[str, object], where: str) -> None:
     version = data.get("format")
     if data.get("event") != "opened" or not isinstance(version, int):
-        raise NotARecording(f"{where} is no recording: it does not begin with a header; `reenact import` reads other formats")
+        raise NotARecording(
+            f"{where} is no recording: it does not begin with a header; `reenact import` reads other formats"
+        )
     if version > FORMAT:
         raise FutureFormat(
-            f"{where} is in format {version}, and this Reenact reads up to {FORMAT}: upgrade with `pip install -U reenact`"
+            f"{where} is in format {version}, and this Reenact reads up to {FORMAT}: "
+            "upgrade with `pip install -U reenact`"
         )
 
 
@@ -211,7 +238,9 @@ class _Blobs:
         try:
             return (self._folder / "blobs" / digest[:2] / digest).read_bytes()
         except OSError:
-            raise CorruptRecording(f"{self._folder}: blob {address[:19]}… is missing; restore the folder's `blobs`") from None
+            raise CorruptRecording(
+                f"{self._folder}: blob {address[:19]}… is missing; restore the folder's `blobs`"
+            ) from None
 
 
 class _ZippedBlobs:

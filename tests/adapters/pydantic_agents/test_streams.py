@@ -84,7 +84,7 @@ def test_the_response_so_far_at_every_event(maker, provider):
                 if agent.is_model_request_node(node):
                     async with node.stream(running.ctx) as stream:
                         async for event in stream:
-                            seen.append((plain(event), plain(stream.response), stream.usage))  # noqa: PERF401 - as it comes
+                            seen.append((plain(event), plain(stream.response), stream.usage))
         return seen, running.result.output
 
     faithful(program, provider)
@@ -150,7 +150,7 @@ def test_a_stream_that_breaks_off_breaks_off_again(maker, provider):
         try:
             async with make(maker, provider, "cut").run_stream("Hot?") as streamed:
                 async for piece in streamed.stream_text(delta=True, debounce_by=None):
-                    got.append(piece)  # noqa: PERF401 - until it breaks
+                    got.append(piece)
         except Exception as error:
             return got, type(error), str(error)
         return got, streamed.response
@@ -212,7 +212,7 @@ def test_two_streams_at_once_keep_their_own_events(provider):
         async def one(name):
             async with agent.run_stream(f"I am {name}") as streamed:
                 async for piece in streamed.stream_text(delta=True, debounce_by=None):
-                    order.append((name, piece))  # noqa: PERF401 - as it comes
+                    order.append((name, piece))
 
         await asyncio.gather(one("a"), one("b"))
         return order

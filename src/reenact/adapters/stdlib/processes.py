@@ -69,7 +69,9 @@ def _listening() -> tuple[Scope, Family] | None:
     return scope, scope.run.family
 
 
-def _popen(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _popen(
+    wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
     listening = _listening()
     try:
         bound = inspect.signature(wrapped).bind(*args, **kwargs) if listening is not None else None
@@ -95,7 +97,9 @@ def _popen(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], k
     family.running(path, instance.pid)
 
 
-def _start_joined(wrapped: Callable[..., None], bound: inspect.BoundArguments, family: Family, path: str) -> None:
+def _start_joined(
+    wrapped: Callable[..., None], bound: inspect.BoundArguments, family: Family, path: str
+) -> None:
     given = bound.arguments.get("env")
     with entered(None):
         bound.arguments["env"] = _joining(family, path, os.environ if given is None else given)
@@ -111,7 +115,9 @@ def _joining(family: Family, path: str, environ: Mapping[Any, Any]) -> dict[Any,
     return {**readable, **family.handover(path, readable)}
 
 
-def _start(wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _start(
+    wrapped: Callable[..., None], instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
     listening = _listening()
     if listening is None:
         wrapped(*args, **kwargs)
@@ -237,7 +243,9 @@ def _plain(name: str) -> str:
 def _words(command: Any) -> list[str]:
     if isinstance(command, (str, bytes, os.PathLike)):
         return [os.fsdecode(command)]
-    return [os.fsdecode(word) if isinstance(word, (str, bytes, os.PathLike)) else str(word) for word in command]
+    return [
+        os.fsdecode(word) if isinstance(word, (str, bytes, os.PathLike)) else str(word) for word in command
+    ]
 
 
 def _asks_the_machine(frame: FrameType | None) -> bool:

@@ -248,7 +248,10 @@ def _start(heard: _Event, arguments: tuple[Any, ...]) -> None:
         return
     if program in ("sh", "bash") and given[1:2] == ["-c"]:
         program = repr(given[2])
-    if shutil.which(given[0] if given else "") is None and shutil.which(os.fsdecode(executable or "")) is None:
+    if (
+        shutil.which(given[0] if given else "") is None
+        and shutil.which(os.fsdecode(executable or "")) is None
+    ):
         # It cannot be started, and the program will hear so.
         return
     _child(heard, program)
