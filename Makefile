@@ -41,6 +41,7 @@ test: setup-dev
 
 soak: setup-dev
 	$(PYTEST) -m slow $(PYTEST_ARGS)
+	REENACT_RESULTS=1 $(PYTEST) -q tests/record/test_canaries.py
 
 check: setup-dev
 	$(BIN)/ruff check .

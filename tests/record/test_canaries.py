@@ -30,6 +30,7 @@ from reenact.store.local import LocalStore
 from tests.adapters.http import server as web
 from tests.adapters.http.clients import ALL
 from tests.record.canaries import EVERYWHERE, HELD, NAMED, SHAPES, leaks, test_the_search_finds_what_is_hidden
+from tests.soak.tables import keep
 
 __all__ = ["test_the_search_finds_what_is_hidden"]
 
@@ -39,9 +40,11 @@ FOUND: dict[str, int] = {}
 @pytest.fixture(scope="module", autouse=True)
 def _results():
     yield
-    from tests.soak.tables import keep
-
-    keep("canaries", {"shapes": len(SHAPES) + 2, "places": len(FOUND), "found on disk": sum(FOUND.values())})
+    if os.environ.get("REENACT_RESULTS"):
+        keep(
+            "canaries",
+            {"shapes": len(SHAPES) + 2, "places": len(FOUND), "found on disk": sum(FOUND.values())},
+        )
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +114,7 @@ VALUES = {
     "text": EVERYWHERE,
     "each alone": list(SHAPES.values()),
     "in prose": [f"use {secret}, please." for secret in SHAPES.values()],
-    "as JSON text": json.dumps({name: secret for name, secret in SHAPES.items()}),
+    "as JSON text": json.dumps(SHAPES),
     "as JSON in JSON": json.dumps({"inner": json.dumps({"note": EVERYWHERE, "password": NAMED})}),
     "under names": {
         "password": NAMED,

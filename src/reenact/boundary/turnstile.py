@@ -478,13 +478,9 @@ class ReplayingTurnstile(_Base):
 
     def _passes_at_once(self, order: int | None) -> bool:
         with self._cond:
-            if (
-                order is None
-                or order > self._next
-                or self._pace is not None
-                or self._hanging
-                or self._others_run()
-            ):
+            # With others about, whose turn it is shows only at the pump.
+            others = len(self._alive) > 1 or self._coming or self._jobs or self._outstanding
+            if order is None or order > self._next or others or self._hanging or self._pace is not None:
                 return False
         self._mark(order)
         return True

@@ -1,0 +1,19 @@
+"""Suites for those who write adapters, handlers or stores of their own: subclass, fill in the hooks, run pytest.
+
+from reenact.testing import AdapterConformance
+
+class TestLookup(AdapterConformance):
+    label = "tool:lookup"
+
+    def call(self, question):
+        return lookup(question)
+
+    def touched(self):
+        return WORLD.count
+"""
+
+from reenact.testing.adapter import AdapterConformance, World
+from reenact.testing.handler import HandlerConformance
+from reenact.testing.store import StoreConformance
+
+__all__ = ["AdapterConformance", "HandlerConformance", "StoreConformance", "World"]
