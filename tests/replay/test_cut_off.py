@@ -87,7 +87,9 @@ def test_a_stream_that_was_cut_off_gives_what_had_come(recorded):
 
 def test_a_question_that_had_not_been_asked_yet_comes_last(recorded):
     run, had = recorded
-    recording = cut(run, before=lambda line: line["event"] == "called" and line["args"]["question"] == "after")
+    recording = cut(
+        run, before=lambda line: line["event"] == "called" and line["args"]["question"] == "after"
+    )
     again, found = replayed(recording)
     assert again == had[:-1]
     assert "its run was cut off" in found.detail

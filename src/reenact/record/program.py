@@ -21,7 +21,8 @@ def describe() -> dict[str, Tree]:
         "argv": [_interpreter(), *sys.orig_argv[1:]],
         "cwd": os.getcwd(),
         "python": platform.python_version(),
-        "platform": platform.platform(),
+        # `platform.platform()` would start a process to ask.
+        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
         "hash_seed": os.environ.get("PYTHONHASHSEED"),
         "packages": packages(),
         "git": revision(os.getcwd()),

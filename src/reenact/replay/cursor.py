@@ -69,9 +69,20 @@ class Cursor:
         """The calls of all threads that were asked before the outcome which `call` followed, and not now."""
         return [c for c in self.log.calls.values() if c.place < call.place and c.number not in self.asked]
 
-    def due(self, scope: str, position: int) -> CallRecord | None:
-        """The first call recorded in the thread of a scope before the outcome at `position`, and not asked for."""
-        return next((c for c in self._open(scope) if c.place <= position), None)
+    def passed_over(self) -> list[CallRecord]:
+        """The calls not asked for though their thread has asked for one that was recorded later."""
+        latest: dict[str, int] = {}
+        for number in self.asked:
+            call = self.log.calls[number]
+            latest[_thread(call.scope)] = max(number, latest.get(_thread(call.scope), 0))
+        open_ = (c for c in self.log.calls.values() if c.number not in self.asked)
+        return [c for c in open_ if c.number < latest.get(_thread(c.scope), 0)]
+
+    def due(self, scope: str | None, position: int) -> CallRecord | None:
+        """The first call recorded in the thread of a scope (None: in any) before the outcome at `position`, and not
+        asked for."""
+        calls = self._open(scope) if scope is not None else self.log.calls.values()
+        return next((c for c in calls if c.place <= position and c.number not in self.asked), None)
 
     def _open(self, scope: str) -> Iterator[CallRecord]:
         thread = _thread(scope)

@@ -363,11 +363,11 @@ class Replayer:
     ) -> Divergence | None:
         """An earlier call that should have come by now: its absence is the first departure, `found` its consequence."""
         passed = self.turnstile.position
-        absent = list(self._skipped.values())
+        absent = [*self._skipped.values(), *self.cursor.passed_over()]
         if there is not None:
             absent += self.cursor.before(there)
             absent += self.cursor.earlier(there) if self.turnstile.over(there.place) else []
-        elif (due := self.cursor.due(scope.path, passed - 1)) is not None:
+        elif (due := self._due(scope, passed - 1)) is not None:
             absent.append(due)
         absent += [c for c in self._log.calls.values() if c.order is not None and c.order < passed]
         first = min(
@@ -384,7 +384,7 @@ class Replayer:
         moved = self.cursor.in_siblings(scope.path, effect.label, args)
         if moved is not None:
             place = f"recorded at {moved.address}" if moved.scope != scope.path else "recorded later"
-            due = self.cursor.due(scope.path, self.turnstile.position) or moved
+            due = self._due(scope, self.turnstile.position) or moved
             step = self._steps[there.number if there is not None else min(due.number, moved.number)]
             hint = "if the order among siblings means nothing: ignore=['order']"
             return Divergence(
@@ -397,12 +397,18 @@ class Replayer:
             return Divergence(Departure.CHANGED, address, self._steps[there.number], differing, detail, _HINT)
         return self._extra(effect, scope, address)
 
+    def _due(self, scope: Scope, position: int) -> CallRecord | None:
+        """The call that was recorded to come before the outcome at `position`: of the same thread, or of any other
+        where those can bring nothing more."""
+        found = self.cursor.due(scope.path, position)
+        return found or (self.cursor.due(None, position) if self.turnstile.over(position) else None)
+
     def _extra(self, effect: Effect, scope: Scope, address: str) -> Divergence:
         last = self.cursor.last
         here = next(
             (c for c in self.cursor.by_scope.get(scope.path, ()) if c.number not in self.cursor.asked), None
         )
-        due = self.cursor.due(scope.path, self.turnstile.position)
+        due = self._due(scope, self.turnstile.position)
         if due is not None and (here is None or due.number < here.number):
             detail = f"recorded next is step {self._steps[due.number]}, {due.address}"
             return Divergence(Departure.EXTRA, address, self._steps[due.number], detail=detail, hint=_HINT)
