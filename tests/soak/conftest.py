@@ -12,4 +12,3 @@ def _screen(request):
     capture = request.config.pluginmanager.getplugin("capturemanager")
     if capture is not None:
         Screen.uncaptured = staticmethod(capture.global_and_fixture_disabled)
-    yield

@@ -1,5 +1,6 @@
 """Recordings of every format number, made by the version that wrote it, are read for good. Paths of the machine that
-made them have been shortened; nothing else was touched."""
+made them have been shortened; nothing else was touched.
+"""
 
 from __future__ import annotations
 

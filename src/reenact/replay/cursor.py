@@ -80,7 +80,8 @@ class Cursor:
 
     def due(self, scope: str | None, position: int) -> CallRecord | None:
         """The first call recorded in the thread of a scope (None: in any) before the outcome at `position`, and not
-        asked for."""
+        asked for.
+        """
         calls = self._open(scope) if scope is not None else self.log.calls.values()
         return next((c for c in calls if c.place <= position and c.number not in self.asked), None)
 

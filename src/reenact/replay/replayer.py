@@ -399,7 +399,8 @@ class Replayer:
 
     def _due(self, scope: Scope, position: int) -> CallRecord | None:
         """The call that was recorded to come before the outcome at `position`: of the same thread, or of any other
-        where those can bring nothing more."""
+        where those can bring nothing more.
+        """
         found = self.cursor.due(scope.path, position)
         return found or (self.cursor.due(None, position) if self.turnstile.over(position) else None)
 
