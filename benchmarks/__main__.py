@@ -56,7 +56,7 @@ def main(
         )
     began = monotonic()
     found = _measured(names, quick=quick)
-    command = "make bench" if not sys.argv[1:] else f"python -m benchmarks {' '.join(sys.argv[1:])}"
+    command = " ".join(["python -m benchmarks", *sys.argv[1:]])
     report.write(found, path, command=command, took=monotonic() - began, quick=quick)
     for section in found:
         _show(section)

@@ -60,12 +60,13 @@ def table(title: str, rows: list[dict[str, Any]]) -> None:
 
 
 def keep(name: str, results: dict[str, Any]) -> None:
-    """Leave the figures for the benchmarks page."""
+    """Leave the figures of a whole run for the benchmarks page."""
+    if os.environ.get("REENACT_SOAK") or os.environ.get("REENACT_SOAK_SEED"):
+        return
     RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / f"{name}.json"
     known = json.loads(path.read_text()) if path.exists() else {}
-    whole = not os.environ.get("REENACT_SOAK")
-    known |= results | {"whole": whole, "measured": time.strftime("%Y-%m-%d"), "cores": os.cpu_count()}
+    known |= results | {"measured": time.strftime("%Y-%m-%d"), "cores": os.cpu_count()}
     path.write_text(json.dumps(known, indent=1) + "\n")
 
 

@@ -67,6 +67,7 @@ def install() -> None:
     _replace(loop, "call_at", _call_at)
     _replace(loop, "run_in_executor", _run_in_executor)
     _replace(loop, "time", _time)
+    _replace(loop, "run_forever", _run_forever)
     _replace(threading.Thread, "start", _start)
     _replace(loop, "shutdown_default_executor", _shut_down)
     _replace(threading.Thread, "join", _join)
@@ -359,6 +360,16 @@ def _time(original: Callable[..., float], loop: Any) -> float:
     turnstile = _clocks.get(loop) if _clocks else None
     # The loop asks thousands of times, and never for the program: at once from the real clock.
     return real_time() if turnstile is None else real_time() + cast("float", turnstile.skew)
+
+
+def _run_forever(original: Callable[..., None], loop: Any) -> None:
+    scope = current()
+    try:
+        original(loop)
+    finally:
+        if scope is not None:
+            # The loop may have been at rest when it ended; the program goes on behind it.
+            scope.run.turnstile.unblocks()
 
 
 async def _shut_down(original: Callable[..., Awaitable[None]], *args: Any, **kwargs: Any) -> None:

@@ -151,7 +151,8 @@ class _Pump:
             heapq.heappop(self.queue)
         if not self.queue or not self.may_release(self.queue[0][2]):
             self._active = False
-            if not self.queue:
+            if not self.queue and not getattr(self.loop, "_stopping", False):
+                # A loop that stops hands its thread back to the program, which is no rest.
                 self.rest()
             return
         entry = heapq.heappop(self.queue)[2]

@@ -11,8 +11,9 @@ from reenact.redact.replace import Replacer
 
 _DELTA = re.compile(
     rb'"(content|text|delta|arguments|partial_json|thinking|reasoning|reasoning_content|input|refusal'
-    rb'|completion|response|generated_text|transcript)"\s*:\s*"((?:[^"\\]|\\.)*)"'
+    rb'|completion|response|generated_text|transcript)"\s*:\s*"((?:[^"\\]++|\\.)*+)"'
 )
+_MORE = re.compile(rb'"(?:done|is_finished|finished)"\s*:\s*false')
 _INDEX = re.compile(rb'"(?:index|output_index|content_index|item_id)"\s*:\s*("[^"]*"|\d+)')
 _FIELD = re.compile(rb"\s*(?:data|event|id|retry):")
 
@@ -46,13 +47,15 @@ class Events:
         self._replacer = replacer
         self._channels: dict[_Key, _Channel] = {}
         self._part = b""  # the beginning of a line that the chunks cut; it is out already
+        self._begun = False
         self._event = b""  # the last "event:" line
 
     def chunk(self, data: bytes) -> bytes:
         out = []
         for line in data.splitlines(keepends=True):
             whole = self._part + line
-            ready = line.endswith((b"\n", b"\r")) or whole.rstrip().endswith(b"}")
+            # An event's newline may come with the next chunk; but what ends in "}" may also be a part of a document.
+            ready = line.endswith((b"\n", b"\r")) or (whole[:1] != b"{" and whole.rstrip().endswith(b"}"))
             out.append(self._line(whole, len(self._part)) if ready else line)
             self._part = b"" if ready else whole
         return b"".join(out)
@@ -66,7 +69,7 @@ class Events:
             ended = self._event not in {b"", line}
             self._event = line
             return (self.end() if ended else b"") + line[out:]
-        if not line.startswith((b"data:", b"{")):
+        if not line.startswith(b"data:") and not self._is_one_of_many(line):
             return line[out:]
         index = tuple(_INDEX.findall(line))
         pieces, at = [], out
@@ -80,6 +83,14 @@ class Events:
         ended = not out and not (seen and self._event)
         before = self._flush_others(index, seen) if ended else b""
         return before + b"".join(pieces) + line[at:]
+
+    def _is_one_of_many(self, line: bytes) -> bool:
+        """A first line of JSON that does not say that more follow is taken for a document, whole: a text held back from
+        it could not be put anywhere."""
+        if not line.startswith(b"{"):
+            return False
+        first, self._begun = not self._begun, True
+        return not first or _MORE.search(line) is not None
 
     def _delta(self, key: _Key, line: bytes, delta: re.Match[bytes]) -> bytes:
         channel = self._channels.get(key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import Any
 
 from reenact.boundary import Answer, Handler, RecordingTurnstile, Run, Scope, Ticket, Turnstile
@@ -71,7 +72,7 @@ class HandlerConformance:
         handler, scope = self._begun(tmp_path)
         values: dict[str, Any] = {"clock:time": 1.5, "entropy:urandom": b"1234", "env:HOME": "/root"}
         for source, value in values.items():
-            drawn = handler.draw(scope, source, lambda value=value: value)
+            drawn = handler.draw(scope, source, partial(_given, value))
             assert type(drawn) is type(value), f"{source} gave {drawn!r}"
 
     def test_timers_have_a_place_or_none(self, tmp_path: Any) -> None:
@@ -117,6 +118,10 @@ def _effects() -> list[Effect]:
         Effect("tool", "surrogates", {"text": "\udcff"}),
         Effect("tool", "large", {"text": "x" * 1_000_000, "bytes": bytes(range(256)) * 1000}),
     ]
+
+
+def _given(value: Any) -> Any:
+    return value
 
 
 def _circle() -> list[Any]:
