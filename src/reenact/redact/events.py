@@ -86,7 +86,8 @@ class Events:
 
     def _is_one_of_many(self, line: bytes) -> bool:
         """A first line of JSON that does not say that more follow is taken for a document, whole: a text held back from
-        it could not be put anywhere."""
+        it could not be put anywhere.
+        """
         if not line.startswith(b"{"):
             return False
         first, self._begun = not self._begun, True
