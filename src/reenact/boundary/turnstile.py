@@ -17,8 +17,8 @@ import asyncio
 import heapq
 import itertools
 import threading
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import Context
 from threading import get_ident
 from time import monotonic
@@ -349,6 +349,7 @@ class ReplayingTurnstile(_Base):
         self._total = total
         self._pace: Callable[[int], None] | None = None
         self._open = False
+        self._paused = 0
         self._outstanding = 0
         self._waiting: dict[int, int] = {}
         self._blocked: set[int] = set()
@@ -423,6 +424,19 @@ class ReplayingTurnstile(_Base):
             self._open = True
         self._moved()
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Nobody passes, nor runs out of patience, while the body runs: somebody looks at the program."""
+        with self._cond:
+            self._paused += 1
+        try:
+            yield
+        finally:
+            with self._cond:
+                self._paused -= 1
+                self._progress = monotonic()
+            self._moved()
+
     def settle(self) -> None: ...
 
     # -- passing ---------------------------------------------------------------------------------------------
@@ -481,7 +495,8 @@ class ReplayingTurnstile(_Base):
         with self._cond:
             # With others about, whose turn it is shows only at the pump.
             others = len(self._alive) > 1 or self._coming or self._jobs or self._outstanding
-            if order is None or order > self._next or others or self._hanging or self._pace is not None:
+            held = self._hanging or self._pace is not None or self._paused
+            if order is None or order > self._next or others or held:
                 return False
         self._mark(order)
         return True
@@ -491,7 +506,10 @@ class ReplayingTurnstile(_Base):
         me = get_ident()
         self._waiting[me] = order
         try:
-            while not self._open:
+            while self._paused or not self._open:
+                if self._paused:
+                    _wait(self._cond, _LOOK)
+                    continue
                 if order <= self._next or (self._lowest(order) and self._alone(me)):
                     if not self._others_run():
                         return
@@ -513,6 +531,7 @@ class ReplayingTurnstile(_Base):
         with self._cond:
             while (self._coming or self._able(get_ident())) and (left := until - monotonic()) > 0:
                 _wait(self._cond, min(left, 0.002))
+                until = max(until, monotonic() + _SETTLING) if self._paused else until
 
     def over(self, place: int) -> bool:
         """Whether nobody runs, or waits for an outcome that comes before that place: what was recorded to be asked
@@ -554,9 +573,11 @@ class ReplayingTurnstile(_Base):
         order = entry.order
         with self._cond:
             me = get_ident()
-            if self._open:
+            if self._open and not self._paused:
                 return True
-            if order is None:
+            if self._paused:
+                wait = True
+            elif order is None:
                 # A live answer passes at once; a timer without a record only when nothing else can happen.
                 others = bool(self._waiting or self._able(me) or self._coming or self._outstanding)
                 wait = entry.when is not None and (others or (entry.when > 0 and self._jobs > 0))

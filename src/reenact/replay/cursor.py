@@ -49,6 +49,10 @@ class Cursor:
         """The recorded calls of a label in a scope that nobody has asked for yet, in order."""
         return (c for c in self.by_scope.get(scope, ()) if c.label == label and c.number not in self.asked)
 
+    def next_in(self, scope: str) -> CallRecord | None:
+        """The first recorded call of a scope that nobody has asked for yet."""
+        return next((c for c in self.by_scope.get(scope, ()) if c.number not in self.asked), None)
+
     def in_siblings(self, scope: str, label: str, args: Mapping[str, Tree]) -> CallRecord | None:
         """An equal call, not asked for yet, in a scope that differs only by its number; else anywhere."""
         stem = scope.rstrip(_SIBLING)

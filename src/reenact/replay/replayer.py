@@ -22,11 +22,14 @@ from reenact.model.recording import CallRecord, Log
 from reenact.redact import Redactor
 from reenact.replay import match
 from reenact.replay.cursor import Cursor
+from reenact.replay.departures import Departures
+from reenact.replay.question import Question
+from reenact.replay.realignment import Realignment
+from reenact.replay.watch import Edit, Watch
 
 Policy = Literal["raise", "realign", "live"]
 Inserted = Literal["refuse", "live"]
 
-_ALIKE = 0.6
 _MASK = "[[secret:"
 
 
@@ -79,10 +82,15 @@ class Replayer:
         """Called once, when this replay is stopped by a divergence."""
         self._poison: Halt | None = None
         self._gone_live = False
-        self._skipped: dict[int, CallRecord] = {}
+        self._departures = Departures(log, self.cursor, steps, self.turnstile)
+        self._realignment = Realignment(log, self.cursor, steps, live=inserted == "live")
+        self.watch: Watch | None = None
+        """Who looks on, if anybody does."""
+        self.edits: dict[int, Edit] = {}
+        """Answers in place of the recorded ones, by call."""
+        self.opened: set[int] = set()
+        """The calls that run for real though their answer is recorded, to look inside."""
         self._drawn: dict[tuple[str, str], int] = {}
-        self._unmatched: list[tuple[Effect, Scope, dict[str, Tree], int | None]] = []
-        self._given: dict[int, int] = {}
         names = {*(c.scope for c in log.calls.values()), *(c.name for c in log.calls.values())}
         names |= {path for path, _ in (*log.fired, *log.draws)}
         self._masked = any(_MASK in name for name in names)
@@ -94,17 +102,27 @@ class Replayer:
         if self._masked:
             effect = replace(effect, name=self._name(effect.name))
             scope = Scope(self._name(scope.path), scope.run, call=scope.call, hidden=scope.hidden)
-        args = self._encode(effect)
+        question = Question(effect, scope, ordinal, self._encode(effect))
+        found = self._found(question)
+        if self.watch is not None and not isinstance(found, Answer):
+            with self.turnstile.paused():
+                self.watch.asked(question, found if isinstance(found, CallRecord) else None)
+        return self._answer(effect, found) if isinstance(found, CallRecord) else found
+
+    def _found(self, question: Question) -> CallRecord | Answer | Ticket:
+        """The recorded call that is meant, or what becomes of a question that has none."""
         with self._lock:
-            found = self._find(effect, scope, ordinal, args)
+            found = self._find(question)
             if found is not None or self._policy == "realign":
-                return found or self._departs(effect, scope, ordinal, args)
+                return found or self._departs(question)
         # Other threads may be about to ask what would look left out here: let them.
         self.turnstile.rest()
         with self._lock:
-            return self._find(effect, scope, ordinal, args) or self._departs(effect, scope, ordinal, args)
+            return self._find(question) or self._departs(question)
 
-    def leave(self, ticket: Ticket, outcome: Outcome) -> None: ...
+    def leave(self, ticket: Ticket, outcome: Outcome) -> None:
+        if self.watch is not None:
+            self.watch.left(ticket.call, outcome)
 
     def chunk(self, ticket: Ticket, value: Any) -> None: ...
 
@@ -140,27 +158,25 @@ class Replayer:
             if answer.end == "closed"
             else f"the recording ends in the middle of this stream, after {len(answer.pieces)} chunks"
         )
-        return self._halt(self._divergence(Departure.EXTRA, call, detail=detail))
+        return self._halt(self._departures.at(Departure.EXTRA, call, detail=detail))
 
     def stuck(self, answer: Answer) -> BaseException:
         call = self._log.calls[answer.call or 0]
         detail = "recorded, the program cancelled this call; now it waits for the answer"
-        return self._halt(self._divergence(Departure.CHANGED, call, detail=detail))
+        return self._halt(self._departures.at(Departure.CHANGED, call, detail=detail))
 
     # -- the verdict -----------------------------------------------------------------------------------------
 
     def finish(self, *, whole: bool = True) -> None:
         """The program has ended: what was never asked for is a departure too, if it ran to its end (`whole`)."""
         with self._lock:
-            self._pair_up()
+            self.divergences += self._realignment.pair_up()
             if not whole or self._gone_live or (self.divergences and self._policy == "raise"):
                 return
             for call in self.cursor.missing():
                 if call.outcome is None:
                     continue
-                self.divergences.append(
-                    self._divergence(Departure.MISSING, call, detail=_never_asked(self._skipped))
-                )
+                self.divergences.append(self._departures.never_asked(call))
                 if self._policy == "raise":
                     break
 
@@ -211,24 +227,24 @@ class Replayer:
 
     # -- finding the call ------------------------------------------------------------------------------------
 
-    def _find(
-        self, effect: Effect, scope: Scope, ordinal: int, args: dict[str, Tree]
-    ) -> Answer | Ticket | None:
+    def _find(self, question: Question) -> CallRecord | Answer | Ticket | None:
         if self._poison is not None:
             raise Halt(self._poison.divergence)
         if self._gone_live:
-            return self._go_live(effect)
-        call = self.cursor.by_address.get((scope.path, effect.label, ordinal))
+            return self._go_live(question.effect)
+        scope, label = question.scope, question.label
+        call = self.cursor.by_address.get((scope.path, label, question.ordinal))
         if call is None or call.number in self.cursor.asked:
-            self._clean(args)
-            call = self._elsewhere(effect, scope, args)
-        elif not self._asks(call, effect, args):
-            call = self._elsewhere(effect, scope, args)
+            self._clean(question.args)
+            call = self._elsewhere(question)
+        elif not self._asks(call, question.effect, question.args):
+            call = self._elsewhere(question)
         if call is None and self._behind(scope):
             behind = len(self._log.times)
-            cut_off = self._cut_off(f"{scope.path}/{effect.label}#{ordinal}")
-            return Answer(Value(cut_off), behind, cut=behind)
-        return self._answer(effect, call) if call is not None else None
+            return Answer(Value(self._departures.cut_off(question.address)), behind, cut=behind)
+        if call is not None:
+            self._take(call)
+        return call
 
     def _behind(self, scope: Scope) -> bool:
         """Whether a question may lie behind the point where the recorded run was cut off: then all that others were
@@ -236,12 +252,24 @@ class Replayer:
         """
         if self._log.sealed is not None or self._policy != "raise" or self._live:
             return False
-        return not any(c.number not in self.cursor.asked for c in self.cursor.by_scope.get(scope.path, ()))
+        return self.cursor.next_in(scope.path) is None
 
-    def _departs(self, effect: Effect, scope: Scope, ordinal: int, args: dict[str, Tree]) -> Answer | Ticket:
-        there = self.cursor.by_address.get((scope.path, effect.label, ordinal))
-        call = self._depart(effect, scope, ordinal, args, there)
-        return self._answer(effect, call) if call is not None else self._go_live(effect)
+    def _departs(self, question: Question) -> CallRecord | Ticket:
+        """No recorded call asks this. Name the departure; under `realign`, a changed call keeps its counterpart."""
+        effect = question.effect
+        if self._lets_live(effect.kind, effect.label) and self._policy != "raise":
+            return self._go_live(effect)
+        if self._policy == "realign":
+            nearest = self._realignment.counterpart(question)
+            if nearest is None and self._inserted == "refuse":
+                raise self._halt(self._departures.unknown(question, question.place), question)
+            if nearest is None:
+                return self._go_live(effect)
+            self._take(nearest)
+            return nearest
+        there = self.cursor.by_address.get((question.scope.path, question.label, question.ordinal))
+        self._named(self._departures.first(question, there), question)
+        return self._go_live(effect)
 
     def _asks(self, call: CallRecord, effect: Effect, args: dict[str, Tree]) -> bool:
         recorded = self._log.args(call)
@@ -261,44 +289,45 @@ class Replayer:
             args.clear()
         args |= codec.loads(self._redactor.line(raw))
 
-    def _elsewhere(self, effect: Effect, scope: Scope, args: dict[str, Tree]) -> CallRecord | None:
+    def _elsewhere(self, question: Question) -> CallRecord | None:
         """The same question at another place of the same scope: something before it was removed, added or moved."""
         if self._policy == "raise" and self._live:
             return None
-        for call in self.cursor.unasked(scope.path, effect.label):
-            if self.cursor.equal(call, effect.label, args):
+        path, label, args = question.scope.path, question.label, question.args
+        for call in self.cursor.unasked(path, label):
+            if self.cursor.equal(call, label, args):
                 return call
         if self._policy == "realign":
-            return self._given_away(effect, args) or self.cursor.in_siblings(scope.path, effect.label, args)
-        return self.cursor.in_siblings(scope.path, effect.label, args) if self.rules.order else None
+            if (taken := self._realignment.given_away(question)) is not None:
+                raise self._halt(taken, question)
+            return self.cursor.in_siblings(path, label, args)
+        return self.cursor.in_siblings(path, label, args) if self.rules.order else None
 
-    def _given_away(self, effect: Effect, args: dict[str, Tree]) -> CallRecord | None:
-        """A call whose answer went to another that looked like a change of it: that other one was an insertion."""
-        for number, index in self._given.items():
-            call = self._log.calls[number]
-            if call.label == effect.label and self.cursor.equal(call, effect.label, args):
-                other, scope, _, _ = self._unmatched[index]
-                raise self._halt(
-                    Divergence(
-                        Departure.EXTRA,
-                        f"{scope.path}/{other.label}",
-                        self._steps[number],
-                        detail=(
-                            f"an inserted call looked like a change of step {self._steps[number]} "
-                            "and got its answer"
-                        ),
-                        hint="let it go live: inserted='live'",
-                    )
-                )
-        return None
+    def _take(self, call: CallRecord) -> None:
+        """This recorded call is the one that is asked; what it overtakes is a departure, or will be."""
+        skipped, known = self.cursor.take(call), self._departures.skipped
+        if call.number in known and not self.rules.order:
+            del known[call.number]
+            self._named(
+                self._departures.at(Departure.REORDERED, call, detail="it is asked for later than recorded")
+            )
+            return
+        for other in skipped:
+            known[other.number] = other
+        if skipped and self._policy == "raise" and self._live:
+            detail = f"step {self._steps[call.number]} is asked for in its place"
+            self._named(self._departures.at(Departure.MISSING, skipped[0], detail=detail))
 
     def _answer(self, effect: Effect, call: CallRecord) -> Answer | Ticket:
-        self._check_order(call)
-        if self._lets_live(effect.kind, effect.label):
+        if self._gone_live:
+            return self._go_live(effect)
+        if self._lets_live(effect.kind, effect.label) or call.number in self.opened:
             return Ticket(call.number, call.order) if self._counted(effect) else Ticket(call.number)
         outcome = call.outcome
         behind = len(self._log.times)
         self.turnstile.abandon(self.cursor.places_inside(call))
+        if call.number in self.edits:
+            return self._edited(call, self.edits[call.number])
         if outcome is None:
             # What others were still given comes first.
             return Answer(Value(None), behind, call.number, cut=behind)
@@ -315,6 +344,26 @@ class Replayer:
         cut = behind if end is None and value.stream else None
         return Answer(value, call.order, call.number, pieces, end, call.end_order, cut)
 
+    def _edited(self, call: CallRecord, edit: Edit) -> Answer:
+        """The answer that somebody put in the place of the recorded one, at the same place of the order."""
+        self.note(f"step {self._steps[call.number]}, {call.label}: its answer was edited")
+        orders = [order for order, _, _ in call.pieces]
+        ends = [order for order in (call.order, *orders, call.end_order) if order is not None]
+        last = ends[-1] if ends else len(self._log.times)
+        if edit.error is not None:
+            self.turnstile.abandon(order for order in ends if order != (call.order if ends else None))
+            return Answer(Failure(codec.decode_error(edit.error)), ends[0] if ends else last, call.number)
+        value = self._value(call, edit.value)
+        if edit.pieces is None:
+            self.turnstile.abandon(ends[1:])
+            return Answer(Value(value), ends[0] if ends else last, call.number)
+        given = [orders[at] if at < len(orders) else (orders or [last])[-1] for at in range(len(edit.pieces))]
+        self.turnstile.abandon(orders[len(given) :])
+        pieces = tuple(
+            Piece(order, self._value(call, tree)) for order, tree in zip(given, edit.pieces, strict=True)
+        )
+        return Answer(Value(value, stream=True), call.order, call.number, pieces, "ended", call.end_order)
+
     def _value(self, call: CallRecord, tree: Tree) -> Any:
         # To look for a word in the text takes a tenth of the time that a walk through the tree does.
         data = codec.dumps(tree)
@@ -326,160 +375,13 @@ class Replayer:
         if "error" not in (call.outcome or {}) and (flaw := codec.flaw(tree)) is not None:
             hint = f"let it run: live=['{call.label}']"
             raise self._halt(
-                self._divergence(Departure.CHANGED, call, detail=f"no answer: {flaw}", hint=hint)
+                self._departures.at(Departure.CHANGED, call, detail=f"no answer: {flaw}", hint=hint)
             )
         return tree
 
-    def _check_order(self, call: CallRecord) -> None:
-        skipped = self.cursor.take(call)
-        if call.number in self._skipped and not self.rules.order:
-            del self._skipped[call.number]
-            self._named(
-                self._divergence(Departure.REORDERED, call, detail="it is asked for later than recorded")
-            )
-            return
-        for other in skipped:
-            self._skipped[other.number] = other
-        if skipped and self._policy == "raise" and self._live:
-            detail = f"step {self._steps[call.number]} is asked for in its place"
-            self._named(self._divergence(Departure.MISSING, skipped[0], detail=detail))
-
     # -- departures ------------------------------------------------------------------------------------------
 
-    def _depart(
-        self, effect: Effect, scope: Scope, ordinal: int, args: dict[str, Tree], there: CallRecord | None
-    ) -> CallRecord | None:
-        """No recorded call asks this. Name the departure; under `realign`, a changed call keeps its counterpart."""
-        if self._lets_live(effect.kind, effect.label) and self._policy != "raise":
-            return None
-        if self._policy == "realign":
-            return self._realign(effect, scope, args)
-        found = self._what_changed(effect, scope, ordinal, args, there)
-        self._named(self._what_was_left_out(found, scope, there) or found)
-        return None
-
-    def _what_was_left_out(
-        self, found: Divergence, scope: Scope, there: CallRecord | None
-    ) -> Divergence | None:
-        """An earlier call that should have come by now: its absence is the first departure, `found` its consequence."""
-        passed = self.turnstile.position
-        absent = [*self._skipped.values(), *self.cursor.passed_over()]
-        if there is not None:
-            absent += self.cursor.before(there)
-            absent += self.cursor.earlier(there) if self.turnstile.over(there.place) else []
-        elif (due := self._due(scope, passed - 1)) is not None:
-            absent.append(due)
-        absent += [c for c in self._log.calls.values() if c.order is not None and c.order < passed]
-        first = min(
-            (c for c in absent if c.number not in self.cursor.asked), key=lambda c: c.number, default=None
-        )
-        if first is None or (found.step is not None and self._steps[first.number] >= found.step):
-            return None
-        return self._divergence(Departure.MISSING, first, detail=f"left out or moved; then came: {found}")
-
-    def _what_changed(
-        self, effect: Effect, scope: Scope, ordinal: int, args: dict[str, Tree], there: CallRecord | None
-    ) -> Divergence:
-        address = f"{scope.path}/{effect.label}#{ordinal}"
-        moved = self.cursor.in_siblings(scope.path, effect.label, args)
-        if moved is not None:
-            place = f"recorded at {moved.address}" if moved.scope != scope.path else "recorded later"
-            due = self._due(scope, self.turnstile.position) or moved
-            step = self._steps[there.number if there is not None else min(due.number, moved.number)]
-            hint = "if the order among siblings means nothing: ignore=['order']"
-            return Divergence(
-                Departure.REORDERED, address, step, detail=f"this question is {place}", hint=hint
-            )
-        if there is not None and there.number not in self.cursor.asked:
-            differing = tuple(match.mismatches(effect.label, self._log.args(there), args, self.rules))
-            unlike = match.likeness(self._log.args(there), args) < _ALIKE
-            detail = "quite another question; perhaps a call was inserted here" if unlike else ""
-            return Divergence(Departure.CHANGED, address, self._steps[there.number], differing, detail, _HINT)
-        return self._extra(effect, scope, address)
-
-    def _due(self, scope: Scope, position: int) -> CallRecord | None:
-        """The call that was recorded to come before the outcome at `position`: of the same thread, or of any other
-        where those can bring nothing more.
-        """
-        found = self.cursor.due(scope.path, position)
-        return found or (self.cursor.due(None, position) if self.turnstile.over(position) else None)
-
-    def _extra(self, effect: Effect, scope: Scope, address: str) -> Divergence:
-        last = self.cursor.last
-        here = next(
-            (c for c in self.cursor.by_scope.get(scope.path, ()) if c.number not in self.cursor.asked), None
-        )
-        due = self._due(scope, self.turnstile.position)
-        if due is not None and (here is None or due.number < here.number):
-            detail = f"recorded next is step {self._steps[due.number]}, {due.address}"
-            return Divergence(Departure.EXTRA, address, self._steps[due.number], detail=detail, hint=_HINT)
-        if here is not None:
-            detail = f"recorded next in this place is step {self._steps[here.number]}, {here.label}"
-            return Divergence(Departure.EXTRA, address, self._steps[here.number], detail=detail, hint=_HINT)
-        if self._log.sealed is None:
-            return self._cut_off(address)
-        after = self._steps[last.number] + 1 if last is not None else 1
-        detail = "the recording has no further call here"
-        return Divergence(Departure.EXTRA, address, after, detail=detail, hint=_HINT)
-
-    def _cut_off(self, address: str) -> Divergence:
-        """The program has got to the point where the recorded run was cut off."""
-        after = max(self._steps.values(), default=0)
-        detail = f"the recording ends after step {after}: its run was cut off"
-        return Divergence(Departure.EXTRA, address, after + 1, detail=detail)
-
-    def _realign(self, effect: Effect, scope: Scope, args: dict[str, Tree]) -> CallRecord | None:
-        nearest = self._nearest(effect, scope, args)
-        self._unmatched.append((effect, scope, args, nearest.number if nearest is not None else None))
-        if self._inserted == "live":
-            return None
-        if nearest is not None:
-            self._given[nearest.number] = len(self._unmatched) - 1
-            return nearest
-        raise self._halt(self._extra(effect, scope, f"{scope.path}/{effect.label}"))
-
-    def _nearest(self, effect: Effect, scope: Scope, args: dict[str, Tree]) -> CallRecord | None:
-        best, most = None, _ALIKE
-        for call in self.cursor.unasked(scope.path, effect.label):
-            alike = match.likeness(self._log.args(call), args)
-            if alike > most:
-                best, most = call, alike
-        return best
-
-    def _pair_up(self) -> None:
-        """Realigned and over: tell changed calls from inserted ones by what was left over in their scope."""
-        for effect, scope, args, number in self._unmatched:
-            address = f"{scope.path}/{effect.label}"
-            call = self._log.calls.get(number or 0)
-            if call is None or (call.number in self.cursor.asked and call.number not in self._given):
-                call = self._nearest(effect, scope, args)
-            if call is None:
-                self.divergences.append(self._inserted_divergence(effect, scope, address))
-                continue
-            self.cursor.asked.add(call.number)
-            self.cursor.asked.update(inner.number for inner in self.cursor.inside.get(call.number, ()))
-            differing = tuple(match.mismatches(effect.label, self._log.args(call), args, self.rules))
-            how = "answered live" if self._inserted == "live" else "given the recorded answer"
-            self.divergences.append(
-                Divergence(Departure.CHANGED, call.address, self._steps[call.number], differing, detail=how)
-            )
-        self._unmatched.clear()
-
-    def _inserted_divergence(self, effect: Effect, scope: Scope, address: str) -> Divergence:
-        here = next(
-            (c for c in self.cursor.by_scope.get(scope.path, ()) if c.number not in self.cursor.asked), None
-        )
-        step = self._steps[here.number] if here is not None else None
-        return Divergence(
-            Departure.EXTRA, address, step, detail=f"an inserted call of {effect.label}, answered live"
-        )
-
-    def _divergence(
-        self, kind: Departure, call: CallRecord, *, detail: str = "", hint: str = ""
-    ) -> Divergence:
-        return Divergence(kind, call.address, self._steps[call.number], detail=detail, hint=hint)
-
-    def _named(self, divergence: Divergence) -> None:
+    def _named(self, divergence: Divergence, question: Question | None = None) -> None:
         """A departure is found: stop there, or go on as asked, but never without naming it."""
         uncertain = (self._log.sealed or {}).get("uncertain")
         if uncertain:
@@ -488,20 +390,31 @@ class Replayer:
                 divergence, detail=f"{divergence.detail}; {doubt}" if divergence.detail else doubt
             )
         if self._policy == "raise":
-            raise self._halt(divergence)
+            raise self._halt(divergence, question)
         self.divergences.append(divergence)
+        self._show(divergence, question)
         if self._policy == "live":
-            self._gone_live = True
-            self.turnstile.open()
+            self.go_live()
 
-    def _halt(self, divergence: Divergence) -> Halt:
+    def go_live(self) -> None:
+        """From here on the world answers."""
+        self._gone_live = True
+        self.turnstile.open()
+
+    def _halt(self, divergence: Divergence, question: Question | None = None) -> Halt:
         with self._lock:
             if self._poison is None:
                 self.divergences.append(divergence)
                 self._poison = Halt(divergence)
+                self._show(divergence, question)
                 self.on_halt()
         self.turnstile.open()
         return self._poison
+
+    def _show(self, divergence: Divergence, question: Question | None) -> None:
+        if self.watch is not None:
+            with self.turnstile.paused():
+                self.watch.departed(divergence, question)
 
     # -- within ----------------------------------------------------------------------------------------------
 
@@ -548,13 +461,6 @@ class Replayer:
             size = len(live())
             return hashlib.shake_256(f"{scope.path}|{source}|{place}".encode()).digest(size)
         return live()
-
-
-_HINT = "edited on purpose? on_divergence='realign' keeps the other calls with their own answers"
-
-
-def _never_asked(skipped: Mapping[int, CallRecord]) -> str:
-    return "the program left it out" if skipped else "the program ended without asking for it"
 
 
 def _address(data: bytes) -> str:
