@@ -395,7 +395,8 @@ class Machine:
                 why=why,
             )
         else:
-            self._set(phase=Phase.DIED, actual=Actual(), why=report.text)
+            passed = (*self.state.passed, self.state.at) if self.state.at.step else self.state.passed
+            self._set(phase=Phase.DIED, passed=passed, actual=Actual(), why=report.text)
 
     # -- what the faces ask ----------------------------------------------------------------------------------
 
