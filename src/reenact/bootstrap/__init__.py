@@ -37,6 +37,8 @@ from reenact.replay.replayer import Replayer
 from reenact.store.local import load
 from reenact.store.writer import warn
 
+_TERMINAL = "/dev/tty"
+
 _PROMPT = 3.0
 """Seconds that a program has to end by itself once its replay has diverged."""
 
@@ -355,6 +357,8 @@ def _options(plan: Plan) -> dict[str, Any]:
 def _replay(recording: Recording, plan: Plan) -> api.Replay:
     session = api.Replay(recording, _options(plan), plan.options.get("pace", "fast"))
     session.plan = replace(plan, options=_options(plan))
+    # What the program reads from its standard input is answered from the recording.
+    session.terminal = _TERMINAL
     return session
 
 

@@ -39,6 +39,7 @@ KEPT = 12
 """How many copies a program has about, at most."""
 
 _APART = 8
+_exit = os._exit
 _LINUX = sys.platform == "linux"
 _TASKS = Path("/proc/self/task")
 
@@ -106,9 +107,13 @@ class Copies:
                 theirs.close()
                 self._line.switch(ours)
                 self._made.clear()
-                asyncio._set_running_loop(loop)
-                _renew_loops()
-                self._moved(known)
+                try:
+                    asyncio._set_running_loop(loop)
+                    _renew_loops()
+                    self._moved(known)
+                except Exception:
+                    # No such copy, then: the program is run again from its beginning.
+                    _exit(1)
                 return Wake(message)
             ours.close()
             self._line.send(wire.line("woken", process=child), theirs.fileno())
@@ -183,7 +188,7 @@ def _renew_loops() -> None:
         old, pipe, end = loop._selector, loop._ssock, loop._csock
         loop._selector = selectors.DefaultSelector()
         for key in old.get_map().values():
-            if key.fileobj is not pipe:
+            if key.fd != pipe.fileno():
                 loop._selector.register(key.fileobj, key.events, key.data)
         # Nothing is taken out of the old one: the original still uses it.
         old.close()

@@ -107,7 +107,7 @@ class Stop:
         """The arguments as the program passes them now, secrets replaced."""
         if self._question is None:
             return {}
-        return {name: codec.decode(tree) for name, tree in self._question.args.items()}
+        return {name: codec.decode(tree) for name, tree in self._question.trees.items()}
 
     def answer(self, value: Any) -> None:
         """Let the program have this in place of the recorded answer."""

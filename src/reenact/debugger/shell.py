@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import pdb  # noqa: T100 - to open it is what this module is for
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
 from types import FrameType
+from typing import Any
 
 from reenact.boundary import ReplayingTurnstile, entered
 
@@ -60,6 +62,42 @@ class Shell(pdb.Pdb):
         """The prompt: time stands still, and nothing that is evaluated here counts as the program's."""
         with entered(None), _paused(self._turnstile):
             super().cmdloop(intro)
+
+
+class Prompt:
+    """The program's own `breakpoint()` in a replay: pdb, with time standing still while it waits.
+
+    Args:
+        turnstile: The replay's.
+        terminal: The path of a terminal; by default the program's own standard streams are used.
+    """
+
+    def __init__(self, turnstile: ReplayingTurnstile, terminal: str = "") -> None:
+        self._turnstile = turnstile
+        self._terminal = terminal
+        self._before: Any = None
+
+    def install(self) -> None:
+        """Answer `breakpoint()`, unless the user has said who does (`PYTHONBREAKPOINT`, an IDE, pytest)."""
+        with entered(None):
+            chosen = os.environ.get("PYTHONBREAKPOINT")
+        if sys.breakpointhook is sys.__breakpointhook__ and not chosen:
+            self._before, sys.breakpointhook = sys.breakpointhook, self._asked
+
+    def restore(self) -> None:
+        """Leave `breakpoint()` as it was."""
+        if self._before is not None:
+            sys.breakpointhook, self._before = self._before, None
+
+    def _asked(self, *_args: Any, **_keywords: Any) -> None:
+        Shell(self._turnstile, self._terminal).open_at(sys._getframe(1))
+
+
+def prompting(turnstile: ReplayingTurnstile, terminal: str = "") -> Prompt:
+    """Answer the program's own `breakpoint()` from here on."""
+    prompt = Prompt(turnstile, terminal)
+    prompt.install()
+    return prompt
 
 
 def _opened(terminal: str) -> TextIOWrapper:

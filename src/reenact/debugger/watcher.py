@@ -115,7 +115,7 @@ def actual(question: Question | None, frame: FrameType | None) -> Actual:
     stack = tuple(f"{shortened(f)}:{f.f_lineno} in {f.f_code.co_name}" for f in frames(frame))
     if question is None:
         return Actual(stack=stack)
-    args = {name: plain(tree) for name, tree in question.args.items()}
+    args = {name: plain(tree) for name, tree in question.trees.items()}
     return Actual(question.label, question.address, args, stack)
 
 

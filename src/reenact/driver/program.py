@@ -116,6 +116,7 @@ class Program:
         self._last: Go | Again | None = None
         self._deadline: float | None = None
         self._running = False
+        self._waking: Copy | None = None
         self._over = True
         self._thread = threading.Thread(target=self._serve, name="reenact-driver", daemon=True)
         self._thread.start()
@@ -189,7 +190,7 @@ class Program:
     def _again(self, order: Again) -> None:
         self._last, self._running, self._over = order, True, False
         self._kill_now()
-        copy = None
+        self._waking = copy = None
         if order.before != START:
             self._copies = [copy for copy in self._copies if self._sound(copy, order)]
             fitting = [copy for copy in self._copies if copy.leads_to(order)]
@@ -198,6 +199,7 @@ class Program:
             self._launch()
             return
         del self._written[copy.written :]
+        self._waking = copy
         copy.line.send(_go(order))
 
     def _sound(self, copy: Copy, order: Again) -> bool:
@@ -278,6 +280,7 @@ class Program:
             self._shell_over()
         elif line is self._now:
             self._deadline, self._running, self._over = None, False, word == "ended"
+            self._waking = None
             self._hear(wire.report_of(tree))
 
     def _keep(self, tree: dict[str, Any], handle: int) -> None:
@@ -300,6 +303,13 @@ class Program:
     def _gone(self, line: Line) -> None:
         self._drop(line)
         self._copies = [copy for copy in self._copies if copy.line is not line]
+        waking = self._waking
+        if waking is not None and line in (self._now, waking.line) and isinstance(self._last, Again):
+            # A copy that is of no use; the next one, or a fresh run, will do.
+            self._copies = [copy for copy in self._copies if copy is not waking]
+            self._drop(waking.line)
+            self._again(self._last)
+            return
         if line is not self._now:
             return
         self._now = None
