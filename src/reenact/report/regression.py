@@ -173,9 +173,9 @@ def _of_command(
         "    )",
     ]
     if live:
-        text.append("    assert not done.verdict.divergences, done.verdict")
+        text.append("    assert not done.verdict.divergences, str(done.verdict)")
     else:
-        text.append("    assert done.verdict.faithful, done.verdict")
+        text.append("    assert done.verdict.faithful, str(done.verdict)")
     imports = ("import sys", "from pathlib import Path", "from reenact.testing import rerun")
     return Kept(title, fixture, imports, "\n".join(text) + "\n")
 
