@@ -40,6 +40,11 @@ def outline(value: Any, parse: Parse = parsed) -> Any:
     return _Outline(parse).of(value)
 
 
+def outline_args(args: dict[str, Any], parse: Parse = parsed) -> dict[str, Any]:
+    """The outline of an effect's arguments, each by itself: all their names are in it."""
+    return {name: outline(value, parse) for name, value in args.items()}
+
+
 class _Outline:
     def __init__(self, parse: Parse) -> None:
         self._parse = parse

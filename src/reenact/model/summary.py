@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from reenact.model.facts import RecordingFacts, StepFacts
-from reenact.model.outline import outline
+from reenact.model.outline import outline, outline_args
 from reenact.model.plain import compact
 
 _TEXT = 1 << 18
@@ -138,7 +138,7 @@ def summarise_step(facts: StepFacts) -> StepSummary:
         cost=facts.get("cost"),
         error=facts.get("error"),
         text=text if len(text) <= _TEXT else None,
-        args=_json(outline(facts.args, facts.parsed)),
+        args=_json(outline_args(facts.args, facts.parsed)),
         output=_json(outline(facts.output)),
     )
 

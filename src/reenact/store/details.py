@@ -6,7 +6,6 @@ a fifth of their room, and a word is looked for in all of them at the speed of m
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property
@@ -21,7 +20,7 @@ from reenact.model.grammar import Term
 from reenact.model.outline import CUT, part, whole
 from reenact.model.summary import StepSummary
 from reenact.store.local import load
-from reenact.store.needles import needles
+from reenact.store.needles import Needles
 
 PARTS = ("text", "args", "output")
 """The blocks that a recording has, by their places."""
@@ -47,12 +46,16 @@ def _kept(text: str | None) -> bytes:
     return _LEFT_OUT if b"\0" in data else data
 
 
+unpacked = zlib.decompress
+"""A block as it was before it was packed. Takes no part in Python's lock: several threads unpack beside each other."""
+
+
 class Details:
     """The blocks of one recording.
 
     Args:
         path: The recording, for what its blocks leave out.
-        block: Fetches the block of that name.
+        block: Gives the block of that name, unpacked.
     """
 
     def __init__(self, path: str, block: Callable[[str], bytes]) -> None:
@@ -66,7 +69,7 @@ class Details:
             return self._outlined(wanted, numbers)
         if wanted.literal is None:
             return self._matching(wanted, numbers)
-        data = self._data("text").lower()
+        data = self._block("text").lower()
         if wanted.literal not in data and _LEFT_OUT not in data:
             return set(numbers) if wanted.without else set()
         return self._saying(wanted, data.split(b"\0"), numbers)
@@ -87,7 +90,7 @@ class Details:
             data = texts[number - 1]
             if data == _LEFT_OUT:
                 text = self._step(number).text
-            elif not wanted.possible(data.lower()):
+            elif not wanted.needles.in_text(data):
                 continue
             else:
                 text = data.decode("utf-8", "surrogatepass")
@@ -99,8 +102,7 @@ class Details:
         lines, found = self._split(wanted.name), set()
         for number in numbers:
             line = lines[number - 1]
-            # Where a value is left out, or written with \u, what it says is not to be seen.
-            if not wanted.possible(line.lower()) and b"\\u" not in line:
+            if not wanted.needles.in_outline(line):
                 continue
             kept = orjson.loads(line)
             value = part(kept, wanted.path) if wanted.path else whole(kept)
@@ -111,12 +113,12 @@ class Details:
         return found
 
     def _data(self, name: str) -> bytes:
-        return zlib.decompress(self._block(name))
+        return self._block(name)
 
     def _split(self, name: str) -> list[bytes]:
         known = self._parts.get(name)
         if known is None:
-            known = self._parts[name] = self._data(name).split(_BETWEEN[name])
+            known = self._parts[name] = self._block(name).split(_BETWEEN[name])
         return known
 
     @cached_property
@@ -136,11 +138,4 @@ class Wanted:
         self.holds: Callable[[Any], bool] = holds(term)
         self.literal = literal(term) if self.name == "text" else None
         self.without = term.op == "!~"
-        self._needles = needles(term)
-
-    def possible(self, data: bytes) -> bool:
-        """Whether the term may hold for a value that is in these bytes, all in small letters."""
-        return all(needle in data for needle in self._needles) or _ODD.search(data) is not None
-
-
-_ODD = re.compile("[\u0131\u0130\u017f\u212a]".encode())
+        self.needles = Needles(term)

@@ -25,6 +25,7 @@ from reenact.errors import ReenactError
 from reenact.model.facts import RecordingFacts
 from reenact.model.filter import Filter
 from reenact.model.summary import StepSummary, Summary, summarise, summarise_step
+from reenact.store.blocks import Blocks
 from reenact.store.details import PARTS, Details, packed
 from reenact.store.local import EVENTS, LocalStore, load
 from reenact.store.query import WORDS, Plan
@@ -112,19 +113,21 @@ class Index:
         plan = Plan(wanted.candidates, _Columns(database))
         # Who wants the first few only does not wait for the others.
         size = _FIRST
-        while batch := list(islice(lines, size)):
-            size = min(size * 2, _MOST)
-            rows = _candidates(database, plan, [key for key, _ in batch])
-            for key, line in batch:
-                within, *said = rows.get(key, (None,))
-                numbers = _numbers(within)
-                if numbers and not plan.exact:
-                    sets = {place: partial(_set, text) for place, text in enumerate(said)}
-                    details = Details(line.path, partial(_block, database, key))
-                    numbers = plan.steps(line, numbers, sets, details)
-                steps = wanted.meant(numbers)
-                if steps is not None:
-                    yield Hit(line, steps)
+        with Blocks(partial(_block, database)) as blocks:
+            while batch := list(islice(lines, size)):
+                size = min(size * 2, _MOST)
+                rows = _candidates(database, plan, [key for key, _ in batch])
+                blocks.expect(plan.first, [key for key, _ in batch if key in rows])
+                for key, line in batch:
+                    within, *said = rows.get(key, (None,))
+                    numbers = _numbers(within)
+                    if numbers and not plan.exact:
+                        sets = {place: partial(_set, text) for place, text in enumerate(said)}
+                        details = Details(line.path, partial(blocks.block, key))
+                        numbers = plan.steps(line, numbers, sets, details)
+                    steps = wanted.meant(numbers)
+                    if steps is not None:
+                        yield Hit(line, steps)
 
     # -- keeping up ------------------------------------------------------------------------------------------
 

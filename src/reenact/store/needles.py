@@ -10,20 +10,56 @@ import re
 from reenact.model.facts import PATH
 from reenact.model.grammar import Term
 
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 _PLACE = re.compile(r"-?\d+")
 # Numbers are written in several ways: 10 and 1e1. A word that is told apart from them has another letter than e.
 _TELLING = re.compile(r"[a-df-zA-DF-Z_]")
 _NUMBERED = re.compile(r"\\[xuUN0-9]")
 _REPEATED = re.compile(r"[?*]|\{\d*,?\d*\}")
+# Letters that a pattern takes for i, s and k, whatever their case.
+_ODD = re.compile("[\u0131\u0130\u017f\u212a]".encode())
 _GLOB = re.compile(r"[*?]")
 
 
-def needles(term: Term) -> tuple[bytes, ...]:
-    """The needles of a term about a text, an argument or an output."""
-    keys = [key for key in PATH.findall(term.field)[1:] if not _PLACE.fullmatch(key)]
-    words = [word for text in (*keys, *_texts(term)) for word in _WORD.findall(text) if _TELLING.search(word)]
-    return tuple(dict.fromkeys(word.lower().encode() for word in words))
+class Needles:
+    """The needles of a term about a text, an argument or an output.
+
+    Attributes:
+        name: An argument's name as an outline has it, quoted: that alone is never left out.
+        keys: The other keys of the path.
+        words: What the value says, in small letters.
+    """
+
+    def __init__(self, term: Term) -> None:
+        root, *path = PATH.findall(term.field)
+        named = root == "args" and bool(path) and _NAME.fullmatch(path[0]) is not None
+        self.name = f'"{path.pop(0)}":'.encode() if named else b""
+        self.keys = tuple(word for key in path if not _PLACE.fullmatch(key) for word in _words(key))
+        self.words = tuple(word.lower() for text in _texts(term) for word in _words(text))
+
+    def in_outline(self, line: bytes) -> bool:
+        """Whether the term may hold for what is outlined."""
+        if self.name not in line:
+            return False
+        there = all(key in line for key in self.keys)
+        if there and self.words:
+            there = self.in_text(line)
+        # Where a value is left out, or written with \u, what it says is not to be seen.
+        return there or b"\\u" in line
+
+    def in_text(self, text: bytes) -> bool:
+        """Whether the term may hold for a text."""
+        folded = text.lower()
+        return all(word in folded for word in self.words) or _ODD.search(text) is not None
+
+    def in_none(self, block: bytes) -> bool:
+        """Whether a look at a whole block says that the term holds nowhere in it."""
+        return self.name not in block
+
+
+def _words(text: str) -> list[bytes]:
+    return [word.encode() for word in _WORD.findall(text) if _TELLING.search(word)]
 
 
 def _texts(term: Term) -> list[str]:

@@ -96,6 +96,7 @@ class Plan:
         conditions: What the columns say, to be asked for each step that `within` lets through.
         within: Lets through all steps that may be meant.
         exact: Whether `within` says it all.
+        first: The block that is looked into first, or None.
     """
 
     def __init__(self, node: Node, columns: Columns) -> None:
@@ -103,6 +104,7 @@ class Plan:
         self.conditions: list[Condition] = []
         self._root = self._part(node)
         self.exact = isinstance(self._root, Known)
+        self.first = _first(self._root)
         self.within = self._bound(self._root) or ("1", [])
 
     def steps(
@@ -208,6 +210,19 @@ class _Asked:
     recording: Facts
     said: Mapping[int, Callable[[], set[int]]]
     details: Details
+
+
+def _first(part: Part) -> str | None:
+    if isinstance(part, Look):
+        return part.wanted.name
+    inner = (
+        (part.inner,)
+        if isinstance(part, Without)
+        else part.inner
+        if isinstance(part, (Every, Either))
+        else ()
+    )
+    return next((found for one in inner if (found := _first(one)) is not None), None)
 
 
 def _in_column(term: Term) -> bool:
