@@ -173,13 +173,10 @@ def _holds(term: Term) -> Callable[[Any], bool]:
     if op in ("==", "!="):
         return lambda value: (value == wanted or _text(value) == _text(wanted)) == (op == "==")
     order: Callable[[Any, Any], bool] = _ORDER[op]
-
-    def ordered(value: Any) -> bool:
-        if isinstance(wanted, (int, float)) != isinstance(value, (int, float)):
-            return False
-        return order(value, wanted)
-
-    return ordered
+    kinds = (str,) if isinstance(wanted, str) else (int, float)
+    if wanted is None or isinstance(wanted, bool):
+        return lambda _: False
+    return lambda value: isinstance(value, kinds) and not isinstance(value, bool) and order(value, wanted)
 
 
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {

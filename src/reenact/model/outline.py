@@ -6,11 +6,10 @@ value. Where a path runs into a mark, the recording itself must be asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
-from reenact.model.facts import PATH
 from reenact.model.plain import compact, parsed
 
 MARK = "\0cut"
@@ -18,6 +17,7 @@ MARK = "\0cut"
 
 _TEXT = 1000
 _SIZE = 4000
+_FEW = 20
 
 
 class Missing(Enum):
@@ -37,6 +37,14 @@ def outline(value: Any, parse: Parse = parsed) -> Any:
         value: Plain JSON.
         parse: What the JSON in a long text says.
     """
+    if (
+        isinstance(value, dict)
+        and len(value) <= _FEW
+        and len(text := compact(value)) <= _TEXT
+        and MARK[1:] not in text
+    ):
+        # Most are short as a whole, and that is soon seen.
+        return value
     return _Outline(parse).of(value)
 
 
@@ -85,14 +93,14 @@ class _Outline:
         return {MARK: None}
 
 
-def part(kept: Any, path: str) -> Any:
-    """What lies at a dotted path of the value that was outlined, as `lookup` says it, or CUT."""
-    for key in PATH.findall(path):
+def part(kept: Any, keys: Iterable[str]) -> Any:
+    """What lies at a path of the value that was outlined, as `lookup` says it, or CUT."""
+    for key in keys:
+        kept = parsed(kept)
         while isinstance(kept, dict) and MARK in kept and key not in kept:
             kept = kept[MARK]
             if kept is None:
                 return CUT
-        kept = parsed(kept)
         if isinstance(kept, dict):
             kept = kept.get(key)
         elif isinstance(kept, list) and key.lstrip("-").isdigit():

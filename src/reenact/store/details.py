@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from reenact.model.facts import RecordingFacts, StepFacts
+from reenact.model.facts import PATH, RecordingFacts, StepFacts
 from reenact.model.filter import holds, literal
 from reenact.model.grammar import Term
 from reenact.model.outline import CUT, part, whole
@@ -28,6 +28,7 @@ PARTS = ("text", "args", "output")
 _BETWEEN = {"text": b"\0", "args": b"\n", "output": b"\n"}
 _LEFT_OUT = b"\1"
 _LEVEL = 1
+_ROOM = 8
 
 
 def packed(steps: Iterable[StepSummary]) -> list[bytes]:
@@ -46,8 +47,10 @@ def _kept(text: str | None) -> bytes:
     return _LEFT_OUT if b"\0" in data else data
 
 
-unpacked = zlib.decompress
-"""A block as it was before it was packed. Takes no part in Python's lock: several threads unpack beside each other."""
+def unpacked(block: bytes) -> bytes:
+    """A block as it was before it was packed. Several threads may unpack beside each other."""
+    # With room enough from the start it asks for Python's lock but once.
+    return zlib.decompress(block, bufsize=_ROOM * len(block) + 64)
 
 
 class Details:
@@ -85,35 +88,29 @@ class Details:
         return found
 
     def _matching(self, wanted: Wanted, numbers: Collection[int]) -> set[int]:
-        texts, found = self._split("text"), set()
+        data = self._block("text")
+        texts, folded = data.split(b"\0"), data.lower().split(b"\0")
+        possible = wanted.needles.in_texts(texts, folded, numbers)
+        found = {
+            number for number in possible if wanted.holds(texts[number - 1].decode("utf-8", "surrogatepass"))
+        }
         for number in numbers:
-            data = texts[number - 1]
-            if data == _LEFT_OUT:
-                text = self._step(number).text
-            elif not wanted.needles.in_text(data):
-                continue
-            else:
-                text = data.decode("utf-8", "surrogatepass")
-            if wanted.holds(text):
-                found.add(number)
+            if texts[number - 1] == _LEFT_OUT:
+                found.discard(number)
+                if wanted.holds(self._step(number).text):
+                    found.add(number)
         return found
 
     def _outlined(self, wanted: Wanted, numbers: Collection[int]) -> set[int]:
         lines, found = self._split(wanted.name), set()
-        for number in numbers:
-            line = lines[number - 1]
-            if not wanted.needles.in_outline(line):
-                continue
-            kept = orjson.loads(line)
+        for number in wanted.needles.in_outlines(lines, numbers):
+            kept = orjson.loads(lines[number - 1])
             value = part(kept, wanted.path) if wanted.path else whole(kept)
             if value is CUT:
                 value = self._step(number).get(wanted.field)
             if wanted.holds(value):
                 found.add(number)
         return found
-
-    def _data(self, name: str) -> bytes:
-        return self._block(name)
 
     def _split(self, name: str) -> list[bytes]:
         known = self._parts.get(name)
@@ -134,7 +131,7 @@ class Wanted:
 
     def __init__(self, term: Term) -> None:
         self.field = term.field
-        self.name, _, self.path = term.field.partition(".")
+        self.name, *self.path = PATH.findall(term.field)
         self.holds: Callable[[Any], bool] = holds(term)
         self.literal = literal(term) if self.name == "text" else None
         self.without = term.op == "!~"

@@ -6,6 +6,7 @@ Needles are ASCII words in small letters. They may be fewer than there could be,
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 from reenact.model.facts import PATH
 from reenact.model.grammar import Term
@@ -17,8 +18,7 @@ _PLACE = re.compile(r"-?\d+")
 _TELLING = re.compile(r"[a-df-zA-DF-Z_]")
 _NUMBERED = re.compile(r"\\[xuUN0-9]")
 _REPEATED = re.compile(r"[?*]|\{\d*,?\d*\}")
-# Letters that a pattern takes for i, s and k, whatever their case.
-_ODD = re.compile("[\u0131\u0130\u017f\u212a]".encode())
+_ODD = tuple(letter.encode() for letter in "\u0131\u0130\u017f\u212a")
 _GLOB = re.compile(r"[*?]")
 
 
@@ -27,35 +27,41 @@ class Needles:
 
     Attributes:
         name: An argument's name as an outline has it, quoted: that alone is never left out.
-        keys: The other keys of the path.
-        words: What the value says, in small letters.
+        key: The longest word among the other keys of the path.
+        word: The longest word that the value says, in small letters.
     """
 
     def __init__(self, term: Term) -> None:
         root, *path = PATH.findall(term.field)
         named = root == "args" and bool(path) and _NAME.fullmatch(path[0]) is not None
         self.name = f'"{path.pop(0)}":'.encode() if named else b""
-        self.keys = tuple(word for key in path if not _PLACE.fullmatch(key) for word in _words(key))
-        self.words = tuple(word.lower() for text in _texts(term) for word in _words(text))
+        self.key = _longest(key for key in path if not _PLACE.fullmatch(key))
+        self.word = _longest(_texts(term)).lower()
 
-    def in_outline(self, line: bytes) -> bool:
-        """Whether the term may hold for what is outlined."""
-        if self.name not in line:
-            return False
-        there = all(key in line for key in self.keys)
-        if there and self.words:
-            there = self.in_text(line)
+    def in_outlines(self, lines: Sequence[bytes], numbers: Iterable[int]) -> list[int]:
+        """The numbers of those lines for which the term may hold."""
+        name, key, word = self.name, self.key, self.word
         # Where a value is left out, or written with \u, what it says is not to be seen.
-        return there or b"\\u" in line
+        return [
+            number
+            for number in numbers
+            if name in (line := lines[number - 1])
+            and ((key in line and (not word or word in line.lower() or _odd(line))) or b"\\u" in line)
+        ]
 
-    def in_text(self, text: bytes) -> bool:
-        """Whether the term may hold for a text."""
-        folded = text.lower()
-        return all(word in folded for word in self.words) or _ODD.search(text) is not None
+    def in_texts(self, texts: Sequence[bytes], folded: Sequence[bytes], numbers: Iterable[int]) -> list[int]:
+        """The numbers of those texts for which the term may hold; `folded` are the texts in small letters."""
+        word = self.word
+        return [n for n in numbers if word in folded[n - 1] or _odd(texts[n - 1])]
 
-    def in_none(self, block: bytes) -> bool:
-        """Whether a look at a whole block says that the term holds nowhere in it."""
-        return self.name not in block
+
+def _odd(data: bytes) -> bool:
+    # A pattern takes these for i, s and k, whatever their case.
+    return not data.isascii() and any(letter in data for letter in _ODD)
+
+
+def _longest(texts: Iterable[str]) -> bytes:
+    return max((word for text in texts for word in _words(text)), key=len, default=b"")
 
 
 def _words(text: str) -> list[bytes]:

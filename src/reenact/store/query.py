@@ -215,14 +215,13 @@ class _Asked:
 def _first(part: Part) -> str | None:
     if isinstance(part, Look):
         return part.wanted.name
-    inner = (
-        (part.inner,)
-        if isinstance(part, Without)
-        else part.inner
-        if isinstance(part, (Every, Either))
-        else ()
-    )
-    return next((found for one in inner if (found := _first(one)) is not None), None)
+    inner: tuple[Part, ...] = ()
+    if isinstance(part, Without):
+        inner = (part.inner,)
+    elif isinstance(part, (Every, Either)):
+        inner = part.inner
+    names = [_first(one) for one in inner]
+    return next((name for name in names if name is not None), None)
 
 
 def _in_column(term: Term) -> bool:

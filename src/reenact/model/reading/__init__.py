@@ -6,7 +6,6 @@ the effect of one kind and gives a `ModelCall`, or None to what it does not know
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -72,7 +71,10 @@ class Exchange:
         return _memory(self._log)
 
     def _plain(self, tree: Tree) -> Any:
-        return [self.memory.once(item, plain) for item in tree] if isinstance(tree, list) else plain(tree)
+        if not isinstance(tree, list):
+            return plain(tree)
+        once = self.memory.once
+        return [once(item, plain) for item in tree]
 
     def _bytes(self, tree: Tree) -> bytes:
         return binary(self._log.filled(tree)) or b""
