@@ -131,7 +131,8 @@ class Wanted:
 
     def __init__(self, term: Term) -> None:
         self.field = term.field
-        self.name, *self.path = PATH.findall(term.field)
+        keys: list[str] = PATH.findall(term.field)
+        self.name, self.path = keys[0], keys[1:]
         self.holds: Callable[[Any], bool] = holds(term)
         self.literal = literal(term) if self.name == "text" else None
         self.without = term.op == "!~"

@@ -52,12 +52,12 @@ class Needles:
     def in_texts(self, texts: Sequence[bytes], folded: Sequence[bytes], numbers: Iterable[int]) -> list[int]:
         """The numbers of those texts for which the term may hold; `folded` are the texts in small letters."""
         word = self.word
-        return [n for n in numbers if word in folded[n - 1] or _odd(texts[n - 1])]
+        return [number for number in numbers if word in folded[number - 1] or _odd(texts[number - 1])]
 
 
 def _odd(data: bytes) -> bool:
-    # A pattern takes these for i, s and k, whatever their case.
-    return not data.isascii() and any(letter in data for letter in _ODD)
+    # A pattern takes these for i, s and k, whatever their case. Each is looked for at the speed of memory.
+    return not data.isascii() and (_ODD[0] in data or _ODD[1] in data or _ODD[2] in data or _ODD[3] in data)
 
 
 def _longest(texts: Iterable[str]) -> bytes:
