@@ -89,8 +89,10 @@ class Details:
 
     def _matching(self, wanted: Wanted, numbers: Collection[int]) -> set[int]:
         data = self._block("text")
-        texts, folded = data.split(b"\0"), data.lower().split(b"\0")
-        possible = wanted.needles.in_texts(texts, folded, numbers)
+        possible = wanted.needles.in_texts(data, _BETWEEN["text"], numbers)
+        if not possible and _LEFT_OUT not in data:
+            return set()
+        texts = data.split(_BETWEEN["text"])
         found = {
             number for number in possible if wanted.holds(texts[number - 1].decode("utf-8", "surrogatepass"))
         }

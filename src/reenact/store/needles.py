@@ -18,7 +18,8 @@ _PLACE = re.compile(r"-?\d+")
 _TELLING = re.compile(r"[a-df-zA-DF-Z_]")
 _NUMBERED = re.compile(r"\\[xuUN0-9]")
 _REPEATED = re.compile(r"[?*]|\{\d*,?\d*\}")
-_ODD = tuple(letter.encode() for letter in "\u0131\u0130\u017f\u212a")
+# A pattern takes a dotless i, a long s and the Kelvin sign for i, s and k: these may be spelled otherwise.
+_SPELLED = re.compile(r"[isk]", re.IGNORECASE | re.ASCII)
 _GLOB = re.compile(r"[*?]")
 
 
@@ -46,18 +47,16 @@ class Needles:
             number
             for number in numbers
             if name in (line := lines[number - 1])
-            and ((key in line and (not word or word in line.lower() or _odd(line))) or b"\\u" in line)
+            and ((key in line and (not word or word in line.lower())) or b"\\u" in line)
         ]
 
-    def in_texts(self, texts: Sequence[bytes], folded: Sequence[bytes], numbers: Iterable[int]) -> list[int]:
-        """The numbers of those texts for which the term may hold; `folded` are the texts in small letters."""
-        word = self.word
-        return [number for number in numbers if word in folded[number - 1] or _odd(texts[number - 1])]
-
-
-def _odd(data: bytes) -> bool:
-    # A pattern takes these for i, s and k, whatever their case. Each is looked for at the speed of memory.
-    return not data.isascii() and (_ODD[0] in data or _ODD[1] in data or _ODD[2] in data or _ODD[3] in data)
+    def in_texts(self, block: bytes, between: bytes, numbers: Iterable[int]) -> list[int]:
+        """The numbers of those texts of a block for which the term may hold."""
+        word, folded = self.word, block.lower()
+        if word not in folded:
+            return []
+        texts = folded.split(between)
+        return [number for number in numbers if word in texts[number - 1]]
 
 
 def _longest(texts: Iterable[str]) -> bytes:
@@ -73,9 +72,8 @@ def _texts(term: Term) -> list[str]:
         return []
     if term.op == "==":
         return [term.value]
-    if term.op == ":":
-        return _GLOB.split(term.value)
-    return runs(term.value) if term.op == "~" else []
+    texts = _GLOB.split(term.value) if term.op == ":" else runs(term.value) if term.op == "~" else []
+    return [part for text in texts for part in _SPELLED.split(text)]
 
 
 def runs(pattern: str) -> list[str]:
