@@ -10,9 +10,8 @@ Python 1, 1.0 and True are equal) is encoded again and compared as bytes.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 from operator import attrgetter
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -33,7 +32,7 @@ class Histories:
     """The histories that the requests of one recording or replay have had so far. Any thread may use it."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[int, _History] = OrderedDict()
+        self._known: dict[int, _History] = {}
         self._lock = threading.Lock()
 
     def encoded(self, messages: Sequence[Any]) -> codec.Items:
@@ -41,16 +40,23 @@ class Histories:
         if not messages:
             return codec.Items([])
         # A history is known again by its first message, which it holds: while it does, the id is nobody else's.
+        # Who asks with it has it alone until he is done; whoever else comes meanwhile begins anew.
         key = id(messages[0])
-        with self._lock:
-            known = self._known.get(key)
-        history = (known or _History(messages[0])).grown(messages)
+        history = self._known.pop(key, None)
+        if history is None:
+            # Many requests are the only ones of their kind: what it takes to know a history is done the second time.
+            reduce = one.Reducer()
+            data = [one.encoded(message, reduce) for message in messages]
+            items = codec.Items(data, rest=any([type(item) is not bytes for item in data]))
+            history = _History(messages[0])
+        else:
+            history.become(messages)
+            items = codec.Items(history.data.copy(), rest=not history.whole)
         with self._lock:
             self._known[key] = history
-            self._known.move_to_end(key)
             if len(self._known) > _MOST:
-                self._known.popitem(last=False)
-        return codec.Items(history.data, rest=not history.whole)
+                del self._known[next(iter(self._known))]
+        return items
 
 
 _runs: WeakKeyDictionary[Run, Histories] = WeakKeyDictionary()
@@ -93,17 +99,19 @@ class _Message:
             return False
         return True
 
-    def holds(self, message: Any, reduce: one.Reducer) -> bool:
-        """Whether that message, where it stands now, would be encoded just so."""
+    def holds(self, message: Any) -> bool:
+        """Whether that message has, where it stands now, all that this one had."""
         try:
+            parts = message.parts
             return (
                 self.kept
                 and type(message) is self.kind
                 and vars(message) == self.fields
-                and [type(part) for part in message.parts] == self.part_kinds
-                and [vars(part) for part in message.parts] == self.part_fields
-                and [one.verbatim(_field(message, *place)) for place in self.odd] == self.odds
-                and all(reduce.name(call) == name for call, name in self.ids)
+                and [*map(type, parts)] == self.part_kinds
+                and [*map(vars, parts)] == self.part_fields
+                and (
+                    not self.odd or [one.verbatim(_field(message, *place)) for place in self.odd] == self.odds
+                )
             )
         except Exception:
             # Something else stands there now, which cannot even be compared.
@@ -115,15 +123,22 @@ def _field(message: Any, index: int, name: str) -> Any:
 
 
 class _History:
-    """The messages of one request, the fields of all of them side by side: thus they are compared at once."""
+    """The messages of one request. The fields of all of them lie side by side: thus they are compared at once.
+
+    Args:
+        first: The first message itself, held as long as this is.
+    """
 
     def __init__(self, first: Any) -> None:
         self.first = first
+        self._clear()
+
+    def _clear(self) -> None:
         self.data: list[Any] = []
-        self._messages: list[_Message] = []
-        self._ids: dict[str, str] = {}
         self.whole = True
         """Whether all data are bytes."""
+        self._messages: list[_Message] = []
+        self._ids: dict[str, str] = {}
         self._kept = True
         self._kinds: list[type] = []
         self._fields: list[dict[str, Any]] = []
@@ -134,25 +149,27 @@ class _History:
         self._odds: list[bytes] = []
         self._part_odds: list[bytes] = []
 
-    def grown(self, messages: Sequence[Any]) -> _History:
-        """The history of these messages, which mostly begin as this one does. This one stays what it is."""
-        same = self._begins(messages)
-        history = self._copy() if same else _History(self.first)
-        reduce = one.Reducer(history._ids)
-        for index in range(len(history.data), len(messages)):
-            message = messages[index]
-            known = self._messages[index] if index < len(self._messages) else None
-            if known is None or not known.holds(message, reduce):
-                known = _Message(message, reduce)
-            history._add(known)
-        history._ids = reduce.ids
-        return history
+    def become(self, messages: Sequence[Any]) -> None:
+        """Follow the chat: to these messages, which mostly begin as the last ones did."""
+        if self._begins(messages):
+            reduce = one.Reducer(self._ids)
+            self._add([_Message(message, reduce) for message in messages[len(self.data) :]])
+        else:
+            reduce = one.Reducer()
+            pairs = zip_longest(self._messages[: len(messages)], messages)
+            found = [
+                known if _holds(known, message, reduce) else _Message(message, reduce)
+                for known, message in pairs
+            ]
+            self._clear()
+            self._add(found)
+        self._ids = reduce.ids
 
     def _begins(self, messages: Sequence[Any]) -> bool:
         """Whether messages begin with all of these, unchanged."""
-        if not self._kept or len(self._messages) > len(messages):
+        if not self._kept or len(self.data) > len(messages):
             return False
-        head = messages[: len(self._messages)]
+        head = messages[: len(self.data)]
         try:
             fields = list(map(vars, head))
             parts = list(chain.from_iterable(map(_parts, head)))
@@ -168,30 +185,33 @@ class _History:
         except Exception:
             return False
 
-    def _copy(self) -> _History:
-        copy = _History(self.first)
-        for name, value in vars(self).items():
-            if type(value) is list:
-                setattr(copy, name, value.copy())
-        # Only where all are kept is one copied: `whole` and `kept` are as in a new one.
-        copy._ids = self._ids
-        return copy
-
-    def _add(self, message: _Message) -> None:
-        self.data.append(message.data)
-        self.whole = self.whole and type(message.data) is bytes
-        self._messages.append(message)
-        if not (message.kept and self._kept):
-            self._kept = False
+    def _add(self, messages: list[_Message]) -> None:
+        self._messages += messages
+        self.data += [message.data for message in messages]
+        self.whole = self.whole and all([type(message.data) is bytes for message in messages])
+        self._kept = self._kept and all([message.kept for message in messages])
+        if not self._kept:
             return
-        for (index, name), data in zip(message.odd, message.odds, strict=True):
-            odd, odds = (self._odd, self._odds) if index < 0 else (self._part_odd, self._part_odds)
-            odd.append((len(self._fields) if index < 0 else len(self._part_fields) + index, name))
-            odds.append(data)
-        self._kinds.append(message.kind)
-        self._fields.append(message.fields)
-        self._part_kinds += message.part_kinds
-        self._part_fields += message.part_fields
+        for number, message in enumerate(messages, len(self._fields)):
+            before = len(self._part_fields)
+            self._part_kinds += message.part_kinds
+            self._part_fields += message.part_fields
+            for (index, name), data in zip(message.odd, message.odds, strict=True) if message.odd else ():
+                if index < 0:
+                    self._odd.append((number, name))
+                    self._odds.append(data)
+                else:
+                    self._part_odd.append((before + index, name))
+                    self._part_odds.append(data)
+        self._kinds += [message.kind for message in messages]
+        self._fields += [message.fields for message in messages]
+
+
+def _holds(known: _Message | None, message: Any, reduce: one.Reducer) -> bool:
+    """Whether a known message stands for that one, and at its place too: generated ids have numbers there."""
+    if known is None or not known.holds(message):
+        return False
+    return not known.ids or all([reduce.name(call) == name for call, name in known.ids])
 
 
 def _still(fields: list[dict[str, Any]], odd: list[_Place], odds: list[bytes]) -> bool:

@@ -13,6 +13,7 @@ from reenact.adapters.pydantic_ai import message as one
 from reenact.adapters.pydantic_ai.history import Histories
 from reenact.model import codec
 
+
 def of(
     model: Model[Any],
     messages: Sequence[ModelMessage],

@@ -164,6 +164,7 @@ def _decode_datetime(tree: Tree) -> dt.datetime:
     return moment.replace(fold=tree.get("fold", 0))
 
 
+_BASES: dict[str, type] = {kind.__name__: kind for kind in (str, int, float, list, dict, bytes)}
 
 _DECODE: dict[str, Callable[[Tree], Any]] = {
     "$dict": lambda tree: {_hashable(_decode(key)): _decode(item) for key, item in tree},
