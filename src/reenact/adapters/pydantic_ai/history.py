@@ -47,7 +47,7 @@ class Histories:
             # Many requests are the only ones of their kind: what it takes to know a history is done the second time.
             reduce = one.Reducer()
             data = [one.encoded(message, reduce) for message in messages]
-            items = codec.Items(data, rest=any([type(item) is not bytes for item in data]))
+            items = codec.Items(data, rest=any(type(item) is not bytes for item in data))
             history = _History(messages[0])
         else:
             history.become(messages)
@@ -188,8 +188,8 @@ class _History:
     def _add(self, messages: list[_Message]) -> None:
         self._messages += messages
         self.data += [message.data for message in messages]
-        self.whole = self.whole and all([type(message.data) is bytes for message in messages])
-        self._kept = self._kept and all([message.kept for message in messages])
+        self.whole = self.whole and all(type(message.data) is bytes for message in messages)
+        self._kept = self._kept and all(message.kept for message in messages)
         if not self._kept:
             return
         for number, message in enumerate(messages, len(self._fields)):
@@ -211,10 +211,10 @@ def _holds(known: _Message | None, message: Any, reduce: one.Reducer) -> bool:
     """Whether a known message stands for that one, and at its place too: generated ids have numbers there."""
     if known is None or not known.holds(message):
         return False
-    return not known.ids or all([reduce.name(call) == name for call, name in known.ids])
+    return not known.ids or all(reduce.name(call) == name for call, name in known.ids)
 
 
-def _still(fields: list[dict[str, Any]], odd: list[_Place], odds: list[bytes]) -> bool:
+def _still(fields: list[Any], odd: list[_Place], odds: list[bytes]) -> bool:
     """Whether intricate fields are encoded as they were: all at once."""
     if not odd:
         return True

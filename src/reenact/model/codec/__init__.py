@@ -8,14 +8,15 @@ Reading back executes nothing: a type is looked up among the modules that are al
 filled in without calling its constructor. What cannot be kept becomes an `Unkept`, which says so where it is used.
 """
 
-from reenact.model.codec.decode import _DECODE, Unkept, decode, decode_error, flaw
+from reenact.model.codec.decode import TAGS, Unkept, decode, decode_error, flaw
 from reenact.model.codec.encode import BLOB_SIZE, Encoder
 from reenact.model.codec.errors import RecordedError, encode_error
 from reenact.model.codec.types import find_type, type_name
-from reenact.model.codec.written import Items, dumps, fragments, loads, packed
+from reenact.model.codec.written import Items, dumps, fragments, loads, packed, tagged
 
 __all__ = [
     "BLOB_SIZE",
+    "TAGS",
     "Encoder",
     "Items",
     "RecordedError",
@@ -29,5 +30,6 @@ __all__ = [
     "fragments",
     "loads",
     "packed",
+    "tagged",
     "type_name",
 ]

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from reenact.model.codec import errors
 from reenact.model.codec.types import find_type
-from reenact.model.codec.written import dumps, loads
+from reenact.model.codec.written import dumps, loads, tagged
 from reenact.model.event import Tree
 
 _ESCAPED = re.compile(r"\\(?:\\|u([0-9a-f]{4}))")
@@ -45,7 +45,7 @@ def decode(tree: Tree) -> Any:
     """The value of a tree, its Python types restored. Shares nothing with the tree."""
     data = dumps(tree)
     # Without a tag the tree is the value, and reading JSON copies it faster than a walk.
-    return _decode(tree) if b'"$' in data else loads(data)
+    return _decode(tree) if tagged(data) else loads(data)
 
 
 def _decode(tree: Tree) -> Any:
@@ -204,3 +204,7 @@ _DECODE: dict[str, Callable[[Tree], Any]] = {
 
 def _hashable(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
+
+
+TAGS = tuple(_DECODE)
+"""The tags that a tree may have, less `$blob`, which is the store's."""

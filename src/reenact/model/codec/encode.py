@@ -22,7 +22,7 @@ import orjson
 
 from reenact.model.codec.errors import encode_error
 from reenact.model.codec.types import type_name
-from reenact.model.codec.written import Items, packed, printable
+from reenact.model.codec.written import Items, packed, printable, tagged
 from reenact.model.event import Tree
 
 _SAFE_INT = 2**63
@@ -177,7 +177,7 @@ def _plain(value: Any) -> Tree | None:
         data = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
     except (TypeError, ValueError):
         return None
-    if b'"$' in data:
+    if tagged(data):
         # A key that looks like a tag has to be escaped.
         return None
     tree = orjson.loads(data)

@@ -10,6 +10,7 @@ import orjson
 from reenact.model.event import Tree
 
 _SURROGATE = re.compile(r"[\\\ud800-\udfff]")
+_LOOKS = 64
 
 
 class Items:
@@ -60,6 +61,22 @@ def packed(tree: Tree) -> bytes:
 
 loads = orjson.loads
 """The tree of JSON bytes."""
+
+
+def tagged(data: bytes, tag: bytes = b"") -> bool:
+    """Whether JSON bytes may hold that tag of the codec's (`b"blob"`), or any: a string that begins with it does.
+
+    Dollar signs are rare, and found ten times as fast as the quotes before them.
+    """
+    start = b'"$' + tag
+    at = data.find(b"$", 1)
+    for _ in range(_LOOKS):
+        if at < 0:
+            return False
+        if data.startswith(start, at - 1):
+            return True
+        at = data.find(b"$", at + 1)
+    return at >= 0 and start in data
 
 
 def _without_surrogates(tree: Tree) -> Tree:
