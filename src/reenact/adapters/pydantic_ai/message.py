@@ -40,17 +40,32 @@ _TEXT = (str, type(None))
 
 
 def encoded(message: Any, reduce: Reducer) -> Any:
-    """A message as bytes of JSON, keys sorted; or, if the codec has to encode it, as a tree for that."""
-    try:
-        data = orjson.dumps(message, reduce, _OPTIONS)
-    except (TypeError, ValueError):
-        # Bytes, which the recorder keeps as blobs; keys that are no text; lone surrogates: the codec knows them all.
-        return reduce.whole(message)
-    if b"$" in data and (b'{"$' in data or b',"$' in data):
-        # Keys that look like the codec's own tags are escaped there. Few texts have any of that: the first look is
-        # ten times faster than the others.
-        return reduce.whole(message)
+    """A message as bytes of JSON, keys sorted; or, where it holds what only the recorder can keep, as a tree."""
+    data = _dumped(message, reduce)
+    if data is None:
+        tree = reduce.whole(message)
+        data = _walked(tree)
+        return tree if data is None else data
     return data
+
+
+def _dumped(value: Any, reduce: Reducer) -> bytes | None:
+    try:
+        data = orjson.dumps(value, reduce, _OPTIONS)
+    except (TypeError, ValueError):
+        # Bytes, keys that are no text, lone surrogates: the codec knows them all.
+        return None
+    # Keys that look like the codec's own tags are escaped there. Few texts have any of that: the first look is ten
+    # times faster than the others.
+    return None if b"$" in data and (b'{"$' in data or b',"$' in data) else data
+
+
+def _walked(tree: Any) -> bytes | None:
+    """A tree as the codec encodes it; None where that takes a blob or a redactor of bytes, or leaves a hole."""
+    raw: list[bytes] = []
+    encoder = codec.Encoder(raw=lambda data: raw.append(data) or data)  # type: ignore[func-returns-value]
+    data = codec.packed(encoder.encode(tree))
+    return None if raw or encoder.unkept else data
 
 
 class Reducer:
@@ -111,10 +126,15 @@ _verbatim = _Verbatim()
 
 
 def verbatim(value: Any) -> bytes:
-    """A value within a message, as bytes that differ if its encoding would. Raises TypeError or ValueError for what
-    `encoded` leaves to the codec.
+    """A value within a message, as bytes that differ if its encoding would. Raises TypeError for what only the
+    recorder can keep.
     """
-    return orjson.dumps(value, _verbatim, _OPTIONS)
+    data = _dumped(value, _verbatim)
+    if data is None:
+        data = _walked(_verbatim.whole(value))
+    if data is None:
+        raise TypeError(f"a {type(value).__qualname__} takes the recorder")
+    return data
 
 
 def intricate(value: Any) -> list[str]:
