@@ -47,13 +47,17 @@ __all__ = [
 # Each name is imported when it is first asked for: a program that decorates its tools, and is not recorded today,
 # needs little of all that.
 _PLACES = {
-    "api": ("effect", "load", "record", "recorded", "replay", "span", "tool"),
+    "api.effects": ("effect", "span", "tool"),
+    "api.recording": ("record", "recorded"),
+    "api.replaying": ("load", "replay"),
     "errors": ("DivergenceError", "RecordingError", "ReenactError"),
     "model.divergence": ("Departure", "Divergence", "Mismatch", "Verdict"),
     "model.recording": ("Recording", "Step"),
     "redact": ("DEFAULT_RULES", "SecretRules"),
     "search": ("Found", "find"),
 }
+
+_FOLDERS = ("adapters", "api", "boundary", "errors", "model", "redact", "search", "store")
 
 for _verb in ("record", "replay"):
     # Verbs and folders of code. The folder takes the name when it is imported: now, and never again.
@@ -67,6 +71,8 @@ def __getattr__(name: str) -> Any:
         if name in names:
             value = globals()[name] = getattr(_import(f"reenact.{place}"), name)
             return value
+    if name in _FOLDERS:
+        return _import(f"reenact.{name}")
     raise AttributeError(f"module 'reenact' has no attribute {name!r}")
 
 

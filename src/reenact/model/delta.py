@@ -86,6 +86,8 @@ def _text(tree: str, base: str, call: int) -> Tree:
 
 
 def _items(items: list[bytes], base: list[bytes], call: int) -> Tree:
+    if not items:
+        return []
     most = min(len(items), len(base))
     head = _common(items, base, most)
     if head and items[head - 1].startswith(b'"'):

@@ -59,7 +59,9 @@ def chat():
         ModelRequest(parts=[ToolReturnPart("look", {"rows": [1, 2], "row": Row(count=1)}, tool_call_id="a")]),
         ModelResponse(parts=[ToolCallPart("look", {}), ToolCallPart("look", {}, tool_call_id="b")]),
         ModelRequest(parts=[UserPromptPart(["see", ImageUrl("http://x.invalid/a.png")])]),
-        ModelResponse(parts=[TextPart("done")], usage=RequestUsage(input_tokens=1), provider_details={"n": 1}),
+        ModelResponse(
+            parts=[TextPart("done")], usage=RequestUsage(input_tokens=1), provider_details={"n": 1}
+        ),
     ]
 
 
@@ -264,9 +266,7 @@ def test_a_message_that_is_mutated_between_two_requests_is_recorded_and_matched_
         program(asked, mutate=False)
     assert raised.value.divergence.kind is Departure.CHANGED
     assert raised.value.divergence.step == 4
-    assert [m.path for m in raised.value.divergence.mismatches] == [
-        "args.messages[0].parts[0].content[1]"
-    ]
+    assert [m.path for m in raised.value.divergence.mismatches] == ["args.messages[0].parts[0].content[1]"]
 
 
 def test_a_recording_that_is_over_keeps_no_messages_alive():

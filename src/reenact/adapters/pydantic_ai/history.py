@@ -34,6 +34,7 @@ class Histories:
 
     def __init__(self) -> None:
         self._known: dict[int, _History] = {}
+        self._memory: codec.Memory = {}
         self._lock = threading.Lock()
 
     def encoded(self, messages: Sequence[Any]) -> codec.Items:
@@ -48,11 +49,11 @@ class Histories:
             # Many requests are the only ones of their kind: what it takes to know a history is done the second time.
             reduce = one.Reducer()
             data = [one.encoded(message, reduce) for message in messages]
-            items = codec.Items(data, rest=any(type(item) is not bytes for item in data))
+            items = codec.Items(data, rest=any(type(item) is not bytes for item in data), memory=self._memory)
             history = _History(messages[0])
         else:
             history.become(messages)
-            items = codec.Items(history.data.copy(), rest=not history.whole)
+            items = codec.Items(history.data.copy(), rest=not history.whole, memory=self._memory)
         with self._lock:
             self._known[key] = history
             if len(self._known) > _MOST:

@@ -63,7 +63,12 @@ def _dumped(value: Any, reduce: Reducer) -> bytes | None:
 def _walked(tree: Any) -> bytes | None:
     """A tree as the codec encodes it; None where that takes a blob or a redactor of bytes, or leaves a hole."""
     raw: list[bytes] = []
-    encoder = codec.Encoder(raw=lambda data: raw.append(data) or data)  # type: ignore[func-returns-value]
+
+    def take(data: bytes) -> bytes:
+        raw.append(data)
+        return data
+
+    encoder = codec.Encoder(raw=take)
     data = codec.packed(encoder.encode(tree))
     return None if raw or encoder.unkept else data
 
@@ -142,13 +147,20 @@ def intricate(value: Any) -> list[str]:
 
     Raises TypeError for an object of which that cannot be told.
     """
-    if not _known(value):
-        raise TypeError(f"{type(value).__qualname__} is no class of Pydantic AI's")
-    values, names, _, _ = _shapes.get(type(value)) or _learnt(type(value))
+    shape = _shapes.get(type(value))
+    if shape is None:
+        if not _known(value):
+            raise TypeError(f"{type(value).__qualname__} is no class of Pydantic AI's")
+        shape = _learnt(type(value))
+    values, names, _, _ = shape
     held = vars(value)
-    if any(held.get(name, _NO_DEFAULT) is not item for name, item in zip(names, values(value), strict=True)):
-        raise TypeError(f"{type(value).__qualname__} computes some of its fields")
-    return [name for name in names if type(held[name]) not in _TEXT]
+    found = []
+    for name, item in zip(names, values(value), strict=True):
+        if held.get(name, _NO_DEFAULT) is not item:
+            raise TypeError(f"{type(value).__qualname__} computes its {name}")
+        if type(item) not in _TEXT:
+            found.append(name)
+    return found
 
 
 def _known(value: Any) -> bool:

@@ -12,13 +12,14 @@ from reenact.model.codec.decode import TAGS, Unkept, decode, decode_error, flaw
 from reenact.model.codec.encode import BLOB_SIZE, Encoder
 from reenact.model.codec.errors import RecordedError, encode_error
 from reenact.model.codec.types import find_type, type_name
-from reenact.model.codec.written import Items, dumps, fragments, loads, packed, tagged
+from reenact.model.codec.written import Items, Memory, dumps, fragments, loads, packed, tagged
 
 __all__ = [
     "BLOB_SIZE",
     "TAGS",
     "Encoder",
     "Items",
+    "Memory",
     "RecordedError",
     "Unkept",
     "decode",

@@ -89,7 +89,8 @@ class Encoder:
     def _items(self, value: Items) -> Tree:
         if not value.rest:
             return value
-        return Items([item if type(item) is bytes else packed(self.encode(item)) for item in value.data])
+        data = [item if type(item) is bytes else packed(self.encode(item)) for item in value.data]
+        return Items(data, memory=value.memory)
 
     def _int(self, value: int) -> Tree:
         return value if -_SAFE_INT <= value < _SAFE_INT else {"$int": str(value)}

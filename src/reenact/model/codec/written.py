@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -11,6 +11,9 @@ from reenact.model.event import Tree
 
 _SURROGATE = re.compile(r"[\\\ud800-\udfff]")
 _LOOKS = 64
+
+Memory: TypeAlias = dict[int, tuple[Tree, bytes]]
+"""Trees by their ids, each with its bytes."""
 
 
 class Items:
@@ -20,13 +23,31 @@ class Items:
     Args:
         data: The items, each as bytes of JSON with its keys sorted.
         rest: Whether there are values among them that the encoder still has to encode.
+        memory: Shared by lists that are compared with the same recorded ones: what is known of those's items.
     """
 
-    __slots__ = ("data", "rest")
+    __slots__ = ("data", "memory", "rest")
 
-    def __init__(self, data: list[Any], *, rest: bool = False) -> None:
+    def __init__(self, data: list[Any], *, rest: bool = False, memory: Memory | None = None) -> None:
         self.data = data
         self.rest = rest
+        self.memory: Memory = {} if memory is None else memory
+
+    def equals(self, items: list[Tree]) -> bool:
+        """Whether that is this list's tree, to the letter."""
+        if len(items) != len(self.data):
+            return False
+        memory = self.memory
+        for item, data in zip(items, self.data, strict=True):
+            # It holds what it knows, so no other item can have its id.
+            known = memory.get(id(item))
+            if known is not None and known[1] is data:
+                continue
+            if (known[1] if known is not None else packed(item)) != data:
+                return False
+            # The next list mostly holds these very bytes.
+            memory[id(item)] = item, data
+        return True
 
     def __len__(self) -> int:
         return len(self.data)
