@@ -1,8 +1,8 @@
 """time-machine, of which a recording needs two things: the C functions, and the list where these look for a time.
 
 The module `time_machine` itself is for programs that travel in time. It imports pytest where that is installed, for
-its fixture: a quarter of a second that each start of a program would wait. So it is put in its place with nothing but
-that list in it, and runs as soon as anybody asks it for anything else.
+its fixture: up to a quarter of a second at each start of a program. So it is put in its place with nothing in it but
+what the C functions look for there, and runs as soon as anybody asks it for anything else.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def _placed() -> ModuleType:
         raise ImportError(f"no module named {_NAME!r}", name=_NAME)
     module = module_from_spec(spec)
     waiting: Any = module
+    # What the C functions look up in it.
     waiting.traveller_stack = []
+    waiting._time_machine = clock
     # A module's own two hooks: for a name that it lacks, and for the list of its names (pytest's, of a plugin).
     waiting.__getattr__ = lambda name: _asked(module, name)
     waiting.__dir__ = lambda: _executed(module)
