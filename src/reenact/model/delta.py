@@ -10,10 +10,9 @@ steps. An argument is therefore written as what it adds to the same argument of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-import orjson
+from typing import Any
 
 from reenact.model import codec
 from reenact.model.event import Tree
@@ -33,12 +32,14 @@ class Arg:
     @classmethod
     def of(cls, tree: Tree) -> Arg:
         """An argument ready to be compared with the same argument of a later call."""
+        if type(tree) is codec.Items:
+            return cls(tree, tree.data)
         # Bytes, not trees, are compared: to Python 1, 1.0 and True are equal.
         return cls(tree, [codec.dumps(item) for item in tree] if isinstance(tree, list) else None)
 
     def whole(self) -> Tree:
         """The argument as it is written without a base."""
-        return self.tree if self.items is None else [orjson.Fragment(item) for item in self.items]
+        return self.tree if self.items is None else codec.fragments(self.items)
 
     def against(self, base: Arg, call: int) -> Tree:
         """The argument written against that of the earlier call `call`, or whole where nothing is gained."""
@@ -85,26 +86,24 @@ def _text(tree: str, base: str, call: int) -> Tree:
 
 
 def _items(items: list[bytes], base: list[bytes], call: int) -> Tree:
+    if not items:
+        return []
     most = min(len(items), len(base))
-    head = 0
-    while head < most and items[head] == base[head]:
-        head += 1
+    head = _common(items, base, most)
     if head and items[head - 1].startswith(b'"'):
         # A flag may stand before its secret (`--api-key`, …): the two are never parted before they are looked at.
         head -= 1
-    tail = 0
-    while tail < most - head and items[-1 - tail] == base[-1 - tail]:
-        tail += 1
-    new = [orjson.Fragment(item) for item in items[head : len(items) - tail]]
+    tail = _common_end(items, base, most - head)
+    new = codec.fragments(items[head : len(items) - tail])
     return {"$items": [call, head, tail], "new": new} if head + tail else new
 
 
-def _common(one: str, other: str, most: int) -> int:
-    """How many leading characters are the same. Comparing slices runs at memory speed."""
+def _common(one: Sequence[Any], other: Sequence[Any], most: int) -> int:
+    """How many leading characters or items are the same. Comparing slices runs at memory speed."""
     return _search(lambda low, high: one[low:high] == other[low:high], most)
 
 
-def _common_end(one: str, other: str, most: int) -> int:
+def _common_end(one: Sequence[Any], other: Sequence[Any], most: int) -> int:
     ends = len(one), len(other)
     return _search(
         lambda low, high: one[ends[0] - high : ends[0] - low] == other[ends[1] - high : ends[1] - low], most

@@ -367,9 +367,9 @@ class Replayer:
     def _value(self, call: CallRecord, tree: Tree) -> Any:
         # To look for a word in the text takes a tenth of the time that a walk through the tree does.
         data = codec.dumps(tree)
-        if b'"$unkept"' in data:
+        if codec.tagged(data, b"unkept"):
             self._kept(call, tree)
-        return self._log.value(tree) if b'"$blob"' in data else codec.decode(tree)
+        return self._log.value(tree) if codec.tagged(data, b"blob") else codec.decode(tree)
 
     def _kept(self, call: CallRecord, tree: Tree) -> Tree:
         if "error" not in (call.outcome or {}) and (flaw := codec.flaw(tree)) is not None:
