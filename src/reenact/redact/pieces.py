@@ -66,6 +66,8 @@ class Pieces:
         return out
 
     def end(self, last: bytes = b"") -> bytes:
+        if not self._held and not last:
+            return b""
         buffer, done = self._written + self._held + last, len(self._written)
         hits = self._hits(buffer, len(buffer) - len(last))
         self._written, self._held = b"", b""
@@ -119,6 +121,8 @@ def _open_shapes(buffer: bytes) -> Iterator[int]:
     run = end - len(buffer[-4096:]) + len(buffer[-4096:].rstrip(_RUN))
     if buffer[max(0, run - 7) : run].rstrip(b" \t").lower().endswith((b"bearer", b"basic")):
         yield run
+    if run == end:
+        return
     for shape in SHAPES:
         prefix = shape.prefix.encode()
         at = buffer.find(prefix, run)

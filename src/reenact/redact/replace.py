@@ -26,8 +26,12 @@ class Replacer:
         self._known = Known(rules.values)
         self._tokens: dict[str, str] = {}
 
-    def learn(self, value: str) -> None:
+    def learn(self, value: str) -> bool:
+        """Look for this value from now on. False where that is done already."""
+        if value in self._values:
+            return False
         self._values.add(value)
+        return True
 
     @property
     def known(self) -> Known:

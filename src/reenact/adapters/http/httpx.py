@@ -53,7 +53,7 @@ class _Library:
         return handle_async_request
 
     def _cross(self, original: Any, transport: Any, request: Any) -> Any:
-        headers, url = _pairs(request.headers), str(request.url)
+        headers, url = exchange.pairs(request.headers.raw), str(request.url)
         if exchange.upgrades(headers, url):
             return original(transport, request)
         body = self._in_memory(request)
@@ -72,7 +72,7 @@ class _Library:
         return response
 
     async def _across(self, original: Any, transport: Any, request: Any) -> Any:
-        headers, url = _pairs(request.headers), str(request.url)
+        headers, url = exchange.pairs(request.headers.raw), str(request.url)
         if exchange.upgrades(headers, url) or not exchange.in_asyncio(url):
             return await original(transport, request)
         body = self._in_memory(request)
@@ -164,10 +164,6 @@ class _Served:
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return exchange.aserved(self._call)
-
-
-def _pairs(headers: Any) -> list[tuple[str, str]]:
-    return [(exchange.text(key), exchange.text(value)) for key, value in headers.raw]
 
 
 def _head(response: Any) -> dict[str, Any]:
