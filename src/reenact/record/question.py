@@ -38,6 +38,7 @@ class Questions:
         self._redactor = redactor
         self._bases: dict[tuple[str, str] | str, tuple[int, _Args]] = {}
         self._soiled: dict[str, set[str]] = {}
+        self._heads: dict[tuple[int, str, str, str], bytes] = {}
 
     def line(
         self, number: int, effect: Effect, scope: Scope, ordinal: int, now: float, encode: Callable[[Any], bytes]
@@ -65,11 +66,15 @@ class Questions:
 
     def _head(self, effect: Effect, scope: Scope) -> bytes:
         """Where and what: mostly as in an earlier call."""
-        texts = {"at": scope.path, "kind": effect.kind, "name": effect.name}
-        members = self._redactor.members(texts)
-        if members is None:
-            return self._redactor.line(codec.dumps(texts))[1:-1]
-        return b",".join([member.data for member in members])
+        key = (self._redactor.learnt, scope.path, effect.kind, effect.name)
+        head = self._heads.get(key)
+        if head is None:
+            texts = {"at": scope.path, "kind": effect.kind, "name": effect.name}
+            head = self._redactor.line(codec.dumps(texts))[1:-1]
+            if len(self._heads) >= _BASES:
+                self._heads.clear()
+            self._heads[key] = head
+        return head
 
     def _member(
         self, label: str, name: str, value: Any, encode: Callable[[Any], bytes], base: tuple[Arg | None, int]

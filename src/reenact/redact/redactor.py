@@ -33,6 +33,8 @@ class Redactor:
     ) -> None:
         self._replacer = Replacer(rules, salt)
         self._members = Members(self.line)
+        self.learnt = 0
+        """How often `learn` had something new: what was found clean before then has to be looked at again."""
         self._variable = self._replacer.names.variable
         for name, value in environ.items():
             if self._variable(name) and not is_path(value) and not is_common(value):
@@ -44,6 +46,7 @@ class Redactor:
         text = value[scheme.end() if scheme else 0 :].strip()
         if len(text) >= _LEAST and not TOKEN.search(text.encode("utf-8", "surrogatepass")):
             if self._replacer.learn(text):
+                self.learnt += 1
                 self._members.forget()
 
     def line(self, data: bytes) -> bytes:

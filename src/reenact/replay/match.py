@@ -97,8 +97,9 @@ def differing(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> Itera
         if type(known) is str and type(tree) is str:
             if known != tree:
                 yield name
-        elif is_texts(tree) and known == tree:
-            continue
+        elif is_texts(tree):
+            if known != tree:
+                yield name
         # Bytes, not trees, are compared: to Python 1, 1.0 and True are equal.
         elif known is ABSENT or codec.packed(known) != codec.packed(tree):
             yield name

@@ -12,6 +12,7 @@ from typing import Any
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.boundary import Call, begin, current, entered
+from reenact.boundary.scope import _scope
 
 
 def install(module: ModuleType) -> None:
@@ -144,8 +145,11 @@ class _Teed:
 
     def close(self) -> None:
         self._call.close()
-        with entered(self._call.inner):
+        token = _scope.set(self._call.inner)
+        try:
             self._stream.close()
+        finally:
+            _scope.reset(token)
 
     async def aclose(self) -> None:
         self._call.close()
