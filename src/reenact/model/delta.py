@@ -41,8 +41,8 @@ class Arg(NamedTuple):
         return cls(data=codec.dumps(tree))
 
     def whole(self) -> bytes:
-        """The argument's JSON as it is written without a base. Raises TypeError for a text with lone surrogates; written
-        as `data`, it is not shared.
+        """The argument's JSON as it is written without a base. Raises TypeError for a text with lone surrogates, which
+        has to be encoded as `data` and is not shared.
         """
         if self.text is not None:
             return orjson.dumps(self.text)
@@ -82,8 +82,11 @@ def _text(text: str, base: str, call: int) -> bytes:
     head = tail = 0
     if len(text) > _SMALL:
         most = min(len(text), len(base))
-        head = _common(text, base, most)
-        tail = _common_end(text, base, most - head)
+        # Less than this would not be worth a reference.
+        if text[:_SMALL] == base[:_SMALL]:
+            head = _common(text, base, most)
+        if text[-_SMALL:] == base[-_SMALL:]:
+            tail = _common_end(text, base, most - head)
         # A little is written again on either side, so that a secret is never cut in two before it is looked for.
         head, tail = max(0, head - _BACK), max(0, tail - _BACK)
     if head + tail <= _SMALL:
@@ -119,11 +122,8 @@ def _common_end(one: str, other: str, most: int) -> int:
 
 
 def _search(same: Callable[[int, int], bool], most: int) -> int:
-    # Most that differ do so at once, and less than this would not be worth a reference.
-    if most < _SMALL or not same(0, _SMALL):
-        return 0
     # In growing blocks: what is common runs long.
-    low, block = _SMALL, _SMALL
+    low, block = 0, _SMALL
     while low < most and same(low, high := min(low + block, most)):
         low, block = high, min(block * 4, _BLOCK)
     high = min(low + block, most)

@@ -14,7 +14,7 @@ import orjson
 from reenact.boundary import Scope
 from reenact.model import codec
 from reenact.model.delta import Arg
-from reenact.model.event import Effect
+from reenact.model.event import Effect, Tree
 from reenact.model.exact import exact
 from reenact.redact import Redactor, is_value
 
@@ -22,7 +22,8 @@ _BASES = 256
 _WORTH_SHARING = 512
 _SHORT = 256
 
-_LINE = b'{"event":"called","call":%d,"in":%b,%b,"n":%d,"args":{%b},"t":%r}'
+_CALLED = b'{"event":"called","call":%d,"in":%b,%b,"n":%d,"args":{'
+_END = b'},"t":%.6f}'
 
 _Args = dict[str, Arg]
 
@@ -41,9 +42,16 @@ class Questions:
         self._heads: dict[tuple[int, str, str, str], bytes] = {}
 
     def line(
-        self, number: int, effect: Effect, scope: Scope, ordinal: int, now: float, encode: Callable[[Any], bytes]
+        self,
+        effect: Effect,
+        scope: Scope,
+        *,
+        number: int,
+        ordinal: int,
+        now: float,
+        encode: Callable[[Any], Tree],
     ) -> bytes:
-        """The event of the call `number`, ready to be written. `encode` gives the JSON of any value."""
+        """The event of the call `number`, ready to be written. `encode` gives the tree of any value."""
         label = effect.label
         place = (scope.path, label)
         base, earlier = self._bases.get(place) or self._bases.get(label) or (0, {})
@@ -52,12 +60,13 @@ class Questions:
         for name, value in effect.args.items():
             args[name], member = self._member(label, name, value, encode, (earlier.get(name), base))
             members.append(member)
-        head = self._head(effect, scope)
-        parts = (number, _number(scope.call), head, ordinal, b",".join(members), now)
-        line = _LINE % parts
-        if any(map(is_value, args)):
-            # Here a secret may show only from two arguments together.
-            line, args = self._seen_whole(line, args, parts)
+        before = _CALLED % (number, _number(scope.call), self._head(effect, scope), ordinal)
+        line = b"".join((before, b",".join(members), _END % now))
+        if (self._redactor.patterns or any(map(is_value, args))) and self._redactor.line(line) is not line:
+            # Here a secret shows only in two arguments together.
+            whole = b",".join([_key(name) + arg.whole() for name, arg in args.items()])
+            line = self._redactor.line(b"".join((before, whole, _END % now)))
+            args = {name: Arg.of(tree) for name, tree in codec.loads(line)["args"].items()}
         if len(line) > _WORTH_SHARING or base:
             if len(self._bases) > _BASES:
                 self._bases.clear()
@@ -77,7 +86,7 @@ class Questions:
         return head
 
     def _member(
-        self, label: str, name: str, value: Any, encode: Callable[[Any], bytes], base: tuple[Arg | None, int]
+        self, label: str, name: str, value: Any, encode: Callable[[Any], Tree], base: tuple[Arg | None, int]
     ) -> tuple[Arg, bytes]:
         """An argument for later calls to build upon, and what is written of it: both without secrets."""
         if type(value) is str:
@@ -86,14 +95,16 @@ class Questions:
             try:
                 return self._without_secrets(label, name, Arg(value), base)
             except TypeError:  # lone surrogates
-                return self._without_secrets(label, name, Arg(data=encode(value)), base)
+                return self._without_secrets(label, name, Arg(data=codec.dumps(value)), base)
         if type(value) is dict and (members := self._redactor.members(value)) is not None:
             arg = Arg(data=b"{%b}" % b",".join([member.data for member in members]))
             return arg, _key(name) + _against(arg, base)
         if type(value) is list:
-            # Item by item, as they are compared.
-            return self._without_secrets(label, name, Arg(items=[encode(item) for item in value]), base)
-        return self._without_secrets(label, name, Arg(data=encode(value)), base)
+            arg = Arg.of(value if exact(value) is not None else encode(value))
+        else:
+            data = exact(value)
+            arg = Arg(data=data) if data is not None else Arg.of(encode(value))
+        return self._without_secrets(label, name, arg, base)
 
     def _without_secrets(
         self, label: str, name: str, arg: Arg, base: tuple[Arg | None, int]
@@ -120,13 +131,6 @@ class Questions:
         whole = key + arg.whole()
         clean = self._redactor.line(whole)
         return arg if clean is whole else _read(clean)
-
-    def _seen_whole(self, line: bytes, args: _Args, parts: tuple[Any, ...]) -> tuple[bytes, _Args]:
-        if self._redactor.line(line) is line:
-            return line, args
-        whole = b",".join([_key(name) + arg.whole() for name, arg in args.items()])
-        clean = self._redactor.line(_LINE % (*parts[:4], whole, parts[5]))
-        return clean, {name: Arg.of(tree) for name, tree in codec.loads(clean)["args"].items()}
 
 
 def _number(call: int | None) -> bytes:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -24,10 +23,10 @@ from reenact.store.writer import Writer, warn
 
 # The lines that are written most, in the shape that `codec.dumps` gives them.
 _RETURNED = b'{"event":"returned","call":%d,"value":%b%b'
-_STREAM, _WHOLE = b',"stream":true,"t":%r}', b',"t":%r}'
-_CHUNK = b'{"event":"chunk","call":%d,"value":%b,"t":%r}'
+_STREAM, _WHOLE = b',"stream":true,"t":%.6f}', b',"t":%.6f}'
+_CHUNK = b'{"event":"chunk","call":%d,"value":%b,"t":%.6f}'
 _UTF8 = b'{"$utf8":%b}'
-_END = b'{"event":"%b","call":%d,"t":%r}'
+_END = b'{"event":"%b","call":%d,"t":%.6f}'
 
 
 class Recorder:
@@ -70,7 +69,7 @@ class Recorder:
                 self._append_chunk(ticket, self._stream(ticket).chunk(value))
                 return
             unkept: list[str] = []
-            line = _CHUNK % (ticket.call or 0, self._json(unkept, value), self._now())
+            line = _CHUNK % (ticket.call or 0, self._json(unkept, value), self._seconds())
             self._writer.append(self._redactor.line(line))
             if unkept:
                 self._note_unkept(unkept, ticket.call)
@@ -85,7 +84,7 @@ class Recorder:
                 self._append_chunk(ticket, rest)
             if isinstance(how, str):
                 # One of our own words: there is nothing to look for.
-                self._writer.append(_END % (how.encode(), ticket.call or 0, self._now()))
+                self._writer.append(_END % (how.encode(), ticket.call or 0, self._seconds()))
             else:
                 self._left(ticket, Failure(how))
         except Exception as error:
@@ -145,17 +144,19 @@ class Recorder:
     # -- within ----------------------------------------------------------------------------------------------
 
     def _called(self, number: int, effect: Effect, scope: Scope, ordinal: int) -> None:
-        unkept: list[str] = []
-        line = self._questions.line(number, effect, scope, ordinal, self._now(), partial(self._json, unkept))
+        encoder = self._encoder()
+        line = self._questions.line(
+            effect, scope, number=number, ordinal=ordinal, now=self._seconds(), encode=encoder.encode
+        )
         self._writer.append(line)
-        if unkept:
-            self._note_unkept(unkept, number)
+        if encoder.unkept:
+            self._note_unkept(encoder.unkept, number)
 
     def _left(self, ticket: Ticket, outcome: Outcome) -> None:
         unkept: list[str] = []
         if isinstance(outcome, Value):
             end = _STREAM if outcome.stream else _WHOLE
-            line = _RETURNED % (ticket.call or 0, self._json(unkept, outcome.value), end % self._now())
+            line = _RETURNED % (ticket.call or 0, self._json(unkept, outcome.value), end % self._seconds())
             self._writer.append(self._redactor.line(line))
             if unkept:
                 self._note_unkept(unkept, ticket.call)
@@ -187,7 +188,7 @@ class Recorder:
             value = _UTF8 % orjson.dumps(data.decode())
         except UnicodeDecodeError:
             value = codec.dumps(codec.Encoder(blob=self._writer.blob).encode(data))
-        self._writer.append(_CHUNK % (ticket.call or 0, value, self._now()))
+        self._writer.append(_CHUNK % (ticket.call or 0, value, self._seconds()))
 
     def _stream(self, ticket: Ticket) -> StreamRedactor:
         number = ticket.call or 0
@@ -197,7 +198,10 @@ class Recorder:
         return stream
 
     def _now(self) -> float:
-        return round(perf_counter() - self.started, 6)
+        return round(self._seconds(), 6)
+
+    def _seconds(self) -> float:
+        return perf_counter() - self.started
 
     def _note_unkept(self, unkept: list[str], call: int | None) -> None:
         for name in dict.fromkeys(unkept):
@@ -215,4 +219,3 @@ class Recorder:
             self.note("hole", text)
         except Exception:
             warn("and the recording could not be told so")
-

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import hyperscan
 
@@ -65,7 +65,7 @@ class Database:
         return marks
 
 
-def _mark(number: int, _start: int, end: int, _flags: int, marks: list[tuple[int, int]]) -> None:
+def _mark(number: int, _start: int, end: int, _flags: int, marks: Any) -> None:
     marks.append((number, end))
 
 

@@ -33,6 +33,8 @@ class Redactor:
     ) -> None:
         self._replacer = Replacer(rules, salt)
         self._members = Members(self.line)
+        self.patterns = bool(rules.patterns)
+        """Whether the user has patterns, which may look beyond one member of an object."""
         self.learnt = 0
         """How often `learn` had something new: what was found clean before then has to be looked at again."""
         self._variable = self._replacer.names.variable
@@ -44,10 +46,11 @@ class Redactor:
         """Replace this value wherever it stands from now on (of "Bearer xyz": xyz), if not too short."""
         scheme = _SCHEME.match(value)
         text = value[scheme.end() if scheme else 0 :].strip()
-        if len(text) >= _LEAST and not TOKEN.search(text.encode("utf-8", "surrogatepass")):
-            if self._replacer.learn(text):
-                self.learnt += 1
-                self._members.forget()
+        if len(text) < _LEAST or TOKEN.search(text.encode("utf-8", "surrogatepass")):
+            return
+        if self._replacer.learn(text):
+            self.learnt += 1
+            self._members.forget()
 
     def line(self, data: bytes) -> bytes:
         """One event's JSON without its secrets: the same object where there are none, JSON in any case."""

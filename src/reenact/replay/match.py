@@ -59,7 +59,10 @@ class Rules:
         if key in self._ignored:
             rule = self._ignored[key]
         else:
-            rule = next((text for text, labels, paths in self._rules if labels.fullmatch(label) and paths.match(path)), None)
+            matching = (
+                text for text, labels, paths in self._rules if labels.fullmatch(label) and paths.match(path)
+            )
+            rule = next(matching, None)
             if len(self._ignored) >= _KEPT:
                 self._ignored.clear()
             # The same headers differ in every request.
@@ -94,10 +97,7 @@ def differing(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> Itera
     """The names of the actual arguments that are not, to the letter, what was recorded."""
     for name, tree in actual.items():
         known = recorded.get(name, ABSENT)
-        if type(known) is str and type(tree) is str:
-            if known != tree:
-                yield name
-        elif is_texts(tree):
+        if (type(known) is str and type(tree) is str) or is_texts(tree):
             if known != tree:
                 yield name
         # Bytes, not trees, are compared: to Python 1, 1.0 and True are equal.

@@ -47,7 +47,7 @@ class Writer:
             if self.stopped is not None:
                 return False
             try:
-                self._write(line + b"\n")
+                self._write(line)
             except OSError as error:
                 self._stop(error)
                 return False
@@ -83,9 +83,9 @@ class Writer:
             with contextlib.suppress(OSError):
                 self._reserve.unlink()
 
-    def _write(self, data: bytes) -> None:
-        written = os.write(self._fd, data)
-        if written != len(data):
+    def _write(self, line: bytes) -> None:
+        written = os.writev(self._fd, (line, b"\n"))  # one call, and no copy of the line
+        if written != len(line) + 1:
             # A short write is the disk filling up: take the torn line back, then let the rest raise.
             os.ftruncate(self._fd, self._size)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
