@@ -25,7 +25,7 @@ from reenact.store.writer import Writer, warn
 _RETURNED = b'{"event":"returned","call":%d,"value":%b%b'
 _STREAM, _WHOLE = b',"stream":true,"t":%.6f}', b',"t":%.6f}'
 _CHUNK = b'{"event":"chunk","call":%d,"value":%b,"t":%.6f}'
-_UTF8 = b'{"$utf8":%b}'
+_TEXT = b'{"event":"chunk","call":%d,"value":{"$utf8":%b},"t":%.6f}'
 _END = b'{"event":"%b","call":%d,"t":%.6f}'
 
 
@@ -184,11 +184,13 @@ class Recorder:
 
     def _append_chunk(self, ticket: Ticket, data: bytes) -> None:
         """Write bytes that the stream's redactor has seen."""
+        call, now = ticket.call or 0, self._seconds()
         try:
-            value = _UTF8 % orjson.dumps(data.decode())
+            line = _TEXT % (call, orjson.dumps(data.decode()), now)
         except UnicodeDecodeError:
-            value = codec.dumps(codec.Encoder(blob=self._writer.blob).encode(data))
-        self._writer.append(_CHUNK % (ticket.call or 0, value, self._seconds()))
+            tree = codec.Encoder(blob=self._writer.blob).encode(data)
+            line = _CHUNK % (call, codec.dumps(tree), now)
+        self._writer.append(line)
 
     def _stream(self, ticket: Ticket) -> StreamRedactor:
         number = ticket.call or 0

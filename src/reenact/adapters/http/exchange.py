@@ -188,8 +188,8 @@ _told: set[str] = set()
 
 def upgrades(headers: Iterable[tuple[str, str]], url: str) -> bool:
     """Whether a request turns its connection into something else (a websocket), which is not recorded. Says so."""
-    for key, value in headers:
-        if len(key) == 7 and key.lower() == "upgrade":
+    for key, value in [pair for pair in headers if len(pair[0]) == 7]:
+        if key.lower() == "upgrade":
             where = place(url)
             if where not in _told:
                 _told.add(where)
