@@ -22,8 +22,8 @@ class Member(NamedTuple):
 class Members:
     """Cleans members whose values are texts, and remembers the short ones. Any thread may use it.
 
-    Looking at each member by itself finds what looking at the whole object would find, unless one of its names is
-    `value`: `{"name": "x-api-key", "value": "…"}` is a secret that only both together tell.
+    Looking at each member by itself finds what looking at the whole object would find, unless a text is a flag, or a
+    name is `value`: `{"name": "x-api-key", "value": "…"}` is a secret that only both together tell.
     """
 
     def __init__(self, clean: Callable[[bytes], bytes]) -> None:
@@ -31,7 +31,7 @@ class Members:
         self._known: dict[tuple[str, str], Member] = {}
 
     def get(self, name: str, text: str) -> Member | None:
-        """The member, clean; None where it holds what JSON cannot hold (lone surrogates)."""
+        """The member, clean; None where it holds what JSON cannot hold (lone surrogates), or is a flag."""
         known = self._known
         return known.get((name, text)) or self._make(known, name, text)
 
@@ -54,6 +54,8 @@ class Members:
         self._known = {}
 
     def _make(self, known: dict[tuple[str, str], Member], name: str, text: str) -> Member | None:
+        if text[:2] == "--":
+            return None  # a flag: its secret is the text that follows
         try:
             data = orjson.dumps({name: text})
         except TypeError:

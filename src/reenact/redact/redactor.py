@@ -57,7 +57,7 @@ class Redactor:
         return self._replacer.clean(data, json_=True)
 
     def member(self, name: str, text: str) -> Member | None:
-        """A member of an object without its secrets; None for text that JSON cannot hold. Short ones are remembered."""
+        """A member of an object without its secrets; None for text that JSON cannot hold, and a flag."""
         return self._members.get(name, text)
 
     def members(self, texts: dict[str, str]) -> list[Member] | None:
