@@ -8,10 +8,25 @@ agent.run_sync("Cancel my order ORD-5521")
 replay.verdict
 """
 
-from reenact.api import effect, load, record, recorded, replay, span, tool
+from reenact.api import (
+    aresume,
+    effect,
+    load,
+    record,
+    recorded,
+    replay,
+    restore,
+    resume,
+    snapshot,
+    span,
+    tool,
+    track,
+    untrack,
+)
 from reenact.errors import DivergenceError, RecordingError, ReenactError
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
 from reenact.model.recording import Recording, Step
+from reenact.model.state import State
 from reenact.redact import DEFAULT_RULES, SecretRules
 from reenact.search import Found, find
 
@@ -28,14 +43,21 @@ __all__ = [
     "RecordingError",
     "ReenactError",
     "SecretRules",
+    "State",
     "Step",
     "Verdict",
+    "aresume",
     "effect",
     "find",
     "load",
     "record",
     "recorded",
     "replay",
+    "restore",
+    "resume",
+    "snapshot",
     "span",
     "tool",
+    "track",
+    "untrack",
 ]

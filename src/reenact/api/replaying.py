@@ -12,7 +12,7 @@ from typing import Any
 from reenact import boundary
 from reenact.adapters import stdlib
 from reenact.api.session import UNSET, Session
-from reenact.boundary import Run
+from reenact.boundary import Run, tracked
 from reenact.errors import DivergenceError, Halt, UsageError
 from reenact.family import Replayed, replayer_of
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, merged
@@ -70,6 +70,7 @@ class Replay(Session):
             self._replayer.turnstile.set_pace(_Pace(log.times))
         self._run = Run(self._replayer, self._replayer.turnstile, replaying=True)
         self._run.family = self._family = Replayed(self._run, self.recording, log, self._plan())
+        tracked.of_run(self._run)
         stdlib.begin(self._run)
         return self._run
 
@@ -77,6 +78,7 @@ class Replay(Session):
         if self._run is None or self._replayer is None or os.getpid() != self._pid:
             return
         stdlib.end(self._run)
+        tracked.ended(self._run)
         self._replayer.finish(whole=error is None or self.recording.status == "error")
         if self._family is not None:
             self._family.finish()

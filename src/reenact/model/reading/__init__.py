@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
@@ -20,7 +20,9 @@ from reenact.model.reading import anthropic, google, openai, pydantic_ai
 from reenact.model.reading.call import Asked, Message, ModelCall, Reader, ToolCall, Usage
 from reenact.model.reading.price import cost
 from reenact.model.reading.text import content, counted, events
-from reenact.model.recording import CallRecord, Log
+
+if TYPE_CHECKING:
+    from reenact.model.recording import CallRecord, Log
 
 T = TypeVar("T")
 
