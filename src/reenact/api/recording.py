@@ -135,10 +135,10 @@ class RecordingInProgress(Session):
         patterns = tuple(self._rules.patterns)
         if self.plan is not None:
             return replace(self.plan, folder=folder, began=began)
-        how = {"patterns": patterns, "risky": self._risky, "every": self._every}
         seed = os.environ.get("PYTHONHASHSEED")
         home = str(self._store.root)
-        return Plan("record", self.id, folder, home, "", began=began, hash_seed=seed, **how)
+        plan = Plan("record", self.id, folder, home, "", began=began, patterns=patterns, hash_seed=seed)
+        return replace(plan, risky=self._risky, every=self._every)
 
     def _open(self) -> Writer | None:
         try:
@@ -269,6 +269,7 @@ def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = (
                 recording.output = await function(*args, **kwargs)
                 return recording.output
 
+        arecorded._recorded = function  # type: ignore[attr-defined]
         return arecorded
 
     @functools.wraps(function)
@@ -277,6 +278,7 @@ def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = (
             recording.output = function(*args, **kwargs)
             return recording.output
 
+    srecorded._recorded = function  # type: ignore[attr-defined]
     return srecorded
 
 

@@ -35,7 +35,7 @@ def track(
     thing: T = UNSET,
     *,
     get: Callable[[], Any] | None = None,
-    set: Callable[[Any], object] | None = None,
+    set: Callable[[Any], object] | None = None,  # noqa: A002 - the word that goes with `get`
     every: int | None = None,
 ) -> T:
     """Declare a part of the agent's state, to be kept along with its steps; returns the object.
@@ -56,10 +56,7 @@ def track(
     Raises:
         UsageError: There is nothing that could change, or the arguments do not fit together.
     """
-    if not isinstance(name, str) or not name:
-        raise UsageError(f"track({name!r}): the first argument is the state's name, a text")
-    if every is not None and (not isinstance(every, int) or every < 1):
-        raise UsageError(f"track({name!r}, every={every!r}): it is a number of steps, 1 or more")
+    _check(name, every)
     if thing is UNSET:
         if get is None:
             raise UsageError(f"track({name!r}): nothing to track; give an object, or get=... (and set=...)")
@@ -172,6 +169,13 @@ async def aresume(
 # -- within --------------------------------------------------------------------------------------------------
 
 
+def _check(name: Any, every: Any) -> None:
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"track({name!r}): the first argument is the state's name, a text")
+    if every is not None and (not isinstance(every, int) or every < 1):
+        raise UsageError(f"track({name!r}, every={every!r}): it is a number of steps, 1 or more")
+
+
 def _wanted(
     recording: Recording, state: State, names: Iterable[str], known: dict[str, tracked.Entry], *, asked: bool
 ) -> list[str]:
@@ -191,9 +195,15 @@ def _wanted(
 def _put_back(state: State, names: Iterable[str], known: dict[str, tracked.Entry]) -> State:
     done = State(state.step, state._log)
     for name in names:
+        taken = state.of(name)
+        if not taken.exact and state.step is not None:
+            warn(
+                f"the state {name!r} is put back as of step {taken.step}, the last that is known before step "
+                f"{state.step}; track({name!r}, ..., every=1) keeps each step's"
+            )
         with boundary.entered(None):
             known[name].put(state.tree(name), partial(_lost, name))
-        done._add(name, state._trees[name], state.of(name))
+        done._add(name, state._trees[name], taken)
     return done
 
 
@@ -233,7 +243,9 @@ def _home(recording: Recording) -> str | None:
     return str(path.parents[1]) if path.is_dir() and path.parent.name == "recordings" else None
 
 
-def _call(recording: Recording, program: Callable[..., Any] | None, changes: dict[str, Any]) -> Callable[[], Any]:
+def _call(
+    recording: Recording, program: Callable[..., Any] | None, changes: dict[str, Any]
+) -> Callable[[], Any]:
     if program is not None:
         if not callable(program):
             raise UsageError(f"resume: {program!r} cannot be called; give the function that runs the agent")
@@ -267,8 +279,9 @@ def _found(name: str) -> Callable[..., Any]:
             f"the recorded function {name.replace(':', '.')} is not found here: "
             f"give it, recording.resume(step, program)"
         ) from None
-    # Under @recorded it would begin a recording of its own.
-    return inspect.unwrap(found)
+    # Under @recorded, where it would be a recording of its own.
+    function: Callable[..., Any] = getattr(found, "_recorded", found)
+    return function
 
 
 def _invoke(function: Callable[..., Any], args: dict[str, Any]) -> Any:
@@ -280,7 +293,9 @@ def _invoke(function: Callable[..., Any], args: dict[str, Any]) -> Any:
     if rest and catch_all is None:
         name = f"{function.__module__}.{function.__qualname__}"
         raise UsageError(f"resume: {name}() has no argument {next(iter(rest))!r}: it is {name}{signature}")
-    given = inspect.BoundArguments(signature, OrderedDict({**known, **({catch_all: rest} if catch_all else {})}))
+    given = inspect.BoundArguments(
+        signature, OrderedDict({**known, **({catch_all: rest} if catch_all else {})})
+    )
     return function(*given.args, **given.kwargs)
 
 

@@ -10,6 +10,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from reenact.boundary.scope import Run, _scope, entered
@@ -93,14 +94,14 @@ def of_object(name: str, thing: Any, *, every: int | None = None, quiet: bool = 
 
 
 def of_functions(
-    name: str, get: Callable[[], Any], set: Callable[[Any], object] | None, *, every: int | None = None
+    name: str, get: Callable[[], Any], give: Callable[[Any], object] | None, *, every: int | None = None
 ) -> Entry:
     """The entry of a value that functions get and set."""
 
     def put(tree: Tree, lost: Callable[[str], None]) -> None:
-        if set is None:
+        if give is None:
             raise UsageError(f"{name!r} cannot be restored: it is tracked without a function to set it")
-        set(putback.made_of(tree, get, lost))
+        give(putback.made_of(tree, get, lost))
 
     return Entry(name, get, put, every=every)
 
@@ -126,7 +127,7 @@ class Tracked:
         self.due = 0
         pending = self.pending.pop(entry.name, None)
         if pending is not None and not (known is not None and known.there() and known.get() is entry.get()):
-            entry.put(pending, lambda what: None)
+            entry.put(pending, _never_mind)
 
     def drop(self, entry: Entry) -> None:
         """Track it no more."""
@@ -187,12 +188,13 @@ def live(run: Run | None = None) -> dict[str, Tree]:
     """
     found: dict[str, Tree] = {}
     for name, entry in living(run).items():
-        try:
-            with entered(None):
-                found[name] = codec.Encoder().encode(entry.get())
-        except Exception:
-            continue
+        with suppress(Exception), entered(None):
+            found[name] = codec.Encoder().encode(entry.get())
     return found
+
+
+def _never_mind(what: str) -> None:
+    """What is not in the recording is as the program has just made it."""
 
 
 def _holding(thing: Any) -> Callable[[], Any]:
@@ -214,4 +216,6 @@ def _put(thing: Any, name: str, tree: Tree, lost: Callable[[str], None]) -> None
         (thing.update if hasattr(thing, "update") else thing.extend)(made)
         return
     recorded = next(iter(tree)) if isinstance(tree, dict) and tree else type(codec.decode(tree)).__name__
-    raise UsageError(f"{name!r} cannot be restored: a {type(thing).__name__} is tracked, recorded was a {recorded}")
+    raise UsageError(
+        f"{name!r} cannot be restored: a {type(thing).__name__} is tracked, recorded was a {recorded}"
+    )

@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from reenact.cli import present, shape
+from reenact.cli import state as states
 from reenact.cli.transcript import Page, tell, tell_step
 from reenact.errors import UsageError
 from reenact.model.facts import RecordingFacts
@@ -134,6 +135,9 @@ def show(
     raw: Annotated[
         bool, typer.Option("--raw", help="The events as they are stored, one JSON object per line.")
     ] = False,
+    state: Annotated[
+        bool, typer.Option("--state", help="The tracked state as STEP was asked, or at the end.")
+    ] = False,
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -144,6 +148,13 @@ def show(
     path = LocalStore(home).find(ref)
     facts = RecordingFacts(_load(home, path))
     chosen = _chosen(step, facts.recording)
+    if state:
+        found = facts.recording.state(states.number_of(step))
+        if json:
+            present.dump(states.as_json(facts.recording, found))
+        else:
+            states.tell_state(Page(present.out(), full=full), facts.recording, found)
+        return
     if raw:
         _raw(facts, chosen, whole=not step)
         return

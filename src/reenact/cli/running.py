@@ -60,9 +60,12 @@ def record(
     tag: Annotated[
         list[str] | None, typer.Option(help="A word to find it by; may be given several times.")
     ] = None,
+    *,
     risky: Annotated[
         str,
-        typer.Option(metavar="FILTER", help="Keep the tracked state before each such effect: 'tool:cancel_*'."),
+        typer.Option(
+            metavar="FILTER", help="Keep the tracked state before each such effect: 'tool:cancel_*'."
+        ),
     ] = "",
     snapshot_every: Annotated[
         int, typer.Option(min=1, help="Look at the tracked state after so many steps.", metavar="N")

@@ -24,6 +24,7 @@ from reenact.model.shadow import SPLIT, Branch, Leaf, Node, mark, same
 
 SAME: Tree = {"$same": True}
 
+
 class Patch:
     """Writes one change.
 
@@ -57,7 +58,13 @@ class Patch:
                 return self._keys(new.kids, old.kids)
             if isinstance(new.kids, list) and isinstance(old.kids, list):
                 return self._pieces(new.kids, old.kids)
-        if around is not None and isinstance(new, Leaf) and isinstance(old, Leaf) and new.is_text and old.is_text:
+        if (
+            around is not None
+            and isinstance(new, Leaf)
+            and isinstance(old, Leaf)
+            and new.is_text
+            and old.is_text
+        ):
             return self._text(new, old, around)
         return self.whole(new)
 
@@ -69,9 +76,9 @@ class Patch:
         for key, kid in new.items():
             earlier = old.get(key)
             if kid is not earlier and (earlier is None or not same(kid, earlier)):
-                beside = new.get(previous)
+                beside = _short_text(new.get(previous))
                 named: dict[str, Tree] = {}
-                if _short_text(beside) and isinstance(kid, Leaf) and kid.is_text:
+                if beside is not None and isinstance(kid, Leaf) and kid.is_text:
                     # `{"name": "api-key", "value": "…"}`: never written without the one that may name it.
                     named = {previous: self.whole(beside)}
                     changed |= named
@@ -176,8 +183,8 @@ class _Pieces:
             items = last["new"]
         else:
             items = []
-            before = self._new[place - 1] if place else None
-            if isinstance(last, list) and _short_text(before) and _is_text(self._new[place]):
+            before = _short_text(self._new[place - 1]) if place else None
+            if isinstance(last, list) and before is not None and _is_text(self._new[place]):
                 # A flag may stand before its secret (`--api-key`, …): the two are never parted.
                 last[1] -= 1
                 if not last[1]:
@@ -191,9 +198,9 @@ def _is_text(node: Node | None) -> bool:
     return isinstance(node, Leaf) and node.is_text
 
 
-def _short_text(node: Node | None) -> Any:
+def _short_text(node: Node | None) -> Leaf | None:
     """The node, if it is a text that may name what stands beside it."""
-    return isinstance(node, Leaf) and node.is_text and len(node.data) <= SPLIT
+    return node if isinstance(node, Leaf) and node.is_text and len(node.data) <= SPLIT else None
 
 
 def _natural(new: dict[str, Any], old: dict[str, Any]) -> list[str]:

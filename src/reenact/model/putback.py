@@ -61,7 +61,9 @@ def _into_object(live: Any, fields: Mapping[str, Tree], tree: Tree, lost: Callab
         new = put_back(old, item, lost)
         if new is not old or old is None:
             # Past validators, properties and `frozen`: it is what the object was, not what somebody assigns.
-            object.__setattr__(live, name, new) if own is None or name not in own else own.__setitem__(name, new)
+            object.__setattr__(live, name, new) if own is None or name not in own else own.__setitem__(
+                name, new
+            )
     model = tree.get("$model")
     if model is not None:
         object.__setattr__(live, "__pydantic_fields_set__", set(model["set"]))

@@ -83,7 +83,11 @@ class Branch:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if not isinstance(other, Branch) or type(self.kids) is not type(other.kids) or hash(self) != hash(other):
+        if (
+            not isinstance(other, Branch)
+            or type(self.kids) is not type(other.kids)
+            or hash(self) != hash(other)
+        ):
             return False
         if isinstance(self.kids, dict) and list(self.kids) != list(other.kids):
             return False
@@ -234,7 +238,9 @@ class Look:
         """A dataclass or a pydantic model, its fields part by part."""
         tag = "$model" if shape.model else "$dataclass"
         body = old.kids.get(tag) if old is not None and isinstance(old.kids, dict) else None
-        known: Mapping[str, Node] = body.kids if isinstance(body, Branch) and isinstance(body.kids, dict) else {}
+        known: Mapping[str, Node] = (
+            body.kids if isinstance(body, Branch) and isinstance(body.kids, dict) else {}
+        )
         inner = known.get("fields")
         parts = self._keys(fields.items(), inner if isinstance(inner, Branch) else None, dict)
         if parts is None:
@@ -292,7 +298,7 @@ def _plain_key(key: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Shape:
-    """A class whose objects keep their fields in a `__dict__`: its recorded name, its fields, whether it is pydantic's."""
+    """A class whose objects keep their fields in a `__dict__`: its recorded name and fields; or one of pydantic's."""
 
     name: str
     names: tuple[str, ...]
@@ -324,7 +330,9 @@ def _shape(kind: type) -> _Shape | None:
     if issubclass(kind, (Enum, BaseException)) or not kind.__dictoffset__:
         return None
     if dataclasses.is_dataclass(kind):
-        return _Shape(codec.type_name(kind), tuple(field.name for field in dataclasses.fields(kind)), model=False)
+        return _Shape(
+            codec.type_name(kind), tuple(field.name for field in dataclasses.fields(kind)), model=False
+        )
     if hasattr(kind, "__pydantic_validator__") and hasattr(kind, "__pydantic_fields__"):
         return _Shape(codec.type_name(kind), (), model=True)
     return None

@@ -166,7 +166,9 @@ def _histories(log: Log, step: Step | None, steps: Mapping[int, int]) -> Iterato
 
 def _is_request(call: CallRecord) -> bool:
     args = call.called["args"]
-    return call.kind == "model" and "messages" in args and "provider" in args and not call.name.endswith(_OTHER)
+    return (
+        call.kind == "model" and "messages" in args and "provider" in args and not call.name.endswith(_OTHER)
+    )
 
 
 def _history(log: Log, call: CallRecord, step: Step | None) -> Tree:

@@ -91,7 +91,9 @@ class Snapshots:
         with self._lock:
             for name, entry in list(tracked.entries.items()):
                 if risky or number >= self._due.get(name, 0):
-                    self._look(tracked, entry, scope, {"call": number - 1 or None, "why": "every"}, risky=risky)
+                    self._look(
+                        tracked, entry, scope, {"call": number - 1 or None, "why": "every"}, risky=risky
+                    )
                     self._due[name] = number + (entry.every or self.every)
             tracked.due = min((self._due[name] for name in tracked.entries), default=NEVER)
 

@@ -136,4 +136,8 @@ def in_history(reply: dict[str, Any]) -> dict[str, Any]:
         kind = _kind(part)
         own = {name: item for name, item in part.items() if name != "type"} if kind else part
         parts.append({**own, "part_kind": kind} if kind else part)
-    return {"parts": parts, **{name: reply[name] for name in _IN_HISTORY if name in reply}, "kind": "response"}
+    return {
+        "parts": parts,
+        **{name: reply[name] for name in _IN_HISTORY if name in reply},
+        "kind": "response",
+    }
