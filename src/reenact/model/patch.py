@@ -12,6 +12,7 @@ that are left and then the new ones, where their order is another.
 from __future__ import annotations
 
 import marshal
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
@@ -76,7 +77,7 @@ class Patch:
         for key, kid in new.items():
             earlier = old.get(key)
             if kid is not earlier and (earlier is None or not same(kid, earlier)):
-                beside = _short_text(new.get(previous))
+                beside = _short_text(new.get(previous)) if key.lower() == "value" else None
                 named: dict[str, Tree] = {}
                 if beside is not None and isinstance(kid, Leaf) and kid.is_text:
                     # `{"name": "api-key", "value": "…"}`: never written without the one that may name it.
@@ -150,6 +151,10 @@ class Patch:
         return one
 
 
+_NAMES = 4
+_FLAG = re.compile(rb"u.{4}-[^=]*\Z", re.DOTALL)
+"""The bytes of a text that begins with a dash: what follows a flag may do so itself."""
+
 _PROBE = "x7Gq2mVt9LbRz4Kd"
 """Stands for a secret: changed under a name, the name is that of secrets."""
 
@@ -182,16 +187,25 @@ class _Pieces:
         if isinstance(last, dict) and "new" in last:
             items = last["new"]
         else:
-            items = []
-            before = _short_text(self._new[place - 1]) if place else None
-            if isinstance(last, list) and before is not None and _is_text(self._new[place]):
-                # A flag may stand before its secret (`--api-key`, …): the two are never parted.
-                last[1] -= 1
+            items = [self._patch.whole(node) for node in self._named_by(place, last)]
+            if isinstance(last, list) and items:
+                last[1] -= len(items)
                 if not last[1]:
                     self.found.pop()
-                items.append(self._patch.whole(before))
             self.found.append({"new": items})
         items.append(self._patch.whole(self._new[place]))
+
+    def _named_by(self, place: int, last: Tree) -> list[Node]:
+        """What stands before an item and may name it (`"--api-key", "…"`, `["authorization", "…"]`): never parted."""
+        if not isinstance(last, list) or not _is_text(self._new[place]):
+            return []
+        first = place
+        while place - first < min(last[1], _NAMES):
+            node = _short_text(self._new[first - 1])
+            if node is None or (first > 1 and not _FLAG.match(node.data)):
+                break
+            first -= 1
+        return list(self._new[first:place])
 
 
 def _is_text(node: Node | None) -> bool:
