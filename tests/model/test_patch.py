@@ -92,7 +92,8 @@ def large():
 # -- any state -----------------------------------------------------------------------------------------------
 
 texts = st.one_of(
-    st.text(max_size=8), st.sampled_from([LONG, LONG + "more", "x" * 600, "y" + "x" * 600, "\ud800", "$tuple"])
+    st.text(max_size=8),
+    st.sampled_from([LONG, LONG + "more", "x" * 600, "y" + "x" * 600, "\ud800", "$tuple"]),
 )
 scalars = st.one_of(
     texts,
@@ -102,7 +103,9 @@ scalars = st.one_of(
     st.none(),
     st.sampled_from([b"raw", bytes(range(256)) * 3, Mood.GOOD, dt.datetime(2026, 1, 1), 10**30]),
 )
-keys = st.one_of(st.text(max_size=4), st.sampled_from(["$keys", "$pieces", "new", "by", "\udcff", LONG]), st.integers())
+keys = st.one_of(
+    st.text(max_size=4), st.sampled_from(["$keys", "$pieces", "new", "by", "\udcff", LONG]), st.integers()
+)
 states = st.recursive(
     scalars,
     lambda inner: st.one_of(
@@ -112,7 +115,7 @@ states = st.recursive(
         st.lists(inner, max_size=4).map(tuple),
         st.lists(inner, max_size=4).map(deque),
         st.builds(Note, inner, st.integers()),
-        st.builds(lambda notes, facts: Memory(notes, facts), st.lists(inner, max_size=3), inner),
+        st.builds(Memory, st.lists(inner, max_size=3), inner),
         st.dictionaries(st.text("abc", min_size=1, max_size=4), inner, max_size=3).map(
             lambda extra: Profile.model_construct(**extra)
         ),

@@ -144,10 +144,10 @@ def resume(
         LookupError: There is no such step.
         UsageError: There is nothing to run, or an event loop runs already: then `await reenact.aresume(...)`.
     """
-    if _in_a_loop() and program is not None and inspect.iscoroutinefunction(program):
-        raise UsageError("an event loop runs here already: await reenact.aresume(...) instead of resume(...)")
     recording = source if isinstance(source, Recording) else load(source)
     call = _call(recording, program, changes)
+    if _in_a_loop() and inspect.iscoroutinefunction(call.func):
+        raise UsageError("an event loop runs here already: await reenact.aresume(...) instead of resume(...)")
     with _resumed(recording, step) as going:
         output = call()
         going.output = asyncio.run(_awaited(output)) if inspect.isawaitable(output) else output
@@ -243,9 +243,7 @@ def _home(recording: Recording) -> str | None:
     return str(path.parents[1]) if path.is_dir() and path.parent.name == "recordings" else None
 
 
-def _call(
-    recording: Recording, program: Callable[..., Any] | None, changes: dict[str, Any]
-) -> Callable[[], Any]:
+def _call(recording: Recording, program: Callable[..., Any] | None, changes: dict[str, Any]) -> partial[Any]:
     if program is not None:
         if not callable(program):
             raise UsageError(f"resume: {program!r} cannot be called; give the function that runs the agent")
@@ -265,7 +263,7 @@ def _call(
             f"argument {holes[0]!r} of {known['name'].replace(':', '.')} is not whole in the recording "
             f"(a secret, or of a type that is not loaded): give it, recording.resume(step, {holes[0]}=...)"
         )
-    return partial(_invoke, function, {**args, **changes})
+    return _bound(function, {**args, **changes})
 
 
 def _found(name: str) -> Callable[..., Any]:
@@ -284,8 +282,8 @@ def _found(name: str) -> Callable[..., Any]:
     return function
 
 
-def _invoke(function: Callable[..., Any], args: dict[str, Any]) -> Any:
-    """Call it with arguments by name, whatever its signature wants by place."""
+def _bound(function: Callable[..., Any], args: dict[str, Any]) -> partial[Any]:
+    """The call of it with arguments by name, whatever its signature wants by place."""
     signature = inspect.signature(function)
     rest = {name: value for name, value in args.items() if name not in signature.parameters}
     known = {name: value for name, value in args.items() if name not in rest}
@@ -296,7 +294,7 @@ def _invoke(function: Callable[..., Any], args: dict[str, Any]) -> Any:
     given = inspect.BoundArguments(
         signature, OrderedDict({**known, **({catch_all: rest} if catch_all else {})})
     )
-    return function(*given.args, **given.kwargs)
+    return partial(function, *given.args, **given.kwargs)
 
 
 async def _awaited(output: Any) -> Any:

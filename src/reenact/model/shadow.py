@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import marshal
+from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from functools import lru_cache
@@ -27,6 +28,10 @@ PLAIN, OWN, CODED = 0, 1, 2
 
 _MARSHAL = 2  # the last version without back-references, so that equal values have equal bytes
 _DEEP = 60
+_TRIES = 8
+_CONTAINERS = {dict, list, set, OrderedDict, Counter, deque}
+_CHANGING = {codec.type_name(kind) for kind in _CONTAINERS}
+"""No built-in container is unkept, unless it changes under our hands (or is too deep)."""
 
 
 class Leaf:
@@ -155,7 +160,7 @@ class Look:
         own = self._own(value, kind, known)
         if own is not None:
             return own
-        data = codec.dumps(self._encoder.encode(value))
+        data = codec.dumps(self._encoded(value, kind))
         return known if known is not None and known.how == CODED and data == known.data else Leaf(data, CODED)
 
     def _own(self, value: Any, kind: type, known: Leaf | None) -> Leaf | None:
@@ -260,11 +265,22 @@ class Look:
     def _tree(self, value: Any, kind: type, old: Branch | None) -> Branch | None:
         """All other containers: encoded whole at each look, and compared part by part."""
         # As it will be read: what UTF-8 cannot hold changes its shape in writing.
-        tree = codec.loads(codec.dumps(self._encoder.encode(value)))
+        tree = codec.loads(codec.dumps(self._encoded(value, kind)))
         found = self._part(tree, old)
         if not isinstance(found, Branch) or found is old:
             return old if found is old else None
         return Branch(found.kids, kind)
+
+    def _encoded(self, value: Any, kind: type) -> Tree:
+        """The value's tree. While it is made, another thread may change the value: then it is made again."""
+        unkept = self._encoder.unkept
+        before = len(unkept)
+        for left in reversed(range(_TRIES)):
+            tree = self._encoder.encode(value.copy() if kind in _CONTAINERS else value)
+            if not left or not any(name in _CHANGING for name in unkept[before:]):
+                return tree
+            del unkept[before:]
+        return None
 
     def _part(self, tree: Tree, old: Node | None) -> Node:
         data = codec.dumps(tree)

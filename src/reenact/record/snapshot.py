@@ -77,7 +77,7 @@ class Snapshots:
         self._hole = hole
         self._nodes: dict[str, Node] = {}
         self._ordinals: dict[str, int] = {}
-        self._due: dict[str, int] = {}
+        self._due: dict[str, tuple[Entry, int]] = {}
         self._warned: set[str] = set()
         self._lock = threading.RLock()
         self._busy = False
@@ -90,12 +90,14 @@ class Snapshots:
         risky = self._is_risky(number, effect, scope)
         with self._lock:
             for name, entry in list(tracked.entries.items()):
-                if risky or number >= self._due.get(name, 0):
+                known, due = self._due.get(name, (None, 0))
+                # Another object of that name is looked at at once.
+                if risky or number >= due or known is not entry:
                     self._look(
                         tracked, entry, scope, {"call": number - 1 or None, "why": "every"}, risky=risky
                     )
-                    self._due[name] = number + (entry.every or self.every)
-            tracked.due = min((self._due[name] for name in tracked.entries), default=NEVER)
+                    self._due[name] = entry, number + (entry.every or self.every)
+            tracked.due = min((self._due[name][1] for name in tracked.entries), default=NEVER)
 
     def _is_risky(self, number: int, effect: Effect, scope: Scope) -> bool:
         try:
