@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import marshal
+import operator
 from collections import Counter, OrderedDict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -28,6 +29,7 @@ PLAIN, OWN, CODED = 0, 1, 2
 
 _MARSHAL = 2  # the last version without back-references, so that equal values have equal bytes
 _DEEP = 60
+_ROW = 64
 _TRIES = 8
 _CONTAINERS = {dict, list, set, OrderedDict, Counter, deque}
 _CHANGING = {codec.type_name(kind) for kind in _CONTAINERS}
@@ -71,13 +73,17 @@ class Branch:
 
     Attributes:
         kind: The type of the living value; None for a part of a tree that had to be encoded first.
+        sums: Of a list, the bytes of each row of items, where these tell whether anything has changed.
     """
 
-    __slots__ = ("_mark", "kids", "kind")
+    __slots__ = ("_mark", "kids", "kind", "sums")
 
-    def __init__(self, kids: dict[str, Node] | list[Node], kind: type | None) -> None:
+    def __init__(
+        self, kids: dict[str, Node] | list[Node], kind: type | None, sums: Sequence[Sum | None] = ()
+    ) -> None:
         self.kids = kids
         self.kind = kind
+        self.sums = sums
         self._mark: int | None = None
 
     def __hash__(self) -> int:
@@ -104,6 +110,7 @@ class Branch:
 
 
 Node: TypeAlias = Leaf | Branch
+Sum: TypeAlias = tuple[int, tuple[type, ...], bytes]
 
 
 def mark(node: Node) -> object:
@@ -216,28 +223,47 @@ class Look:
 
     def _items(self, items: list[Any], old: Branch | None) -> Branch:
         before: list[Node] = old.kids if old is not None and isinstance(old.kids, list) else []
+        known = old.sums if old is not None else []
         kids: list[Node] = []
-        add, dumps = kids.append, marshal.dumps
-        changed = False
+        sums: list[Sum | None] = []
+        changed = len(before) != len(items)
+        for first in range(0, len(items), _ROW):
+            row, earlier = items[first : first + _ROW], before[first : first + _ROW]
+            place = first // _ROW
+            sum_ = known[place] if place < len(known) else None
+            if sum_ is not None and _sum(row, sum_[0]) == sum_:
+                kids += earlier
+                sums.append(sum_)
+                continue
+            made = self._row(row, earlier)
+            same = len(made) == len(earlier) and all(map(operator.is_, made, earlier))
+            changed |= not same
+            kids += made
+            # What will have changed at the next look as well (the last row, mostly) is summed up when it rests.
+            sums.append(_sum(row, _how(made)) if same else None)
+        if old is None or changed:
+            return Branch(kids, list, sums)
+        old.sums = sums
+        return old
+
+    def _row(self, items: list[Any], before: list[Node]) -> list[Node]:
+        kids: list[Node] = []
+        dumps = marshal.dumps
         for place, item in enumerate(items):
             earlier = before[place] if place < len(before) else None
             if type(earlier) is Leaf and earlier.how == PLAIN:
                 try:
                     if dumps(item, _MARSHAL) == earlier.data:
-                        add(earlier)
+                        kids.append(earlier)
                         continue
                 except ValueError:
                     pass
             if type(earlier) is Leaf and earlier.how == OWN:
-                kid: Node = self._leaf(item, type(item), earlier)
-                if kid is not earlier:
-                    kid = self.at(item)
+                kid = self._leaf(item, type(item), earlier)
+                kids.append(kid if kid is earlier else self.at(item))
             else:
-                kid = self.at(item, earlier)
-            add(kid)
-            changed |= kid is not earlier
-        unchanged = not changed and old is not None and len(before) == len(kids)
-        return old if old is not None and unchanged else Branch(kids, list)
+                kids.append(self.at(item, earlier))
+        return kids
 
     def _object(self, value: Any, shape: _Shape, fields: dict[str, Any], old: Branch | None) -> Branch | None:
         """A dataclass or a pydantic model, its fields part by part."""
@@ -300,6 +326,27 @@ class Look:
             ]
             same = len(before) == len(kids) and all(one is two for one, two in zip(before, kids, strict=True))
         return old if same and old is not None else Branch(kids, None)
+
+
+def _how(kids: list[Node]) -> int | None:
+    """How all of a row's pieces are kept, where a sum over it tells as much as they do."""
+    hows = {kid.how if type(kid) is Leaf else CODED for kid in kids}
+    return hows.pop() if len(hows) == 1 else None
+
+
+def _sum(items: list[Any], how: int | None) -> Sum | None:
+    """The bytes of a row at once; for objects, with their classes. None where they would not tell everything."""
+    try:
+        if how == PLAIN:
+            # No piece is of bytes, which marshal tells not from bytearrays: then neither is an equal row's.
+            return how, (), marshal.dumps(items, _MARSHAL)
+        if how == OWN:
+            kinds = tuple(map(type, items))
+            if not any(shape is None or shape.model for shape in map(_shape, set(kinds))):
+                return how, kinds, marshal.dumps([item.__dict__ for item in items], _MARSHAL)
+    except (ValueError, AttributeError):
+        pass
+    return None
 
 
 def _plain_key(key: Any) -> bool:

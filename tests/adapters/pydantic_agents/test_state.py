@@ -46,7 +46,9 @@ def agent(**options):
 def test_the_message_history_is_that_of_each_step():
     result, recording = record(lambda: agent().run_sync("go", deps=Deps()))
     whole = result.all_messages()
-    kinds = [(step.call.kind, recording.state(step.number).of("pydantic_ai.messages").exact) for step in recording]
+    kinds = [
+        (step.call.kind, recording.state(step.number).of("pydantic_ai.messages").exact) for step in recording
+    ]
     assert kinds == [("model", True), ("tool", False)] * 3 + [("model", True)]
     lengths = [len(recording.state(step.number)["pydantic_ai.messages"]) for step in recording]
     assert lengths == [1, 2, 3, 4, 5, 6, 7]
