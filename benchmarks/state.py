@@ -32,7 +32,7 @@ _HOW = (
 
 def measure(plan: Plan) -> Section:
     """Plain data, dataclasses, and how much is written."""
-    rounds, steps = (2, 40) if plan.quick else (7, _STEPS)
+    rounds, steps = (2, 40) if plan.quick else (5, _STEPS)
     section = Section("6. Tracked state", _HOW.format(steps=steps, rounds=rounds))
     table = Table(["1 MB of", "added a step", "of 20 ms", "one look", "written", "of the memory"], rows := [])
     for name, make in (("dicts and lists", Plain), ("dataclasses", Objects)):

@@ -240,7 +240,7 @@ class Look:
             changed |= not same
             kids += made
             # What will have changed at the next look as well (the last row, mostly) is summed up when it rests.
-            sums.append(_sum(row, _how(made)) if same else None)
+            sums.append(_sum(row, _way(made), new=True) if same else None)
         if old is None or changed:
             return Branch(kids, list, sums)
         old.sums = sums
@@ -328,25 +328,35 @@ class Look:
         return old if same and old is not None else Branch(kids, None)
 
 
-def _how(kids: list[Node]) -> int | None:
-    """How all of a row's pieces are kept, where a sum over it tells as much as they do."""
-    hows = {kid.how if type(kid) is Leaf else CODED for kid in kids}
-    return hows.pop() if len(hows) == 1 else None
+def _way(kids: list[Node]) -> int:
+    """How a row of pieces may be summed up."""
+    ways = {kid.how if type(kid) is Leaf else _way_of(kid.kind) for kid in kids}  # type: ignore[union-attr]
+    return ways.pop() if len(ways) == 1 else CODED
 
 
-def _sum(items: list[Any], how: int | None) -> Sum | None:
+def _way_of(kind: type | None) -> int:
+    if kind is dict or kind is list:
+        return PLAIN
+    shape = _shape(kind) if kind is not None else None
+    return OWN if shape is not None and not shape.model else CODED
+
+
+def _sum(items: list[Any], way: int, *, new: bool = False) -> Sum | None:
     """The bytes of a row at once; for objects, with their classes. None where they would not tell everything."""
+    if way == CODED:
+        return None
     try:
-        if how == PLAIN:
-            # No piece is of bytes, which marshal tells not from bytearrays: then neither is an equal row's.
-            return how, (), marshal.dumps(items, _MARSHAL)
-        if how == OWN:
-            kinds = tuple(map(type, items))
-            if not any(shape is None or shape.model for shape in map(_shape, set(kinds))):
-                return how, kinds, marshal.dumps([item.__dict__ for item in items], _MARSHAL)
-    except (ValueError, AttributeError):
-        pass
-    return None
+        kinds = tuple(map(type, items)) if way == OWN else ()
+        if any(_way_of(kind) != OWN for kind in set(kinds)):
+            return None
+        parts = [item.__dict__ for item in items] if way == OWN else items
+        data = marshal.dumps(parts, _MARSHAL)
+        if new:
+            # marshal takes anything with a buffer for bytes. orjson takes none: an equal row has none either.
+            orjson.dumps(parts)
+    except (ValueError, TypeError, AttributeError):
+        return None
+    return way, kinds, data
 
 
 def _plain_key(key: Any) -> bool:
