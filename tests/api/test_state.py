@@ -273,6 +273,7 @@ def test_functions_can_be_tracked():
         ((("a", "text"), {}), "type str cannot change in place"),
         ((("a", None), {}), "type NoneType"),
         ((("a", Slotted()), {}), "a Slotted has no attributes"),
+        ((("a", dict.fromkeys), {}), "a function is tracked by its name"),
         ((("a",), {}), "nothing to track"),
         ((("a", {}), {"get": dict}), "an object or functions, not both"),
         (((7, {}), {}), "the state's name, a text"),

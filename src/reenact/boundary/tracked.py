@@ -6,6 +6,7 @@ to every run that begins from then on. Objects are held weakly where Python can;
 
 from __future__ import annotations
 
+import inspect
 import threading
 import weakref
 from collections import deque
@@ -64,6 +65,10 @@ def of_object(name: str, thing: Any, *, every: int | None = None, quiet: bool = 
         raise UsageError(
             f"track({name!r}): a value of type {type(thing).__name__} cannot change in place, so there is nothing "
             f"to see; give what holds it, or functions: track({name!r}, get=..., set=...)"
+        )
+    if inspect.isroutine(thing):
+        raise UsageError(
+            f"track({name!r}): a function is tracked by its name: track({name!r}, get=..., set=...)"
         )
     whole = _is_known(thing)
     if not whole and not hasattr(thing, "__dict__"):
