@@ -7,19 +7,17 @@ refers to the living objects, which go on changing: a node is what it was when i
 
 from __future__ import annotations
 
-import dataclasses
 import marshal
 import operator
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from enum import Enum
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 import orjson
 
 from reenact.model import codec
 from reenact.model.event import Tree
+from reenact.model.fields import Shape, shape_of, without_fields
 
 SPLIT = 512
 """From how many bytes on a container is looked at part by part. What is smaller is written whole, so that a name and
@@ -172,7 +170,7 @@ class Look:
 
     def _own(self, value: Any, kind: type, known: Leaf | None) -> Leaf | None:
         """An object of plain fields: its bytes made in C, in a tenth of the time that encoding it takes."""
-        shape = _shape(kind)
+        shape = shape_of(kind)
         if shape is None or (fields := shape.parts(value)) is None or (given := shape.given(value)) is None:
             return None
         try:
@@ -194,7 +192,7 @@ class Look:
             return found if found is not None else self._tree(value, kind, old)
         if kind is list:
             return self._items(list(value), old)
-        shape = _shape(kind)
+        shape = shape_of(kind)
         if shape is not None and (fields := shape.parts(value)) is not None:
             return self._object(value, shape, fields, old)
         return self._tree(value, kind, old)
@@ -265,7 +263,7 @@ class Look:
                 kids.append(self.at(item, earlier))
         return kids
 
-    def _object(self, value: Any, shape: _Shape, fields: dict[str, Any], old: Branch | None) -> Branch | None:
+    def _object(self, value: Any, shape: Shape, fields: dict[str, Any], old: Branch | None) -> Branch | None:
         """A dataclass or a pydantic model, its fields part by part."""
         tag = "$model" if shape.model else "$dataclass"
         body = old.kids.get(tag) if old is not None and isinstance(old.kids, dict) else None
@@ -278,7 +276,7 @@ class Look:
             return None
         kids: dict[str, Node] = {"type": self._coded(shape.name, known), "fields": parts}
         if shape.model:
-            rest = self._encoder.encode(_without_fields(value))["$model"]
+            rest = self._encoder.encode(without_fields(value))["$model"]
             kids |= {name: self._coded(rest[name], known, name) for name in rest if name not in kids}
         if list(known) == list(kids) and all(known[name] is kid for name, kid in kids.items()):
             return old
@@ -337,7 +335,7 @@ def _way(kids: list[Node]) -> int:
 def _way_of(kind: type | None) -> int:
     if kind is dict or kind is list:
         return PLAIN
-    shape = _shape(kind) if kind is not None else None
+    shape = shape_of(kind) if kind is not None else None
     return OWN if shape is not None and not shape.model else CODED
 
 
@@ -367,54 +365,3 @@ def _plain_key(key: Any) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Shape:
-    """A class whose objects keep their fields in a `__dict__`: its recorded name and fields; or one of pydantic's."""
-
-    name: str
-    names: tuple[str, ...]
-    model: bool
-
-    def parts(self, value: Any) -> dict[str, Any] | None:
-        """The fields of an object, or None where they lie elsewhere."""
-        own: dict[str, Any] = value.__dict__
-        if self.model:
-            return own.copy()
-        if tuple(own) == self.names:
-            return own
-        try:
-            return {name: own[name] for name in self.names}
-        except KeyError:
-            return None
-
-    def given(self, value: Any) -> tuple[Any, ...] | None:
-        """What a pydantic model has beside its fields, or None where that is more than which of them were set."""
-        if not self.model:
-            return ()
-        if value.__pydantic_extra__ or value.__pydantic_private__:
-            return None
-        return (sorted(value.__pydantic_fields_set__),)
-
-
-@lru_cache(1024)
-def _shape(kind: type) -> _Shape | None:
-    if issubclass(kind, (Enum, BaseException)) or not kind.__dictoffset__:
-        return None
-    if dataclasses.is_dataclass(kind):
-        return _Shape(
-            codec.type_name(kind), tuple(field.name for field in dataclasses.fields(kind)), model=False
-        )
-    if hasattr(kind, "__pydantic_validator__") and hasattr(kind, "__pydantic_fields__"):
-        return _Shape(codec.type_name(kind), (), model=True)
-    return None
-
-
-def _without_fields(value: Any) -> Any:
-    """The same model without its fields, for what else is to be kept of it."""
-    bare = object.__new__(type(value))
-    object.__setattr__(bare, "__dict__", {})
-    for name in ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"):
-        object.__setattr__(bare, name, getattr(value, name, None))
-    return bare
