@@ -141,6 +141,8 @@ class Look:
         try:
             if type(old) is Branch and old.kind is kind:
                 return self._branch(value, kind, old) or self._leaf(value, kind, None)
+            if _is_large(value, kind) and self._depth <= _DEEP and (found := self._branch(value, kind, None)):
+                return found
             leaf = self._leaf(value, kind, old)
             if leaf is old or len(leaf.data) <= SPLIT or self._depth > _DEEP:
                 return leaf
@@ -324,6 +326,15 @@ class Look:
             ]
             same = len(before) == len(kids) and all(one is two for one, two in zip(before, kids, strict=True))
         return old if same and old is not None else Branch(kids, None)
+
+
+def _is_large(value: Any, kind: type, *, inside: bool = True) -> bool:
+    """Whether it is seen at once that a container is to be looked at part by part: encoding it whole to see costs."""
+    if kind is list or kind is dict:
+        return len(value) > SPLIT
+    if not inside or (shape := shape_of(kind)) is None:
+        return False
+    return any(_is_large(part, type(part), inside=False) for part in (shape.parts(value) or {}).values())
 
 
 def _way(kids: list[Node]) -> int:
