@@ -12,10 +12,25 @@ from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reenact.api import effect, load, record, recorded, replay, span, tool
+    from reenact.api import (
+        aresume,
+        effect,
+        load,
+        record,
+        recorded,
+        replay,
+        restore,
+        resume,
+        snapshot,
+        span,
+        tool,
+        track,
+        untrack,
+    )
     from reenact.errors import DivergenceError, RecordingError, ReenactError
     from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
     from reenact.model.recording import Recording, Step
+    from reenact.model.state import State
     from reenact.redact import DEFAULT_RULES, SecretRules
     from reenact.search import Found, find
 
@@ -32,16 +47,23 @@ __all__ = [
     "RecordingError",
     "ReenactError",
     "SecretRules",
+    "State",
     "Step",
     "Verdict",
+    "aresume",
     "effect",
     "find",
     "load",
     "record",
     "recorded",
     "replay",
+    "restore",
+    "resume",
+    "snapshot",
     "span",
     "tool",
+    "track",
+    "untrack",
 ]
 
 # Each name is imported when it is first asked for: a program that decorates its tools, and is not recorded today,
@@ -50,9 +72,11 @@ _PLACES = {
     "api.effects": ("effect", "span", "tool"),
     "api.recording": ("record", "recorded"),
     "api.replaying": ("load", "replay"),
+    "api.state": ("aresume", "restore", "resume", "snapshot", "track", "untrack"),
     "errors": ("DivergenceError", "RecordingError", "ReenactError"),
     "model.divergence": ("Departure", "Divergence", "Mismatch", "Verdict"),
     "model.recording": ("Recording", "Step"),
+    "model.state": ("State",),
     "redact": ("DEFAULT_RULES", "SecretRules"),
     "search": ("Found", "find"),
 }

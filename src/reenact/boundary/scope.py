@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from reenact.boundary.call import Handler
+    from reenact.boundary.tracked import Tracked
     from reenact.boundary.turnstile import Turnstile
 
 _scope: ContextVar[Scope | None] = ContextVar("reenact_scope", default=None)
@@ -44,7 +45,7 @@ class Family(Protocol):
 class Run:
     """One recording or replay under way: who answers, and in which order outcomes reach the program."""
 
-    __slots__ = ("__weakref__", "family", "handler", "lock", "replaying", "root", "turnstile")
+    __slots__ = ("__weakref__", "family", "handler", "lock", "replaying", "root", "tracked", "turnstile")
 
     def __init__(
         self, handler: Handler, turnstile: Turnstile, *, replaying: bool, root: str = "main"
@@ -55,6 +56,7 @@ class Run:
         self.lock = threading.RLock()
         self.root = Scope(root, self)
         self.family: Family | None = None
+        self.tracked: Tracked | None = None
 
 
 class Scope:

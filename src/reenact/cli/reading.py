@@ -12,6 +12,7 @@ import typer
 from rich.text import Text
 
 from reenact.cli import present, shape
+from reenact.cli import state as states
 from reenact.cli.transcript import Page, tell, tell_step
 from reenact.errors import UsageError
 from reenact.model.facts import RecordingFacts
@@ -144,6 +145,9 @@ def show(
     raw: Annotated[
         bool, typer.Option("--raw", help="The events as they are stored, one JSON object per line.")
     ] = False,
+    state: Annotated[
+        bool, typer.Option("--state", help="The tracked state as STEP was asked, or at the end.")
+    ] = False,
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -157,6 +161,13 @@ def show(
     wanted = Filter(filter)
     facts = RecordingFacts(_load(home, path))
     within = _chosen(step, facts.recording)
+    if state:
+        found = facts.recording.state(states.number_of(step))
+        if json:
+            present.dump(states.as_json(facts.recording, found))
+        else:
+            states.tell_state(Page(present.out(), full=full), facts.recording, found)
+        return
     chosen: Sequence[int] = (
         [number for number in facts.where(wanted) if number in within] if filter else within
     )

@@ -17,7 +17,9 @@ from reenact.boundary import Scope, Ticket
 from reenact.model import codec
 from reenact.model.event import Effect, Failure, Outcome, Tree, Value
 from reenact.model.exact import exact
+from reenact.model.patch import clean_by
 from reenact.record.question import Questions
+from reenact.record.snapshot import Snapshots
 from reenact.redact import Redactor, StreamRedactor
 from reenact.store.writer import Writer, warn
 
@@ -46,12 +48,17 @@ class Recorder:
         self._questions = Questions(redactor)
         self._streams: dict[int, StreamRedactor] = {}
         self._warned: set[str] = set()
+        self.snapshots = Snapshots(self._stamped, self._encoder, clean_by(redactor.line), self._hole)
 
     # -- the handler -----------------------------------------------------------------------------------------
 
     def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Ticket:
         number = next(self._numbers)
         try:
+            tracked = scope.run.tracked
+            if tracked is not None and (number >= tracked.due or self.snapshots.risky is not None):
+                self.snapshots.before(number, effect, scope)
+            self.snapshots.last = number
             self._called(number, effect, scope, ordinal)
         except Exception as error:
             self._failed(error)
@@ -178,6 +185,12 @@ class Recorder:
 
     def _write(self, line: dict[str, Tree]) -> None:
         self._writer.append(self._redactor.line(codec.dumps(line)))
+
+    def _stamped(self, line: dict[str, Tree]) -> None:
+        self._write({**line, "t": self._now()})
+
+    def _hole(self, text: str) -> None:
+        self.note("hole", text)
 
     def _encoder(self) -> codec.Encoder:
         return codec.Encoder(raw=self._redactor.raw, blob=self._writer.blob)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
@@ -20,7 +20,9 @@ from reenact.model.reading.call import Asked, Message, ModelCall, Reader, ToolCa
 from reenact.model.reading.growing import Memory
 from reenact.model.reading.price import cost
 from reenact.model.reading.text import content, counted, events
-from reenact.model.recording import CallRecord, Log
+
+if TYPE_CHECKING:
+    from reenact.model.recording import CallRecord, Log
 
 __all__ = [
     "Message",
