@@ -8,10 +8,10 @@ agent.run_sync("Cancel my order ORD-5521")
 replay.verdict
 """
 
-from reenact.api import effect, load, record, recorded, replay, span, tool
-from reenact.errors import DivergenceError, RecordingError, ReenactError
+from reenact.api import Recording, effect, fork, load, record, recorded, replay, span, tool
+from reenact.errors import DivergenceError, ForkStopped, RecordingError, ReenactError
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
-from reenact.model.recording import Recording, Step
+from reenact.model.recording import Step
 from reenact.redact import DEFAULT_RULES, SecretRules
 from reenact.search import Found, find
 
@@ -22,6 +22,7 @@ __all__ = [
     "Departure",
     "Divergence",
     "DivergenceError",
+    "ForkStopped",
     "Found",
     "Mismatch",
     "Recording",
@@ -32,6 +33,7 @@ __all__ = [
     "Verdict",
     "effect",
     "find",
+    "fork",
     "load",
     "record",
     "recorded",

@@ -23,7 +23,7 @@ import orjson
 
 from reenact.adapters import stdlib
 from reenact.adapters.stdlib import processes
-from reenact.boundary import RecordingTurnstile, Run, Scope, entered
+from reenact.boundary import RecordingTurnstile, ReplayingTurnstile, Run, Scope, entered
 from reenact.boundary.scope import _scope
 from reenact.errors import CorruptRecording
 from reenact.model.divergence import Departure, Divergence, Verdict, merged, verdict_of, verdict_tree
@@ -44,7 +44,9 @@ _PATIENCE = 0.05
 Ending = Callable[[int | None], None]
 
 
-def replayer_of(recording: Recording, log: Log, options: Mapping[str, Any]) -> Replayer:
+def replayer_of(
+    recording: Recording, log: Log, options: Mapping[str, Any], turnstile: ReplayingTurnstile | None = None
+) -> Replayer:
     """The replayer of one process of a recording."""
     steps = {step.call.number: step.number for step in recording if step.log is log}
     header = recording.header
@@ -52,7 +54,7 @@ def replayer_of(recording: Recording, log: Log, options: Mapping[str, Any]) -> R
         rules_of(header), salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ)
     )
     known = {name: options[name] for name in OPTIONS if name in options}
-    return Replayer(log, redactor, steps=steps, **known)
+    return Replayer(log, redactor, steps=steps, turnstile=turnstile, **known)
 
 
 def rules_of(header: Mapping[str, Tree], patterns: Sequence[str] = ()) -> SecretRules:
@@ -126,7 +128,7 @@ class Replayed:
 
     @property
     def _replayer(self) -> Replayer:
-        handler = self._run.handler
+        handler = getattr(self._run.handler, "replayer", self._run.handler)
         assert isinstance(handler, Replayer)
         return handler
 
@@ -306,6 +308,7 @@ class Member:
         else:
             # Forked: what refers to the parent's run is this process's from here on.
             run.handler, run.turnstile, run.lock = handler, turnstile, threading.RLock()
+            run.came, run.replaying = None, replaying
             run.root = Scope(self.plan.process, run)
         on_exit(self.finish)
         return run

@@ -81,7 +81,9 @@ class ForkingTurnstile(ReplayingTurnstile):
         given_up: Callable[[], bool],
         when: float | None = None,
     ) -> None:
-        (self._after if self._open else super()).push(loop, order, release, given_up, when)
+        self._after.push(loop, order, release, given_up, when) if self._open else super().push(
+            loop, order, release, given_up, when
+        )
 
     def _released(self, order: int) -> bool:
         # Those that waited for their turn keep it among each other.
@@ -118,30 +120,31 @@ class ForkingTurnstile(ReplayingTurnstile):
             return super()._alone(me)
         # Whoever waits to be cancelled waits in vain only where nothing at all can happen any more.
         loop = asyncio.get_running_loop()
-        watched = getattr(getattr(loop, "_selector", None), "get_map", dict)()
-        return not self._outstanding and not getattr(loop, "_scheduled", ()) and len(watched or ()) <= 1
+        selector = getattr(loop, "_selector", None)
+        sockets = len(selector.get_map() or ()) - 1 if selector is not None else 0
+        return not self._outstanding and not getattr(loop, "_scheduled", ()) and sockets <= 0
 
     def settle(self) -> None:
         if self._open:
             self._after.settle()
 
     def thread_started(self) -> None:
-        (self._after if self._open else super()).thread_started()
+        self._after.thread_started() if self._open else super().thread_started()
 
     def thread_begins(self) -> None:
-        (self._after if self._open else super()).thread_begins()
+        self._after.thread_begins() if self._open else super().thread_begins()
 
     def thread_ends(self) -> None:
-        (self._after if self._open else super()).thread_ends()
+        self._after.thread_ends() if self._open else super().thread_ends()
 
     def blocks(self) -> None:
-        (self._after if self._open else super()).blocks()
+        self._after.blocks() if self._open else super().blocks()
 
     def unblocks(self) -> None:
-        (self._after if self._open else super()).unblocks()
+        self._after.unblocks() if self._open else super().unblocks()
 
     def woken(self, thread: int) -> None:
-        (self._after if self._open else super()).woken(thread)
+        self._after.woken(thread) if self._open else super().woken(thread)
 
     def rests(self, loop: asyncio.AbstractEventLoop) -> None:
         if not self._open:

@@ -24,7 +24,7 @@ from reenact.model.recording import CallRecord, Log
 
 T = TypeVar("T")
 
-__all__ = ["Message", "ModelCall", "Reader", "ToolCall", "Usage", "add_reader", "cost", "read"]
+__all__ = ["Message", "ModelCall", "Reader", "ToolCall", "Usage", "add_reader", "asks_model", "cost", "read"]
 
 
 class Exchange:
@@ -88,6 +88,13 @@ def read(log: Log, call: CallRecord) -> ModelCall | None:
         if found is not None:
             return found
     return None
+
+
+def asks_model(kind: str, name: str) -> bool:
+    """Whether an effect of that kind and name asks a language model."""
+    return kind == "model" or (
+        kind == "http" and name.startswith("POST ") and name.rstrip("/").endswith(_PATHS)
+    )
 
 
 def add_reader(reader: Reader, kind: str) -> None:
