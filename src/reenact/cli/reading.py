@@ -10,13 +10,14 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from reenact.cli import present, shape
+from reenact.cli import forking, present, shape
 from reenact.cli.transcript import Page, tell, tell_step
 from reenact.errors import UsageError
 from reenact.model.facts import RecordingFacts
 from reenact.model.filter import Filter
 from reenact.model.recording import Recording
 from reenact.model.summary import Summary, summarise
+from reenact.store import shared
 from reenact.store.index import Hit, Index
 from reenact.store.local import EVENTS, LocalStore
 
@@ -69,9 +70,14 @@ def list_(
         list[str] | None,
         typer.Option(help="Only with this tag; may be given several times.", show_default=False),
     ] = None,
-    status: Annotated[str, typer.Option(help="Only ok, error, unsealed or broken.", show_default=False)] = "",
+    status: Annotated[
+        str, typer.Option(help="Only ok, error, stopped, unsealed or broken.", show_default=False)
+    ] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many, the newest first.")] = 30,
     all: Annotated[bool, typer.Option("--all", "-a", help="All of them.")] = False,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Forks under the recordings that they come from.")
+    ] = False,
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -80,8 +86,8 @@ def list_(
     A filter finds those in which some step is as it says: [bold]reenact list 'tool:cancel_order and error'[/bold].
     `reenact list` says "found in" which steps. docs/filters.md has the language.
     """
-    if status and status not in ("ok", "error", "unsealed", "broken"):
-        raise UsageError(f"--status {status}: it is one of ok, error, unsealed, broken")
+    if status and status not in ("ok", "error", "stopped", "unsealed", "broken"):
+        raise UsageError(f"--status {status}: it is one of ok, error, stopped, unsealed, broken")
     wanted = Filter(" ".join(filter or ()))
     index = Index(LocalStore(home))
     with present.progress("reading new recordings") as report:
@@ -95,7 +101,11 @@ def list_(
         hits = [hit for hit in index.search(wanted) if hit.summary.id in there]
     shown = hits if all else hits[:limit]
     if json:
-        present.dump([shape.listed(hit) for hit in shown])
+        origins = shared.origins(index.store.recordings)
+        present.dump([shape.listed(hit, origins.get(hit.summary.id)) for hit in shown])
+    elif shown and tree:
+        found = [hit.summary for hit in shown]
+        present.out().print(forking.drawn(found, shared.origins(index.store.recordings)))
     elif shown:
         steps = {hit.summary.id: hit.steps for hit in shown if wanted.about_steps}
         table = present.listed(
@@ -202,7 +212,11 @@ def _head(page: Page, facts: RecordingFacts) -> None:
     page.line(Text(" · ".join(part for part in parts if part), "dim"))
     if line.tags:
         page.line(Text(present.one_line(" ".join(f"#{tag}" for tag in line.tags)), "magenta"))
+    if (said := shared.origin(recording.header)) is not None:
+        page.line(Text(f"{said.how or 'child'} of {said.id}, step {said.step}", "cyan"))
     _origin(page, recording)
+    if reason := (recording.logs[0].sealed or {}).get("reason"):
+        page.block("stopped", str(reason), 0, "yellow")
     if line.problem:
         page.block("ended with", line.problem, 0, "red")
     if recording.status == "unsealed":

@@ -123,12 +123,13 @@ class LocalStore:
         """Read one recording."""
         return load(self.find(ref))
 
-    def remove(self, ref: str | os.PathLike[str]) -> str:
-        """Delete one recording and its blobs; returns its id. Forks of it are made whole before."""
+    def remove(self, ref: str | os.PathLike[str], *, detached: bool = False) -> str:
+        """Delete one recording and its blobs; returns its id. Forks of it are made whole before, unless they are."""
         path = self.find(ref)
         if path.parent != self.recordings:
             raise NotARecording(f"{path} lies outside the store; delete it as a file")
-        shared.detach(self.recordings, [path.name])
+        if not detached:
+            shared.detach(self.recordings, [path.name])
         shutil.rmtree(path)
         return path.name
 
