@@ -141,11 +141,13 @@ def flatten(folder: Path, target: Path | None = None) -> None:
     place = target or folder
     data = whole((folder / EVENTS).read_bytes(), folder)
     fetch(data, [folder, *ancestors(folder)], place)
-    part = place / ".events.part"
+    part, written = place / ".events.part", (folder / EVENTS).stat()
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
+    # It is no newer than it was.
+    os.utime(part, ns=(written.st_atime_ns, written.st_mtime_ns))
     part.replace(place / EVENTS)
 
 
