@@ -132,6 +132,10 @@ class Replayed:
         assert isinstance(handler, Replayer)
         return handler
 
+    def knows(self, scope: Scope, name: str) -> bool:
+        """Whether the process that is about to be started was recorded. Counts nothing."""
+        return f"{scope.path}/{name}.{scope.peek('+' + name)}" in self._log.spawned
+
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         """Find the recorded process; an unknown one is a departure."""
         path = scope.child(name).path

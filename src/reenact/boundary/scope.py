@@ -109,6 +109,10 @@ class Scope:
             self._ordinals[label] = ordinal + 1
         return ordinal
 
+    def peek(self, label: str) -> int:
+        """What `count` would give."""
+        return self._ordinals.get(label, 0)
+
     def child(self, name: str) -> Scope:
         """The scope of a task, thread or job that is started here."""
         path = f"{self.path}/{name}.{self.count('+' + name)}"

@@ -35,6 +35,8 @@ class Forked:
 
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         """The program starts a process."""
+        if not self._replayed.knows(scope, name):
+            self._forker.departs()
         now = self._now
         path = now.spawning(scope, name, command)
         if now is self._replayed and path is not None:

@@ -209,8 +209,14 @@ class Forker:
         return self.replayer.poison
 
     def lets_live(self, kind: str, label: str) -> bool:
-        """Whether the user lets that through to the world."""
-        return self.replayer.lets_live(kind, label)
+        """Whether that may reach the world past the boundary. Behind an edit it is a departure like any question."""
+        return self.replayer.lets_live(kind, label) or self.departs()
+
+    def departs(self) -> bool:
+        """The program does what the parent did not: behind an edit, that is where the fork goes live."""
+        if self.reached and not self.gone_live and self.replayer.poison is None:
+            self.replayer.go_live()
+        return self.gone_live
 
     def refuse(self, address: str, detail: str, hint: str = "") -> Halt:
         """Input that crossed no boundary, before the step."""
