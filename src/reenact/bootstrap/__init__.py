@@ -8,26 +8,36 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from time import sleep
+from types import TracebackType
+from typing import Any
 
 from reenact import adapters, api, family
+from reenact.adapters.stdlib import seal
 from reenact.bootstrap import stdin
-from reenact.bootstrap.block import Block
-from reenact.bootstrap.forking import ForkedBlock, ForkedProgram
-from reenact.bootstrap.output import compare
-from reenact.bootstrap.process import Process, Watch, options, tell
+from reenact.bootstrap.forking import Forking, tell
+from reenact.bootstrap.output import Output, compare
+from reenact.boundary import current, entered
 from reenact.boundary.scope import _scope
-from reenact.errors import DivergenceError, Halt, ProgramError, ReenactError
+from reenact.errors import DivergenceError, ForkStopped, Halt, ProgramError, ReenactError, UsageError
 from reenact.family import Member
 from reenact.model import codec
-from reenact.model.divergence import Verdict, merged
+from reenact.model.divergence import Departure, Divergence, Verdict, merged, verdict_tree
 from reenact.model.event import Tree
 from reenact.model.recording import Recording
 from reenact.plan import Plan, take
+from reenact.record.program import packages
 from reenact.redact import DEFAULT_RULES
+from reenact.replay.replayer import Replayer
 from reenact.store.local import load
 from reenact.store.writer import warn
+
+_PROMPT = 3.0
+"""Seconds that a program has to end by itself once its replay has diverged."""
 
 
 def begin() -> None:
@@ -49,23 +59,19 @@ def _follow(plan: Plan) -> None:
         plan = plan.child("main~1")
         if plan.mode == "fork":
             raise ProgramError("the command starts several Pythons, and only one can be forked")
-    process: Process
+    process: _Process
     if plan.process != "main":
         process = _Joined(plan)
     elif plan.mode == "record":
         process = _Recorded(plan)
+    elif load(Path(plan.folder)).header.get("entry") == "block":
+        process = _ForkedBlock(plan) if plan.mode == "fork" else _Block(plan)
     elif plan.mode == "fork":
-        process = ForkedBlock(plan) if _of_block(plan) else ForkedProgram(plan)
-    elif _of_block(plan):
-        process = Block(plan)
+        process = _Forked(plan)
     else:
         process = _Replayed(plan)
     family.on_exit(process.end)
     sys.exit = process.exit  # type: ignore[assignment]
-
-
-def _of_block(plan: Plan) -> bool:
-    return load(Path(plan.folder)).header.get("entry") == "block"
 
 
 def _give_up(plan: Plan, text: str) -> None:
@@ -76,7 +82,45 @@ def _give_up(plan: Plan, text: str) -> None:
     warn(f"this process is not recorded: {text}")
 
 
-class _Recorded(Process):
+class _Process:
+    """What all of them share: how the program ends, and what it writes."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.output = Output()
+        self._exit: Any = sys.exit
+        self._exited: Any = None
+        self._left = False
+        self.output.install()
+
+    def exit(self, status: Any = None, /) -> None:
+        """`sys.exit`: its argument is the only thing that tells what the exit status will be."""
+        if threading.current_thread() is threading.main_thread():
+            self._left, self._exited = True, status
+        self._exit(status)
+
+    def end(self, code: int | None) -> None:
+        """The process ends, with that status where it is known."""
+        raise NotImplementedError
+
+    def status(self, code: int | None) -> tuple[int | None, BaseException | None]:
+        """The exit status, as far as it is known here, and the error that the program ended with."""
+        if code is not None:
+            return code, None
+        if self._left:
+            given = self._exited
+            return (given if isinstance(given, int) else 0 if given is None else 1), None
+        error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+        if isinstance(error, BaseException):
+            return (None if isinstance(error, KeyboardInterrupt) else 1), error
+        return 0, None
+
+    def ending(self, code: int | None) -> dict[str, Tree]:
+        """What the seal says of the program's end."""
+        return {"exit": code, "stdout": self.output.tree(), "packages": _imported()}
+
+
+class _Recorded(_Process):
     """The first Python of a command that is recorded."""
 
     def __init__(self, plan: Plan) -> None:
@@ -101,7 +145,7 @@ class _Recorded(Process):
         self._session._end(error)
 
 
-class _Joined(Process):
+class _Joined(_Process):
     """A process that the program has started, or another Python of the command."""
 
     def __init__(self, plan: Plan) -> None:
@@ -112,7 +156,7 @@ class _Joined(Process):
         stdin.install(self.output.write)
         _scope.set(run.root)
         if self._member.replayer is not None:
-            Watch(self._member.replayer).install()
+            _Watch(self._member.replayer).install()
         family.report(self._member.plan)
 
     def end(self, code: int | None) -> None:
@@ -123,7 +167,7 @@ class _Joined(Process):
         self._member.finish(status, ending=ending)
 
 
-class _Replayed(Process):
+class _Replayed(_Process):
     """The first Python of a command that is replayed."""
 
     def __init__(self, plan: Plan) -> None:
@@ -133,7 +177,7 @@ class _Replayed(Process):
         stdin.install(self.output.write, tty=bool(tty.get("stdin")))
         self.session = _replay(self.recording, plan)
         self.session.__enter__()
-        Watch(self.session.replayer).install()
+        _Watch(self.session.replayer).install()
         family.report(plan)
 
     def end(self, code: int | None) -> None:
@@ -142,7 +186,7 @@ class _Replayed(Process):
         verdict = _ended(self.session, None if isinstance(error, Halt) else error)
         if not verdict.divergences and not self.plan.options.get("silent"):
             verdict = merged([verdict, self._compared()])
-        tell(self.plan, verdict, exit=status)
+        _report(self.plan, verdict, exit=status)
 
     def _compared(self) -> Verdict:
         sealed = self.recording.logs[0].sealed or {}
@@ -155,13 +199,179 @@ class _Replayed(Process):
         )
 
 
+class _Block(_Process):
+    """A program of which one `record()` block is replayed; what is around it runs, but reaches no network."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.recording = load(Path(plan.folder))
+        super().__init__(plan)
+        self.session: api.Replay | None = None
+        self._outside: list[Divergence] = []
+        family.report(plan)
+        adapters.install()
+        api.substitute(self._claimed)
+        sys.addaudithook(self._hear)
+
+    def _claimed(self, name: str, ordinal: int) -> api.Replay | None:
+        header = self.recording.header
+        if self.session is not None or (name, ordinal) != (
+            self.recording.name,
+            int(header.get("ordinal") or 0),
+        ):
+            return None
+        self.session = _Claimed(self.recording, self.plan)
+        return self.session
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event not in ("socket.connect", "socket.getaddrinfo") or current() is not None or self._outside:
+            return
+        thread = threading.current_thread()
+        if getattr(thread, "_reenact_own", False) or "socket" in self.plan.options.get("live", ()):
+            return
+        place = seal._place(arguments[1] if event == "socket.connect" else arguments[0])
+        detail = f"the program reached for {place} outside of the recorded block"
+        hint = "let it through: live=['socket']"
+        found = Divergence(Departure.EXTRA, f"outside/socket:{place}", None, (), detail, hint)
+        self._outside.append(found)
+        _Watch(None).halted()
+        raise Halt(found)
+
+    def end(self, code: int | None) -> None:
+        status, _ = self.status(code)
+        if self.session is not None:
+            verdicts = [self.session.verdict]
+        else:
+            detail = f"the program ended without coming to its block record({self.recording.name!r})"
+            found = () if self._outside else (Divergence(Departure.MISSING, "main", None, (), detail),)
+            verdicts = [Verdict(self.recording.id, divergences=found)]
+        verdicts.append(Verdict(self.recording.id, divergences=tuple(self._outside)))
+        _report(self.plan, merged(verdicts), exit=status)
+
+
+class _Claimed(api.Replay):
+    """The replay in the place of a block."""
+
+    def __init__(self, recording: Recording, plan: Plan) -> None:
+        super().__init__(recording, _options(plan), plan.options.get("pace", "fast"))
+
+    def _begin(self) -> Any:
+        run = super()._begin()
+        _Watch(self.replayer).install()
+        return run
+
+
+class _Forked(_Process):
+    """The first Python of a command that is forked."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.session = Forking(plan, _Watch(None).halted)
+        tty = (self.session.parent.header.get("program") or {}).get("tty") or {}
+        stdin.install(self.output.write, tty=bool(tty.get("stdin")))
+        self.session.__enter__()
+        family.report(plan, path=self.session.path)
+
+    def end(self, code: int | None) -> None:
+        status, error = self.status(code)
+        _scope.set(None)
+        how = "error" if error is not None or status else "ok"
+        self.session.ending = {**self.ending(status), "status": how}
+        with suppress(DivergenceError, ForkStopped):
+            self.session._end(error)
+        tell(self.plan, self.session, self.session.ended, status)
+
+
+class _ForkedBlock(_Block):
+    """A program of which one `record()` block is forked; until that is live, the rest reaches no network."""
+
+    _fork: Forking | None = None
+
+    def _claimed(self, name: str, ordinal: int) -> Any:
+        header = self.recording.header
+        known = self.recording.name, int(header.get("ordinal") or 0)
+        if self._fork is not None or (name, ordinal) != known:
+            return None
+        self._fork = Forking(self.plan, _Watch(None).halted)
+        return self._fork
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self._fork is None or not self._fork.live:
+            super()._hear(event, arguments)
+
+    def end(self, code: int | None) -> None:
+        status, _ = self.status(code)
+        found = self._fork.ended if self._fork is not None else None
+        if self._fork is None:
+            found = UsageError(
+                f"the program ended without coming to its block record({self.recording.name!r})"
+            )
+        if self._outside:
+            found = DivergenceError(self._outside[0])
+        tell(self.plan, self._fork, found, status)
+
+
+class _Watch:
+    """Ends a program whose replay has diverged: promptly, with one line, and no traceback."""
+
+    def __init__(self, replayer: Replayer | None) -> None:
+        self._replayer = replayer
+
+    def install(self) -> None:
+        """Be told of the divergence."""
+        if self._replayer is not None:
+            self._replayer.on_halt = self.halted
+
+    def halted(self) -> None:
+        """The replay is over."""
+        self._excepthook, self._thread_hook = sys.excepthook, threading.excepthook
+        # Now and not before: the program may have set its own since.
+        sys.excepthook, threading.excepthook = self._uncaught, self._in_thread
+        with entered(None):
+            guard = threading.Thread(target=self._end, name="reenact-end", daemon=True)
+            guard._reenact_own = True  # type: ignore[attr-defined]
+            guard.start()
+
+    def _uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if not _of_halt(error):
+            self._excepthook(kind, error, trace)
+
+    def _in_thread(self, arguments: Any) -> None:
+        if not _of_halt(arguments.exc_value):
+            self._thread_hook(arguments)
+
+    def _end(self) -> None:
+        sleep(_PROMPT)
+        family.end(1)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(Exception):
+                stream.flush()
+        os._exit(1)
+
+
 def _silent(text: str) -> None:
     """While recording, the terminal itself shows what is typed."""
 
 
+def _of_halt(error: BaseException | None) -> bool:
+    """Whether an error is a divergence, or came of one."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if isinstance(error, (Halt, DivergenceError)):
+            return True
+        if isinstance(error, BaseExceptionGroup) and any(_of_halt(inner) for inner in error.exceptions):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _options(plan: Plan) -> dict[str, Any]:
+    return {name: plan.options[name] for name in family.OPTIONS if name in plan.options}
+
+
 def _replay(recording: Recording, plan: Plan) -> api.Replay:
-    session = api.Replay(recording, options(plan), plan.options.get("pace", "fast"))
-    session.plan = replace(plan, options=options(plan))
+    session = api.Replay(recording, _options(plan), plan.options.get("pace", "fast"))
+    session.plan = replace(plan, options=_options(plan))
     return session
 
 
@@ -172,3 +382,18 @@ def _ended(session: api.Replay, error: BaseException | None) -> Verdict:
         # It is in the verdict.
         pass
     return session.verdict
+
+
+def _report(plan: Plan, verdict: Verdict, **more: Any) -> None:
+    python = ".".join(map(str, sys.version_info[:3]))
+    family.report(plan, verdict=verdict_tree(verdict), python=python, packages=packages(), **more)
+
+
+def _imported() -> dict[str, str]:
+    """The versions of the packages that the program has imported, as far as their names tell."""
+    tops = {name.partition(".")[0].lower().replace("_", "-") for name in list(sys.modules)}
+    return {
+        name: version
+        for name, version in packages().items()
+        if name in tops or name.removesuffix("-slim") in tops or name.replace(".", "-") in tops
+    }

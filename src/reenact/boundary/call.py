@@ -258,9 +258,9 @@ class Call:
 
     def pieces(self) -> Iterator[Any]:
         """The recorded chunks, in turn, and the recorded end."""
-        answer, turnstile = self._recorded(), self.scope.run.turnstile
+        answer, turnstile, came = self._recorded(), self.scope.run.turnstile, self.scope.run.came
         for place, piece in enumerate(answer.pieces):
-            turnstile.pass_sync(piece.order, self._telling(answer, place))
+            turnstile.pass_sync(piece.order, None if came is None else partial(came, answer, place))
             yield self.wire.load(piece.value)
         end, told = self._end_of(answer)
         if end is not None:
@@ -271,9 +271,9 @@ class Call:
 
     async def apieces(self) -> AsyncIterator[Any]:
         """`pieces`, awaiting each turn."""
-        answer, turnstile = self._recorded(), self.scope.run.turnstile
+        answer, turnstile, came = self._recorded(), self.scope.run.turnstile, self.scope.run.came
         for place, piece in enumerate(answer.pieces):
-            await turnstile.pass_async(piece.order, self._telling(answer, place))
+            await turnstile.pass_async(piece.order, None if came is None else partial(came, answer, place))
             yield self.wire.load(piece.value)
         await self._afinish(answer)
 
@@ -322,8 +322,8 @@ class Call:
         try:
             await self.scope.run.turnstile.hang(lambda: stuck(answer))
         except CancelledError:
-            cancelled = answer.outcome if isinstance(answer.outcome, Cancelled) else None
-            told = self._telling(answer, None if cancelled is not None else len(answer.pieces))
+            whole = isinstance(answer.outcome, Cancelled)
+            told = self._telling(answer, None if whole else len(answer.pieces))
             if told is not None:
                 told()
             raise
