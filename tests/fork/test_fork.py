@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import threading
 import time
 import uuid
+from pathlib import Path
 
 import openai
 import pytest
@@ -15,6 +17,8 @@ from pydantic_ai import Agent
 from pydantic_ai.models.openai import OpenAIChatModel
 
 import reenact
+from reenact import boundary
+from reenact.store import shared
 from reenact.store.local import LocalStore
 from tests.fork.model import ModelServer
 
@@ -138,6 +142,21 @@ class TestUpToTheStep:
         with reenact.replay(child, live=["tool:outer"], on_divergence="live") as replay:
             program()
         assert not replay.verdict.divergences
+
+    def test_events_of_other_kinds_come_along_with_the_question_behind_them(self):
+        def program():
+            for number in range(3):
+                if not boundary.current().run.replaying:
+                    boundary.current().run.handler._write(
+                        {"event": "marked", "n": number, "call": number, "t": 0.0}
+                    )
+                look(number)
+
+        parent, _ = recorded(program)
+        child = parent.fork(at=3, edit={"output.drawn": "x"}, program=program)
+        raw = shared.whole(Path(child.path, "events.jsonl").read_bytes(), Path(child.path))
+        marked = [json.loads(line)["n"] for line in raw.splitlines() if b'"marked"' in line]
+        assert marked == [0, 1, 2]
 
     def test_a_step_inside_of_a_tool_can_be_the_point(self):
         @reenact.tool
@@ -432,7 +451,6 @@ def agent():
     return [*found, asyncio.run(streamed()).strip()]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the loop that run_sync makes
 @pytest.mark.parametrize("program", [chat, agent])
 class TestModels:
     def test_only_the_rest_is_asked(self, server, program):

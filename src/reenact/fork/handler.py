@@ -69,6 +69,7 @@ class Forker:
         self._lock = threading.RLock()
         self._live = False
         self._written: set[int] = set()
+        self._beside: set[int] = set()
         self._drawn: dict[tuple[str, str], int] = {}
         self._steady: dict[str, int] = {}
         self._ahead: dict[str, int] = {}
@@ -297,9 +298,17 @@ class Forker:
             # What is written next goes on from there.
             self.recorder.started = perf_counter() - t
 
+    def _aside(self, line: int) -> None:
+        """A line that comes along with others, once."""
+        if line not in self._beside:
+            self._beside.add(line)
+            self._share(line)
+
     def _question(self, number: int) -> None:
         if number in self._written:
             return
+        for line in self._lines.before.get(number, ()):
+            self._aside(line)
         call, args = self._log.calls[number], self._log.args(self._log.calls[number])
         bases = {delta.base_of(tree) for tree in call.called["args"].values()}
         if bases - {None} <= self._written:
@@ -316,7 +325,7 @@ class Forker:
             for line in lines.inside(number):
                 inner = lines.call_at(line)
                 if inner is None:
-                    self._share(line)
+                    self._aside(line)
                 else:
                     self._question(inner)
             if number in lines.outcome:

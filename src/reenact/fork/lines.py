@@ -11,6 +11,7 @@ from reenact.store.local import EVENTS, read_events
 
 _ANSWERS = ("returned", "raised", "cancelled")
 _ENDS = ("ended", "closed", "cancelled", "raised")
+_OTHERWISE = {*_ANSWERS, *_ENDS, "chunk", "noted", "opened", "sealed"}
 
 
 class Lines:
@@ -26,6 +27,7 @@ class Lines:
         fired: The first line of each wake-up, by scope and name.
         spawned: The line of each process that was started.
         noted: The lines of remarks that belong to no call.
+        before: The lines of other events (snapshots, say) that stand before each call's question.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -42,6 +44,8 @@ class Lines:
         self.fired: dict[tuple[str, str], int] = {}
         self.spawned: dict[str, int] = {}
         self.noted: list[int] = []
+        self.before: dict[int, list[int]] = {}
+        self._others: list[int] = []
         owners: dict[int, int | None] = {}
         for event in read_events(data, str(folder / EVENTS), []):
             self._take(event, owners)
@@ -74,6 +78,8 @@ class Lines:
             self._times[line] = float(data["t"])
         if kind == "called":
             owners[data["call"]] = data["in"]
+            if self._others:
+                self.before[data["call"]], self._others = self._others, []
             self.called[data["call"]], self._calls[line] = line, data["call"]
         elif kind == "chunk" and call in self.called:
             self.pieces.setdefault(call, []).append(line)
@@ -89,7 +95,9 @@ class Lines:
             self.spawned[data["process"]] = line
         elif kind == "noted" and call is None:
             self.noted.append(line)
-        owner = owners.get(call) if call is not None else data.get("in")
+        elif kind not in _OTHERWISE:
+            self._others.append(line)
+        owner = data["in"] if "in" in data else owners.get(call) if call is not None else None
         if owner is not None:
             self._within.setdefault(owner, []).append(line)
 
