@@ -19,7 +19,6 @@ from reenact.fork import answers
 from reenact.fork.fit import fit, put
 from reenact.model import codec
 from reenact.model.event import Tree
-from reenact.model.plain import plain
 from reenact.model.recording import Recording, Step
 from reenact.replay.watch import Edit
 
@@ -153,8 +152,3 @@ def _tree(value: Any) -> Tree:
     if encoder.unkept:
         raise UsageError(f"an edit with a value of type {encoder.unkept[0]}, which cannot be kept")
     return tree
-
-
-def shown(edit: Edit) -> Any:
-    """What an edit gives, plain, for messages."""
-    return plain(edit.error if edit.error is not None else edit.value)

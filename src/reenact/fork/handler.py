@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from time import perf_counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from reenact.boundary import Answer, ForkingTurnstile, Run, Scope, Ticket
 from reenact.errors import Halt, Stop
 from reenact.fork import absence
 from reenact.fork.lines import Lines
-from reenact.model import codec, delta
-from reenact.model.event import Cancelled, Effect, Outcome, Tree, Value
+from reenact.fork.sharing import Sharing
+from reenact.model.event import Cancelled, Effect, Outcome, Tree
 from reenact.model.reading import asks_model
 from reenact.model.recording import CallRecord, Log
 from reenact.record.recorder import Recorder
@@ -58,18 +57,15 @@ class Forker:
         self.stop: Stop | None = None
         """Why the fork could not go on, if it could not."""
         self.on_stop: Callable[[], None] = lambda: None
-        self.on_live: Callable[[], None] = lambda: None
         self.model: str | None = None
         self.run: Run | None = None
         self._lines = lines
         self._log = log
         self._at = at
         self._edit = edit
-        self._write = share
+        self._sharing = Sharing(recorder, lines, log, share)
         self._lock = threading.RLock()
         self._live = False
-        self._written: set[int] = set()
-        self._beside: set[int] = set()
         self._drawn: dict[tuple[str, str], int] = {}
         self._steady: dict[str, int] = {}
         self._ahead: dict[str, int] = {}
@@ -84,7 +80,7 @@ class Forker:
             replayer.edits[at.number] = edit
         for line in lines.noted:
             if line < lines.called[at.number]:
-                self._share(line)
+                self._sharing.share(line)
 
     # -- the handler -----------------------------------------------------------------------------------------
 
@@ -108,7 +104,7 @@ class Forker:
             # It has no place of its own: behind all that is recorded.
             decision.order = len(self._log.times)
         with self._lock:
-            self._question(decision.call)
+            self._sharing.question(decision.call)
         return decision
 
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
@@ -135,9 +131,9 @@ class Forker:
         try:
             with self._lock:
                 if answer.call == self._at.number and self._edit is not None:
-                    self._edited(answer, piece)
+                    self._sharing.edited(self._at, self._edit, piece)
                 else:
-                    self._came(answer, answer.call, piece)
+                    self._sharing.came(answer, answer.call, piece)
         except Exception as error:
             self.recorder._failed(error)
 
@@ -152,7 +148,7 @@ class Forker:
             let = self.replayer.lets_live(source.partition(":")[0], source) or self.gone_live
             if place >= len(recorded) or let:
                 return self.recorder.draw(scope, source, lambda: value)
-            self._share(recorded[place])
+            self._sharing.share(recorded[place])
             if source in _STEADY:
                 self._steady[source] = max(value, self._steady.get(source, value))
             return value
@@ -163,7 +159,7 @@ class Forker:
             if line is None or self.gone_live:
                 self.recorder.fire(scope, name)
             elif self.replayer.poison is None:
-                self._share(line)
+                self._sharing.share(line)
 
     def due(self, scope: Scope, name: str) -> int | None:
         if self.gone_live:
@@ -237,7 +233,7 @@ class Forker:
             if line is None or self.gone_live:
                 self.recorder.spawned(scope, process, command)
             else:
-                self._share(line)
+                self._sharing.share(line)
 
     # -- going live ------------------------------------------------------------------------------------------
 
@@ -248,7 +244,7 @@ class Forker:
             for source, last in self._steady.items():
                 self._ahead[source] = last - getattr(time, f"{_STEADY[source]}_ns")()
             newest: dict[tuple[str, str], CallRecord] = {}
-            for number in sorted(self._written):
+            for number in sorted(self._sharing.written):
                 call = self._log.calls[number]
                 newest.pop((call.scope, call.label), None)
                 newest[call.scope, call.label] = call
@@ -257,7 +253,6 @@ class Forker:
             if self.run is not None:
                 self.run.replaying, self.run.model = False, self.model
             self._live = True
-        self.on_live()
 
     def _onward(self, source: str, live: Callable[[], Any]) -> Callable[[], Any]:
         """A clock that only goes forward goes on from what it last showed."""
@@ -288,76 +283,6 @@ class Forker:
             raise Stop(self.stop.reason)
         if self.replayer.poison is not None:
             raise Halt(self.replayer.poison.divergence)
-
-    # -- writing ---------------------------------------------------------------------------------------------
-
-    def _share(self, line: int) -> None:
-        self._write(line)
-        t = self._lines.time(line)
-        if t is not None:
-            # What is written next goes on from there.
-            self.recorder.started = perf_counter() - t
-
-    def _aside(self, line: int) -> None:
-        """A line that comes along with others, once."""
-        if line not in self._beside:
-            self._beside.add(line)
-            self._share(line)
-
-    def _question(self, number: int) -> None:
-        if number in self._written:
-            return
-        for line in self._lines.before.get(number, ()):
-            self._aside(line)
-        call, args = self._log.calls[number], self._log.args(self._log.calls[number])
-        bases = {delta.base_of(tree) for tree in call.called["args"].values()}
-        if bases - {None} <= self._written:
-            self._share(self._lines.called[number])
-        else:
-            # What it was written against has not come to pass here.
-            self.recorder._writer.append(codec.dumps({**call.called, "args": args}))
-        self._written.add(number)
-
-    def _came(self, answer: Answer, number: int, piece: int | None) -> None:
-        lines = self._lines
-        chunks, end = lines.pieces.get(number, []), lines.end.get(number)
-        if piece is None:
-            for line in lines.inside(number):
-                inner = lines.call_at(line)
-                if inner is None:
-                    self._aside(line)
-                else:
-                    self._question(inner)
-            if number in lines.outcome:
-                self._share(lines.outcome[number])
-        elif piece < len(chunks):
-            self._share(chunks[piece])
-        elif end is not None and answer.end != "closed":
-            self._share(end)
-        # That the program stops reading is no event of its own here.
-        count = 0 if piece is None else piece + 1
-        streams = isinstance(answer.outcome, Value) and answer.outcome.stream
-        if streams and answer.end == "closed" and count == len(chunks) and end is not None:
-            self._share(end)
-
-    def _edited(self, answer: Answer, piece: int | None) -> None:
-        edit, call = self._edit, self._at
-        assert edit is not None
-        line: dict[str, Tree]
-        if piece is not None and piece < len(edit.pieces or ()):
-            line = {"event": "chunk", "value": (edit.pieces or ())[piece]}
-        elif piece is not None:
-            line = {"event": "ended"}
-        elif edit.error is not None:
-            line = {"event": "raised", "error": edit.error}
-        else:
-            line = {"event": "returned", "value": edit.value}
-            if edit.pieces is not None:
-                line["stream"] = True
-        outcome: Mapping[str, Tree] = call.outcome or {}
-        t = max(float(outcome.get("t", 0.0)), self.recorder._now())
-        self.recorder.started = perf_counter() - t
-        self.recorder._write({**line, "call": call.number, "edited": True, "t": round(t, 6)})
 
 
 def _around(log: Log, call: CallRecord) -> set[int]:

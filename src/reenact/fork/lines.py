@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reenact.errors import CorruptRecording
 from reenact.model.event import Event
 from reenact.store import shared
 from reenact.store.local import EVENTS, read_events
@@ -100,10 +99,3 @@ class Lines:
         owner = data["in"] if "in" in data else owners.get(call) if call is not None else None
         if owner is not None:
             self._within.setdefault(owner, []).append(line)
-
-
-def lines_of(path: Path) -> Lines:
-    """The lines of a recording in a folder."""
-    if path.is_file():
-        raise CorruptRecording(f"{path} is an exported file; `reenact import` it, and fork what comes of it")
-    return Lines(path)
