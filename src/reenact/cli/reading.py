@@ -100,12 +100,13 @@ def list_(
         there = {line.id for line in meant}
         hits = [hit for hit in index.search(wanted) if hit.summary.id in there]
     shown = hits if all else hits[:limit]
+    origins = {}
+    if json or tree:
+        origins = shared.origins(index.store.recordings, [hit.summary.id for hit in shown])
     if json:
-        origins = shared.origins(index.store.recordings)
         present.dump([shape.listed(hit, origins.get(hit.summary.id)) for hit in shown])
     elif shown and tree:
-        found = [hit.summary for hit in shown]
-        present.out().print(forking.drawn(found, shared.origins(index.store.recordings)))
+        present.out().print(forking.drawn([hit.summary for hit in shown], origins))
     elif shown:
         steps = {hit.summary.id: hit.steps for hit in shown if wanted.about_steps}
         table = present.listed(

@@ -46,10 +46,10 @@ def origin(header: Mapping[str, Any]) -> Origin | None:
     return Origin(str(parent["id"]), step if isinstance(step, int) else None, str(parent.get("how") or ""))
 
 
-def origins(recordings: Path) -> dict[str, Origin]:
-    """The recordings of a folder that have a parent."""
+def origins(recordings: Path, names: Iterable[str] | None = None) -> dict[str, Origin]:
+    """Those of the recordings of a folder (by default, of all) that have a parent."""
     found = {}
-    for name in _names(recordings):
+    for name in _names(recordings) if names is None else names:
         said = origin(_header(recordings / name))
         if said is not None:
             found[name] = said
