@@ -96,7 +96,7 @@ def verify_(
     raise SystemExit(0 if passed(outcomes) else 1)
 
 
-def _chosen(refs: Sequence[str], filter: str, home: str | None) -> list[str]:
+def _chosen(refs: Sequence[str], filter: str, home: Path | None) -> list[str]:
     files = [
         str(path)
         for ref in refs

@@ -56,26 +56,36 @@ class Outcome:
 def outcome_of(ref: str, tree: Mapping[str, Any]) -> Outcome:
     """The outcome that a process has reported."""
     verdict = verdict_of(tree["verdict"]) if tree.get("verdict") else None
-    known = {key: tree.get(key) or "" for key in ("id", "name")}
+    known = str(tree.get("id") or "")
+    name = str(tree.get("name") or "")
     seconds = float(tree.get("seconds") or 0.0)
     if failed := tree.get("failed"):
-        return Outcome(ref, Status.UNABLE, **known, cause=_general(failed), detail=failed, seconds=seconds)
+        return Outcome(
+            ref, Status.UNABLE, known, name, cause=_general(failed), detail=failed, seconds=seconds
+        )
     if verdict is not None and (divergence := verdict.divergence) is not None:
         paths = ", ".join(dict.fromkeys(mismatch.path for mismatch in divergence.mismatches[:3]))
         where = re.sub(r"[.~#]\d+", "", divergence.address.rpartition("/")[2])
         cause = f"{divergence.kind.value} {where}" + (f" ({paths})" if paths else "")
         return Outcome(
-            ref, Status.DIVERGED, **known, step=divergence.step, cause=cause, detail=str(divergence),
+            ref, Status.DIVERGED, known, name, step=divergence.step, cause=cause, detail=str(divergence),
             seconds=seconds, verdict=verdict,
         )  # fmt: skip
     error, recorded = str(tree.get("error") or ""), str(tree.get("recorded_error") or "")
     if error and error.partition(":")[0] != recorded.partition(":")[0]:
         return Outcome(
-            ref, Status.BROKEN, **known, cause=_general(error), detail=error, seconds=seconds, verdict=verdict
+            ref,
+            Status.BROKEN,
+            known,
+            name,
+            cause=_general(error),
+            detail=error,
+            seconds=seconds,
+            verdict=verdict,
         )
     status = Status.FIXED if recorded and not error else Status.SAME
     detail = f"recorded: {recorded}" if status is Status.FIXED else ""
-    return Outcome(ref, status, **known, detail=detail, seconds=seconds, verdict=verdict)
+    return Outcome(ref, status, known, name, detail=detail, seconds=seconds, verdict=verdict)
 
 
 def grouped(outcomes: Iterable[Outcome]) -> list[tuple[Status, str, list[Outcome]]]:

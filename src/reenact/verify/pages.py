@@ -47,7 +47,8 @@ def junit(outcomes: Sequence[Outcome], *, suite: str = "reenact verify") -> byte
             word = "error" if outcome.status is Status.UNABLE else "failure"
             found = ET.SubElement(case, word, message=_clean(_said(outcome)), type=outcome.status.value)
             found.text = _clean(outcome.detail)
-    return ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    data: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return data
 
 
 def page(outcomes: Sequence[Outcome], *, title: str = "Recordings against today's code") -> str:

@@ -7,6 +7,7 @@ that a fork of it is whole.
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import inspect
 import os
@@ -24,11 +25,12 @@ from typing import Any
 
 import orjson
 
-from reenact import adapters
-from reenact.api import Replay, replay
+from reenact import adapters, boundary
+from reenact.api import Replay, record, replay
 from reenact.errors import DivergenceError, ReenactError
 from reenact.model import codec
 from reenact.model.divergence import verdict_tree
+from reenact.model.event import Effect
 from reenact.model.plain import error_line
 from reenact.model.recording import Recording
 from reenact.store.local import load
@@ -136,12 +138,12 @@ def _replayed(task: dict[str, Any], call: Callable[[Recording], Any]) -> dict[st
     if isinstance(sealed.get("error"), dict):
         report["recorded_error"] = error_line(sealed["error"])
     session = replay(recording, **task["options"])
-    error = _entered(session, recording, call)
+    raised = _entered(session, recording, call)
     report["verdict"] = verdict_tree(session.verdict)
-    if isinstance(error, _CannotCall):
-        report["failed"] = str(error)
-    elif error is not None and not isinstance(error, DivergenceError):
-        report["error"] = error_line(codec.encode_error(error, codec.Encoder()))
+    if isinstance(raised, _CannotCall):
+        report["failed"] = str(raised)
+    elif raised is not None and not isinstance(raised, DivergenceError):
+        report["error"] = error_line(codec.encode_error(raised, codec.Encoder()))
     return report
 
 
@@ -198,6 +200,18 @@ def caller(entry: str) -> Callable[[Recording], Any]:
     return call
 
 
+def _warm_up() -> None:
+    """Replay something small, here: what is built at a first replay is there in every child then."""
+    with tempfile.TemporaryDirectory() as home:
+        with record("warm up", home=home) as session:
+            boundary.perform(Effect("tool", "warm", {"text": "up"}), lambda: {"warm": 1})
+        with replay(session.path):
+            boundary.perform(Effect("tool", "warm", {"text": "up"}), lambda: None)
+    gc.collect()
+    # What is there now is in no child's way.
+    gc.freeze()
+
+
 def main() -> None:
     """The process."""
     line = socket.socket(fileno=int(sys.argv[1]))
@@ -208,6 +222,7 @@ def main() -> None:
         line.sendall(orjson.dumps({"failed": f"{sys.argv[2]}: {type(error).__name__}: {error}"}) + b"\n")
         return
     adapters.install()
+    _warm_up()
     line.sendall(b'{"ready": true}\n')
     Zygote(line, call).serve()
 

@@ -12,6 +12,7 @@ from typing import Any
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.boundary import Call, begin, current, entered
+from reenact.boundary.scope import _scope
 
 
 def install(module: ModuleType) -> None:
@@ -53,7 +54,7 @@ class _Library:
         return handle_async_request
 
     def _cross(self, original: Any, transport: Any, request: Any) -> Any:
-        headers, url = _pairs(request.headers), str(request.url)
+        headers, url = exchange.pairs(request.headers.raw), str(request.url)
         if exchange.upgrades(headers, url):
             return original(transport, request)
         body = self._in_memory(request)
@@ -65,6 +66,7 @@ class _Library:
             return original(transport, request)
         if call.answer is not None:
             return self._response(call.serve(), call)
+        self._redirected(call, request, body)
         with exchange.live(call):
             response = original(transport, request)
         call.returned(_head(response), stream=True)
@@ -72,7 +74,7 @@ class _Library:
         return response
 
     async def _across(self, original: Any, transport: Any, request: Any) -> Any:
-        headers, url = _pairs(request.headers), str(request.url)
+        headers, url = exchange.pairs(request.headers.raw), str(request.url)
         if exchange.upgrades(headers, url) or not exchange.in_asyncio(url):
             return await original(transport, request)
         body = self._in_memory(request)
@@ -86,6 +88,7 @@ class _Library:
             return await original(transport, request)
         if call.answer is not None:
             return self._response(await call.aserve(), call)
+        self._redirected(call, request, body)
         async with exchange.alive(call):
             response = await original(transport, request)
         stream = response.stream = self.teed(call, response.stream)
@@ -102,6 +105,14 @@ class _Library:
             return None
         data = b"".join(stream)
         return exchange.Body(data) if len(data) <= exchange.LARGE else exchange.Body.of([data])
+
+    def _redirected(self, call: Call, request: Any, body: exchange.Body) -> None:
+        """In a fork, ask the model that its user named."""
+        other = exchange.another_model(call, body)
+        if other is not None:
+            request.stream = self.module.ByteStream(other)
+            request.headers["content-length"] = str(len(other))
+            request.headers.pop("transfer-encoding", None)
 
     def _response(self, head: Any, call: Call) -> Any:
         extensions = {"http_version": head["version"].encode("ascii")}
@@ -144,8 +155,11 @@ class _Teed:
 
     def close(self) -> None:
         self._call.close()
-        with entered(self._call.inner):
+        token = _scope.set(self._call.inner)
+        try:
             self._stream.close()
+        finally:
+            _scope.reset(token)
 
     async def aclose(self) -> None:
         self._call.close()
@@ -164,10 +178,6 @@ class _Served:
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return exchange.aserved(self._call)
-
-
-def _pairs(headers: Any) -> list[tuple[str, str]]:
-    return [(exchange.text(key), exchange.text(value)) for key, value in headers.raw]
 
 
 def _head(response: Any) -> dict[str, Any]:

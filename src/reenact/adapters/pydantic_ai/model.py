@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 from asyncio import CancelledError
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models import Model, ModelRequestContext, ModelRequestParameters, StreamedResponse
+from pydantic_ai.models import (
+    Model,
+    ModelRequestContext,
+    ModelRequestParameters,
+    StreamedResponse,
+    infer_model,
+)
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
 from pydantic_ai.usage import RequestUsage
 
-from reenact.adapters.pydantic_ai import question, wire
+from reenact.adapters.pydantic_ai import history, question, wire
 from reenact.adapters.pydantic_ai.stream import Replayed, Tee
 from reenact.boundary import Call, Scope, aperform, begin, entered
-from reenact.errors import Halt
+from reenact.errors import Halt, UsageError
 from reenact.model.event import Effect
 from reenact.store.writer import warn
 
@@ -38,6 +45,13 @@ class RecordedModel(WrapperModel):
     def __init__(self, wrapped: Model[Any], scope: Scope) -> None:
         super().__init__(wrapped)
         self._scope = scope
+        self._histories = history.of_run(scope.run)
+
+    @property
+    def _asked(self) -> Model[Any]:
+        """The model that answers live: in a fork perhaps another one."""
+        other = self._scope.run.model
+        return self.wrapped if other is None else _another(self.wrapped, other)
 
     async def request(
         self,
@@ -46,11 +60,11 @@ class RecordedModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """One answer, whole."""
-        args = question.of(self.wrapped, messages, model_settings, model_request_parameters, stream=False)
+        args = self._args(messages, model_settings, model_request_parameters)
         with entered(self._scope):
             return await aperform(
                 Effect("model", self.wrapped.model_name, args, leaf=True),
-                lambda: self.wrapped.request(messages, model_settings, model_request_parameters),
+                lambda: self._asked.request(messages, model_settings, model_request_parameters),
                 _WHOLE,
             )
 
@@ -61,11 +75,11 @@ class RecordedModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> RequestUsage:
         """What a request would cost, where the provider is asked for it."""
-        args = question.of(self.wrapped, messages, model_settings, model_request_parameters, stream=False)
+        args = self._args(messages, model_settings, model_request_parameters)
         with entered(self._scope):
             return await aperform(
                 Effect("model", f"{self.wrapped.model_name}:count_tokens", args, leaf=True),
-                lambda: self.wrapped.count_tokens(messages, model_settings, model_request_parameters),
+                lambda: self._asked.count_tokens(messages, model_settings, model_request_parameters),
                 _WHOLE,
             )
 
@@ -74,13 +88,12 @@ class RecordedModel(WrapperModel):
     ) -> ModelResponse:
         """A shorter history, written by the model."""
         context = request_context
-        parameters = context.model_request_parameters
-        args = question.of(self.wrapped, context.messages, context.model_settings, parameters, stream=False)
+        args = self._args(context.messages, context.model_settings, context.model_request_parameters)
         args["instructions"] = instructions
         with entered(self._scope):
             return await aperform(
                 Effect("model", f"{self.wrapped.model_name}:compact_messages", args, leaf=True),
-                lambda: self.wrapped.compact_messages(request_context, instructions=instructions),
+                lambda: self._asked.compact_messages(request_context, instructions=instructions),
                 _WHOLE,
             )
 
@@ -93,10 +106,10 @@ class RecordedModel(WrapperModel):
         run_context: RunContext[Any] | None = None,
     ) -> AsyncIterator[StreamedResponse]:
         """One answer, event by event."""
-        args = question.of(self.wrapped, messages, model_settings, model_request_parameters, stream=True)
+        args = self._args(messages, model_settings, model_request_parameters, stream=True)
         with entered(self._scope):
             call = begin(Effect("model", self.wrapped.model_name, args, leaf=True), wire.Stream())
-        manager = self.wrapped.request_stream(messages, model_settings, model_request_parameters, run_context)
+        manager = self._asked.request_stream(messages, model_settings, model_request_parameters, run_context)
         if call is None:
             async with manager as stream:
                 yield stream
@@ -105,6 +118,34 @@ class RecordedModel(WrapperModel):
         else:
             async with _live(call, manager) as stream:
                 yield stream
+
+    def _args(
+        self,
+        messages: list[ModelMessage],
+        settings: ModelSettings | None,
+        parameters: ModelRequestParameters,
+        *,
+        stream: bool = False,
+    ) -> dict[str, Any]:
+        histories = self._histories
+        return question.of(self.wrapped, messages, settings, parameters, stream=stream, histories=histories)
+
+
+def _another(model: Model[Any], name: str) -> Model[Any]:
+    """The model that a name means: with its provider (`openai:gpt-5`), or another one of the same."""
+    if ":" in name:
+        return infer_model(name)
+    other = copy.copy(model)
+    if isinstance(other, WrapperModel):
+        other.wrapped = _another(other.wrapped, name)
+    elif "_model_name" in vars(other):
+        vars(other).pop("profile", None)
+        other._model_name = name  # type: ignore[attr-defined]
+    else:
+        raise UsageError(
+            f"--model {name}: a {type(model).__name__} has no name; give a provider too: openai:gpt-5"
+        )
+    return other
 
 
 @asynccontextmanager
