@@ -8,7 +8,8 @@ agent.run_sync("Cancel my order ORD-5521")
 replay.verdict
 """
 
-from reenact.api import effect, load, record, recorded, replay, span, tool
+from reenact.analyze.diff import Diff
+from reenact.api import diff, effect, load, record, recorded, replay, span, tool
 from reenact.errors import DivergenceError, RecordingError, ReenactError
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
 from reenact.model.recording import Recording, Step
@@ -20,6 +21,7 @@ __version__ = "0.1.0"
 __all__ = [
     "DEFAULT_RULES",
     "Departure",
+    "Diff",
     "Divergence",
     "DivergenceError",
     "Found",
@@ -30,6 +32,7 @@ __all__ = [
     "SecretRules",
     "Step",
     "Verdict",
+    "diff",
     "effect",
     "find",
     "load",
