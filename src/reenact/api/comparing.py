@@ -13,7 +13,7 @@ from reenact.model.recording import Recording
 def diff(
     a: Source, b: Source, *, ignore: Iterable[str] = (), home: str | os.PathLike[str] | None = None
 ) -> Diff:
-    """Compare two recordings: which steps they share, what was changed, inserted, deleted or moved, and where they part.
+    """Compare two recordings: which steps they share, which were changed, inserted, deleted or moved, where they part.
 
         found = reenact.diff("good", "bad")
         if found.parting:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from reenact.analyze.diff import alignment, order
 from reenact.analyze.diff.content import Content, contents, said
@@ -17,6 +17,8 @@ from reenact.model.facts import RecordingFacts, StepFacts
 from reenact.model.plain import error_line
 from reenact.model.recording import Recording
 from reenact.replay.match import Rules
+
+T = TypeVar("T")
 
 
 def compare(a: Recording, b: Recording, ignore: Iterable[str] = ()) -> Diff:
@@ -99,20 +101,18 @@ class _Pairing:
     def _pair(self, i: int | None, j: int | None) -> Pair:
         a = self._a[i] if i is not None else None
         b = self._b[j] if j is not None else None
-        sides = (a and a.facts.step, b and b.facts.step)
-        took = (a and spent(a.facts), b and spent(b.facts))
+        steps = _each(lambda content: content.facts.step, a, b)
+        took = _each(lambda content: spent(content.facts), a, b)
         if a is None or b is None:
-            self._parted = self._parted or (a or b).turn is not None  # type: ignore[union-attr]
-            return Pair(Kind.INSERTED if a is None else Kind.DELETED, *sides, spent=took)
+            self._parted = self._parted or any(side is not None and side.turn is not None for side in (a, b))
+            return Pair(Kind.INSERTED if a is None else Kind.DELETED, *steps, spent=took)
         found, carried = self._news(differences(a, b, self._rules), a)
         carried = carried or self._history(a, b)
         self._parted = self._parted or (bool(found) and a.turn is not None)
         kind = Kind.CHANGED if found else Kind.MOVED if i in self._moved else Kind.SAME
-        return Pair(kind, *sides, differences=found, carried=carried, spent=took)
+        return Pair(kind, *steps, differences=found, carried=carried, spent=took)
 
-    def _news(
-        self, found: tuple[Difference, ...], a: Content
-    ) -> tuple[tuple[Difference, ...], bool]:
+    def _news(self, found: tuple[Difference, ...], a: Content) -> tuple[tuple[Difference, ...], bool]:
         """A setting that differs in every model call is told once."""
         if a.turn is None or not found:
             return found, False
@@ -136,14 +136,19 @@ class _Pairing:
         )
 
 
+def _each(take: Callable[[Content], T], a: Content | None, b: Content | None) -> tuple[T | None, T | None]:
+    return take(a) if a is not None else None, take(b) if b is not None else None
+
+
 def spent(facts: StepFacts) -> Spent:
     """What a step took."""
     call = facts.model_call
     if call is None:
         return Spent(facts.call.duration)
     usage = call.usage
-    tokens = (usage.input, usage.output) if usage is not None else (None, None)
-    return Spent(facts.call.duration, *tokens, reading.cost(call))
+    if usage is None:
+        return Spent(facts.call.duration)
+    return Spent(facts.call.duration, usage.input, usage.output, reading.cost(call))
 
 
 def _side(facts: RecordingFacts) -> Side:
@@ -183,7 +188,9 @@ def _program(a: Recording, b: Recording) -> Iterable[Difference]:
     for recording in (a, b):
         program = recording.header.get("program")
         kept = ("argv", "python", "platform", "git", "packages")
-        programs.append({key: program[key] for key in kept if key in program} if isinstance(program, dict) else {})
+        programs.append(
+            {key: program[key] for key in kept if key in program} if isinstance(program, dict) else {}
+        )
     one, other = (program.pop("packages", None) or {} for program in programs)
     if all(programs):
         yield from parts(programs[0], programs[1], "", "")

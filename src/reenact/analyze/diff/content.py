@@ -94,7 +94,8 @@ class Content:
         pieces = [self.facts.step.log.filled(tree) for _, _, tree in self.facts.call.pieces]
         chunks = [binary(tree) for tree in pieces]
         # Where the network cuts an answer into chunks is chance.
-        joined = _text(b"".join(chunks)) if None not in chunks else pieces
+        whole = [chunk for chunk in chunks if chunk is not None]
+        joined = _text(b"".join(whole)) if len(whole) == len(chunks) else pieces
         return {**value, "body": joined} if isinstance(value, dict) else joined
 
     @cached_property

@@ -9,7 +9,7 @@ import orjson
 
 from reenact.analyze.diff.content import Content, said, settled
 from reenact.analyze.diff.result import Difference
-from reenact.analyze.diff.subsequence import common, gaps
+from reenact.analyze.diff.subsequence import common
 from reenact.model import codec
 from reenact.model.divergence import ABSENT
 from reenact.model.event import Tree
@@ -38,8 +38,8 @@ def differences(a: Content, b: Content, rules: Rules) -> tuple[Difference, ...]:
             found += _grown({"output": a.output}, {"output": b.output})
     if a.error != b.error:
         found.append(Difference("error", a.error or ABSENT, b.error or ABSENT))
-    elif (ends := (a.facts.call.status, b.facts.call.status)) and ends[0] != ends[1]:
-        found.append(Difference("ended", *ends))
+    elif a.facts.call.status != b.facts.call.status:
+        found.append(Difference("ended", a.facts.call.status, b.facts.call.status))
     return tuple(found)
 
 
@@ -143,7 +143,8 @@ def _call(a: ToolCall | None, b: ToolCall | None, path: str, who: str) -> Iterat
             where = found.path.removeprefix("args")
             yield Difference(f"{path}.args{where}", found.a, found.b, f"{who} calls {a.name}")
     else:
-        yield Difference(path, *(ABSENT if call is None else spelled(call) for call in (a, b)), who=who)
+        left, right = (ABSENT if call is None else spelled(call) for call in (a, b))
+        yield Difference(path, left, right, who)
 
 
 def _answers(a: Content, b: Content) -> Iterator[Difference]:

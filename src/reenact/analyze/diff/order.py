@@ -69,9 +69,7 @@ def _parents(side: Sequence[Content]) -> list[int | None]:
     ]
 
 
-def _carried_along(
-    i: int, j: int, mates: Mapping[int, int], parents: tuple[list[int | None], ...]
-) -> bool:
+def _carried_along(i: int, j: int, mates: Mapping[int, int], parents: tuple[list[int | None], ...]) -> bool:
     """Whether the step moved only because what it is inside of did."""
     parent = parents[0][i]
     return parent is not None and mates.get(parent) == parents[1][j]

@@ -54,7 +54,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a step, or a run, took. Seconds; tokens; US dollars as far as prices are known. None where nobody counted."""
+    """What a step, or a run, took: seconds, tokens, US dollars as far as prices are known; None: nobody counted."""
 
     duration: float | None = None
     input_tokens: int | None = None

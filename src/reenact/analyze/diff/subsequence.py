@@ -20,9 +20,7 @@ def common(a: Sequence[Hashable], b: Sequence[Hashable]) -> Pairs:
     """The places of a longest common subsequence; of very long ones a long one."""
     start, end = _ends(a, b)
     found: Pairs = [(place, place) for place in range(start)]
-    found += [
-        (start + i, start + j) for i, j in _middle(a[start : len(a) - end], b[start : len(b) - end])
-    ]
+    found += [(start + i, start + j) for i, j in _middle(a[start : len(a) - end], b[start : len(b) - end])]
     return found + [(len(a) - back, len(b) - back) for back in range(end, 0, -1)]
 
 

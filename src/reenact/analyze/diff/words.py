@@ -64,7 +64,8 @@ def _joined(segments: list[Segment] | Iterator[Segment]) -> Iterator[Segment]:
     told = [segment for segment in segments if segment.text]
     for equal, group in groupby(told, lambda segment: segment.sign == "="):
         stretch = list(group)
-        for sign in ("=",) if equal else ("-", "+"):
+        signs: tuple[Sign, ...] = ("=",) if equal else ("-", "+")
+        for sign in signs:
             text = "".join(segment.text for segment in stretch if segment.sign == sign)
             if text:
                 yield Segment(sign, text)
@@ -74,7 +75,12 @@ def _smoothed(segments: list[Segment]) -> Iterator[Segment]:
     """A comma or an "of" that two rewritten sentences share by chance is read as rewritten with them."""
     for place, segment in enumerate(segments):
         around = 0 < place < len(segments) - 1
-        if segment.sign == "=" and around and len(segment.text.strip()) < _SHORT and "\n\n" not in segment.text:
+        if (
+            segment.sign == "="
+            and around
+            and len(segment.text.strip()) < _SHORT
+            and "\n\n" not in segment.text
+        ):
             yield Segment("-", segment.text)
             yield Segment("+", segment.text)
         else:

@@ -17,12 +17,13 @@ from weakref import WeakKeyDictionary
 from reenact.model.event import Tree
 from reenact.model.plain import binary, parsed, plain
 from reenact.model.reading import anthropic, google, openai, pydantic_ai
-from reenact.model.reading.call import Asked, Message, ModelCall, Reader, ToolCall, Usage
+from reenact.model.reading.call import Asked, Grown, Message, ModelCall, Reader, ToolCall, Usage
 from reenact.model.reading.price import cost
 from reenact.model.reading.text import content, counted, events
 from reenact.model.recording import CallRecord, Log
 
 T = TypeVar("T")
+G = TypeVar("G", bound=Grown[Any])
 
 __all__ = ["Message", "ModelCall", "Reader", "ToolCall", "Usage", "add_reader", "cost", "read"]
 
@@ -38,7 +39,7 @@ class Exchange:
 
     @cached_property
     def args(self) -> dict[str, Any]:
-        return {name: self._plain(tree) for name, tree in self._log.args(self._call).items()}
+        return {name: self._plain(name, tree) for name, tree in self._log.args(self._call).items()}
 
     @cached_property
     def value(self) -> Any:
@@ -69,8 +70,20 @@ class Exchange:
             known[key] = make(item)
         return known[key]  # type: ignore[no-any-return]
 
-    def _plain(self, tree: Tree) -> Any:
-        return [self.once(item, plain) for item in tree] if isinstance(tree, list) else plain(tree)
+    def grown(self, name: str, items: list[Any], make: Callable[[], G]) -> G:
+        """What an earlier list of that name was read to, where this one goes on from it; else a fresh beginning."""
+        known = _made.setdefault(self._log, {})
+        last: G | None = known.get((make, name))
+        if last is None or not last.begins(items):
+            last = known[make, name] = make()
+        return last
+
+    def _plain(self, name: str, tree: Tree) -> Any:
+        if not isinstance(tree, list):
+            return plain(tree)
+        last: Grown[Any] = self.grown(name, tree, Grown)
+        last.found.extend(self.once(item, plain) for item in last.new(tree))
+        return list(last.found)
 
     def _bytes(self, tree: Tree) -> bytes:
         return binary(self._log.filled(tree)) or b""
@@ -100,7 +113,7 @@ def _pydantic_ai(asked: Asked) -> ModelCall | None:
     if asked.kind != "model" or not pydantic_ai.speaks(asked.args.get("messages")):
         return None
     reply = pydantic_ai.streamed(asked.value, asked.chunks) if asked.stream else asked.value
-    return pydantic_ai.read(asked.name, asked.args, reply)
+    return pydantic_ai.read(asked, reply)
 
 
 def _model(asked: Asked) -> ModelCall | None:
@@ -110,8 +123,8 @@ def _model(asked: Asked) -> ModelCall | None:
     args, value = asked.args, asked.value
     name = str(args.get("model") or asked.name)
     if isinstance(value, dict) and ("choices" in value or "error" in value):
-        return openai.read_chat({"model": name, **args}, value, [])
-    messages = openai.chat_messages(args.get("messages"), asked.once)
+        return openai.read_chat({"model": name, **args}, value, [], asked)
+    messages = openai.chat_messages(args.get("messages"), asked)
     if not messages:
         given = (
             args.get("prompt") or args.get("question") or args.get("input") or next(iter(args.values()), None)

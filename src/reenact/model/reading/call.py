@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from operator import is_
+from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
+G = TypeVar("G", bound="Grown[Any]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,30 @@ class ModelCall:
     problem: str = ""
 
 
+class Grown(Generic[T]):
+    """What a list was read to, item by item, to go on from with the next call's: a chat's history is sent each time.
+
+    A reader whose items depend on those before them keeps what it needs of them in a subclass.
+    """
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+        self.found: list[T] = []
+        self._whole = True
+
+    def begins(self, items: list[Any]) -> bool:
+        """Whether the list goes on from what was read; items are the same where they are the same object."""
+        return self._whole and len(self.items) <= len(items) and all(map(is_, self.items, items))
+
+    def new(self, items: list[Any]) -> Iterator[Any]:
+        """The items that were not read yet. They count as read when the last one has been: a reader that fails on one
+        of them leaves nothing to go on from.
+        """
+        self._whole = False
+        yield from items[len(self.items) :]
+        self.items, self._whole = items, True
+
+
 class Asked(Protocol):
     """What a reader gets to see of an effect and its outcome; everything is plain JSON, and made when looked at."""
 
@@ -116,6 +142,9 @@ class Asked(Protocol):
 
     def once(self, item: Any, make: Callable[[Any], T]) -> T:
         """What `make` makes of one item of a list argument, made once for all calls that share the item."""
+
+    def grown(self, name: str, items: list[Any], make: Callable[[], G]) -> G:
+        """What an earlier call's list of that name was read to, where this one goes on from it."""
 
 
 Reader = Callable[[Asked], ModelCall | None]

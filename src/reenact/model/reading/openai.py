@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from reenact.model.plain import compact
-from reenact.model.reading.call import Draft, Message, ModelCall, ToolCall
+from reenact.model.reading.call import Asked, Draft, Grown, Message, ModelCall, ToolCall
 from reenact.model.reading.text import arguments, assembled, content, counted
 
-Once: TypeAlias = Callable[[Any, Callable[[Any], Message]], Message]
+
+class _Chat(Grown[Message]):
+    """A chat's messages, and what the tools of its calls are named."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: dict[str, str] = {}
 
 
-def chat_messages(items: Any, once: Once | None = None) -> tuple[Message, ...]:
+def chat_messages(items: Any, asked: Asked | None = None) -> tuple[Message, ...]:
     """The messages of a chat in OpenAI's form. Tool results learn their tool's name from the call before them."""
-    names: dict[str, str] = {}
-    found = []
-    for item in items if isinstance(items, list) else []:
-        message = chat_message(item) if once is None else once(item, chat_message)
-        if message.id and not message.name and message.id in names:
-            message = replace(message, name=names[message.id])
+    if not isinstance(items, list):
+        return ()
+    chat = _Chat() if asked is None else asked.grown("chat", items, _Chat)
+    for item in chat.new(items):
+        message = chat_message(item)
+        if message.id and not message.name and message.id in chat.names:
+            message = replace(message, name=chat.names[message.id])
         for call in message.calls:
-            names[call.id] = call.name
-        found.append(message)
-    return tuple(found)
+            chat.names[call.id] = call.name
+        chat.found.append(message)
+    return tuple(chat.found)
 
 
 def chat_message(item: Any) -> Message:
@@ -50,7 +56,9 @@ def _call(call: dict[str, Any]) -> ToolCall:
     return ToolCall(str(function.get("name") or ""), arguments(given), str(call.get("id") or ""))
 
 
-def read_chat(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]]) -> ModelCall:
+def read_chat(
+    request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]], asked: Asked | None = None
+) -> ModelCall:
     """A chat completion, whole (`reply`) or streamed (`pieces`)."""
     reply = reply if isinstance(reply, dict) else {}
     answer = None
@@ -70,7 +78,7 @@ def read_chat(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]])
         }
     return ModelCall(
         model=str(reply.get("model") or request.get("model") or ""),
-        messages=chat_messages(request.get("messages")) or _prompted(request),
+        messages=chat_messages(request.get("messages"), asked) or _prompted(request),
         answer=answer,
         usage=counted(reply.get("usage")),
         tools=_offered(request),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reenact.model.plain import compact
-from reenact.model.reading.call import Message, ModelCall, ToolCall
+from reenact.model.reading.call import Asked, Grown, Message, ModelCall, ToolCall
 from reenact.model.reading.text import arguments, content, counted
 
 _CLASSES = {
@@ -31,23 +31,30 @@ def speaks(messages: Any) -> bool:
     )
 
 
-def messages(items: list[Any]) -> tuple[Message, ...]:
+class _History(Grown[Message]):
+    """A history's messages, and the instructions that stand first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.instructions = ""
+
+
+def messages(items: list[Any], asked: Asked | None = None) -> tuple[Message, ...]:
     """A history as messages: each part of a request is one."""
-    found: list[Message] = []
-    instructions = ""
-    for item in items:
+    history = _History() if asked is None else asked.grown("history", items, _History)
+    for item in history.new(items):
         if not isinstance(item, dict):
             continue
         if item.get("kind") == "response":
-            found.append(response(item))
+            history.found.append(response(item))
             continue
-        if item.get("instructions") and item["instructions"] != instructions:
+        if item.get("instructions") and item["instructions"] != history.instructions:
             # They are sent first, and as the newest request has them: an earlier request's are gone by then.
-            found = [message for message in found if message.name != "instructions"]
-            instructions = str(item["instructions"])
-            found.insert(0, Message("system", instructions, name="instructions"))
-        found += [_part(part) for part in item.get("parts") or () if isinstance(part, dict)]
-    return tuple(found)
+            history.found = [message for message in history.found if message.name != "instructions"]
+            history.instructions = str(item["instructions"])
+            history.found.insert(0, Message("system", history.instructions, name="instructions"))
+        history.found += [_part(part) for part in item.get("parts") or () if isinstance(part, dict)]
+    return tuple(history.found)
 
 
 def _part(part: dict[str, Any]) -> Message:
@@ -111,13 +118,14 @@ def streamed(head: Any, chunks: list[Any]) -> dict[str, Any]:
     return {**news, "parts": [parts[place] for place in sorted(parts)]}
 
 
-def read(model: str, args: dict[str, Any], reply: Any) -> ModelCall:
+def read(asked: Asked, reply: Any) -> ModelCall:
     """A model request as the adapter records it."""
+    args = asked.args
     reply = reply if isinstance(reply, dict) else {}
     tools = [tool for tool in args.get("tools") or () if isinstance(tool, (dict, str))]
     return ModelCall(
-        model=str(reply.get("model_name") or model),
-        messages=messages(args["messages"]),
+        model=str(reply.get("model_name") or asked.name),
+        messages=messages(args["messages"], asked),
         answer=response(reply) if "parts" in reply else None,
         usage=counted(reply.get("usage")),
         provider=str(reply.get("provider_name") or args.get("provider") or ""),
