@@ -15,7 +15,7 @@ from reenact.model.divergence import ABSENT
 from reenact.model.event import Tree
 from reenact.model.plain import compact, plain
 from reenact.model.reading import Message, ToolCall
-from reenact.replay.match import Rules, mismatches
+from reenact.replay.match import Rules, mismatches, same
 
 _MANY = 12
 
@@ -47,7 +47,7 @@ def parts(
     a: Mapping[str, Tree], b: Mapping[str, Tree], root: str, label: str, rules: Rules | None = None
 ) -> list[Difference]:
     """What differs between two sets of named trees. Of what differs all over, the whole is given."""
-    if a == b:
+    if same(a, b):
         return []
     one, other = settled(dict(a)), settled(dict(b))
     found = mismatches(label, one, other, rules or Rules())

@@ -96,7 +96,9 @@ def _pairs(found: Diff) -> Iterator[str]:
             rows = "\n".join(_row(found, pair) for pair in pairs)
             summary = f"{present.many(len(pairs), 'equal step')}: {told.span(pairs)}"
             yield f'<details class="equal"><summary>{_e(summary)}</summary>\n{rows}\n</details>'
-            carried = carried or any(pair.carried for pair in pairs)
+            if not carried and any(pair.carried for pair in pairs):
+                carried = True
+                yield _NOTE
             continue
         for pair in pairs:
             if found.parting is not None and pair is found.parting.pair:

@@ -52,7 +52,11 @@ class Report(Page):
         if len(shown) < len(pair.differences):
             more = present.many(len(pair.differences) - len(shown), "more difference")
             self.line(Text(f"and {more}; --all shows them", "dim"), indent + _INDENT)
-        if pair.carried and not self._carried:
+        self.note([pair], indent)
+
+    def note(self, pairs: Iterable[Pair], indent: int = 0) -> None:
+        """That model calls carry an earlier difference with them, the first time that one does."""
+        if not self._carried and any(pair.carried for pair in pairs):
             self._carried = True
             text = "from here on model calls carry what differs above, in their history or their settings"
             self.line(Text(f"{text}: told once", "dim italic"), indent + _INDENT)
@@ -210,9 +214,9 @@ def _pairs(report: Report) -> None:
     for equal, pairs in told.stretches(report.found.pairs):
         if equal and not report.full:
             if left > 0:
-                report.line(
-                    Text(f"     …     {present.many(len(pairs), 'equal step')}: {told.span(pairs)}", "dim")
-                )
+                text = f"     …     {present.many(len(pairs), 'equal step')}: {told.span(pairs)}"
+                report.line(Text(text, "dim"))
+                report.note(pairs)
             continue
         for pair in pairs:
             if left > 0:
