@@ -210,7 +210,7 @@ def test_nothing_of_the_recordings_is_changed(run, home, tmp_path):
 @pytest.mark.parametrize("columns", [60, 80, 160])
 def test_on_a_terminal_nothing_is_wider_than_it(home, columns):
     a = agent(name="客服" * 20)
-    b = agent(answer="不，不能取消。" * 30, reason="a/very/long/word/without/any/spaces" * 5, searches=3)
+    b = agent(answer="不能取消。" * 30, reason="a/very/long/word/without/any/spaces" * 5, searches=3)
     out = on_a_terminal(["diff", a, b, "--all"], columns)
     assert "They part" in out
     for line in out.splitlines():

@@ -54,7 +54,7 @@ def run(*steps, id="run", status="ok", output=None, program=None, error=None):
         sealed["error"] = {"type": "builtins:ValueError", "text": error, "args": []}
     lines.append(sealed)
     events = [Event(line["event"], line, number) for number, line in enumerate(lines, 1)]
-    return Recording(id, [Log(events, lambda name: b"")], f"/nowhere/{id}")
+    return Recording(id, [Log(events, lambda _: b"")], f"/nowhere/{id}")
 
 
 def told(diff):

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from reenact.analyze.diff import Kind, compare
 from reenact.errors import UsageError
-
-from .runs import chat, run, step, told
+from tests.analyze.diff.runs import chat, run, step, told
 
 words = st.sampled_from(["alpha", "beta", "gamma delta", "epsilon zeta eta", "theta"])
 steps = st.builds(

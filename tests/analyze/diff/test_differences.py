@@ -7,8 +7,7 @@ import pytest
 from reenact.analyze.diff import compare
 from reenact.errors import UsageError
 from reenact.model.divergence import ABSENT
-
-from .runs import chat, run, step, told
+from tests.analyze.diff.runs import chat, run, step, told
 
 START = [("system", "Help."), ("user", "Cancel it")]
 
@@ -163,7 +162,7 @@ def test_what_an_ignore_rule_names_is_left_out_and_the_rule_is_told():
 def test_an_error_is_compared_with_what_came_instead():
     found = compare(run(step("tool:a", 5, q="x")), run(step("tool:a", error="no such order", q="x")))
     assert [(item.path, item.b) for item in only(found).differences] == [
-        ("output", None),
+        ("output", ABSENT),
         ("error", "ValueError: no such order"),
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -20,7 +21,7 @@ def test_the_marks_give_both_texts_back(a, b):
     segments = marked(a, b)
     assert "".join(s.text for s in segments if s.sign in "=-") == a
     assert "".join(s.text for s in segments if s.sign in "=+") == b
-    assert all(one.sign != other.sign for one, other in zip(segments, segments[1:], strict=False))
+    assert all(one.sign != other.sign for one, other in itertools.pairwise(segments))
 
 
 def test_one_word_is_marked_and_the_rest_is_not():
@@ -68,7 +69,7 @@ def longest(a, b):
 
 
 def sound(pairs, a, b):
-    rising = all(p < q and r < s for (p, r), (q, s) in zip(pairs, pairs[1:], strict=False))
+    rising = all(p < q and r < s for (p, r), (q, s) in itertools.pairwise(pairs))
     return rising and all(a[i] == b[j] for i, j in pairs)
 
 

@@ -83,6 +83,12 @@ class Content:
         return self.family, self.question, self.answer
 
     @property
+    def outputs(self) -> dict[str, Tree]:
+        """What it gave, by name; empty where it gave nothing, not even None."""
+        outcome = self.facts.call.outcome
+        return {"output": self.output} if outcome is not None and "value" in outcome else {}
+
+    @property
     def output(self) -> Tree:
         """What it gave, as a tree; a stream as one text. HTTP without the answer's headers."""
         outcome = self.facts.call.outcome

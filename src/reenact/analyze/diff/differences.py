@@ -35,7 +35,7 @@ def differences(a: Content, b: Content, rules: Rules) -> tuple[Difference, ...]:
         args = log[0].args(a.facts.call), log[1].args(b.facts.call)
         found += parts(args[0], args[1], "args", a.facts.call.label, rules)
         if a.answer != b.answer:
-            found += _grown({"output": a.output}, {"output": b.output})
+            found += _grown(a.outputs, b.outputs)
     if a.error != b.error:
         found.append(Difference("error", a.error or ABSENT, b.error or ABSENT))
     elif a.facts.call.status != b.facts.call.status:
