@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from benchmarks import elsewhere, first_token, idle, long_chat, recording, replay, report, subjects
+from benchmarks import comparing, elsewhere, first_token, idle, long_chat, recording, replay, report, subjects
 from benchmarks.plan import Plan, Tell
 from benchmarks.workers import Broken
 
@@ -24,6 +24,7 @@ SECTIONS: dict[str, Callable[[Plan], report.Section]] = {
     "replay": replay.measure,
     "long-chat": long_chat.measure,
     "elsewhere": elsewhere.measure,
+    "comparing": comparing.measure,
 }
 RESULTS = Path(__file__).parent / "RESULTS.md"
 

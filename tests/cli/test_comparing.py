@@ -76,7 +76,7 @@ def test_the_parting_is_told_first_and_marked_in_the_steps(run):
     assert "They part at step 7 of A, step 7 of B: another question, and another answer" in out
     assert out.index("They part") < out.index("here they part") < out.index("   7    7  ~ model:gpt-4o")
     assert "…     6 equal steps: 1-6" in out
-    assert "[-Yes-]{+No+}, it can{+ not+} be cancelled." in out
+    assert "[-Yes-]{+No+}, it can {+not +}be cancelled." in out
     assert not re.search(r"[\x1b]| $", out, re.MULTILINE)
 
 

@@ -13,11 +13,14 @@ Sign = Literal["=", "-", "+"]
 
 # Scripts without spaces between words are compared letter by letter.
 _DENSE = "\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef"
-_WORDS = re.compile(rf"[{_DENSE}]|[^\W{_DENSE}]+|\s+|[^\w\s]")
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_WORDS = re.compile(rf"(\A\s+|[{_DENSE}]|[^\W{_DENSE}]+|[^\w\s])(\s*)")
+_LINES = re.compile(r"([^\n]*\n|[^\n]+)()")
 _MOST = 1 << 26
 _ALIKE = 0.2
 _SHORT = 4
+
+Token = tuple[str, str]
+"""A word, and the space after it: compared are the words."""
 
 
 class Segment(NamedTuple):
@@ -35,28 +38,47 @@ def marked(a: str, b: str) -> tuple[Segment, ...]:
     if a == b:
         return (Segment("=", a),) if a else ()
     one, other = _tokens(a, b)
-    pairs = common(one, other)
-    alike = sum(len(one[i]) for i, _ in pairs if not one[i].isspace())
-    if alike < _ALIKE * max(len("".join(a.split())), len("".join(b.split()))):
+    keys = [word for word, _ in one], [word for word, _ in other]
+    pairs = common(*keys)
+    alike = sum(len(keys[0][i]) for i, _ in pairs)
+    if alike < _ALIKE * max(sum(map(len, keys[0])), sum(map(len, keys[1]))):
         return tuple(_joined([Segment("-", a), Segment("+", b)]))
     return tuple(_joined(_smoothed(list(_joined(_raw(one, other, pairs))))))
 
 
-def _tokens(a: str, b: str) -> tuple[list[str], list[str]]:
+def _tokens(a: str, b: str) -> tuple[list[Token], list[Token]]:
     one, other = _WORDS.findall(a), _WORDS.findall(b)
     if len(one) * len(other) <= _MOST:
         return one, other
     return _LINES.findall(a), _LINES.findall(b)
 
 
-def _raw(one: list[str], other: list[str], pairs: list[tuple[int, int]]) -> Iterator[Segment]:
+def _raw(one: list[Token], other: list[Token], pairs: list[tuple[int, int]]) -> Iterator[Segment]:
     i = j = 0
+    equal: list[str] = []
     for p, q in [*pairs, (len(one), len(other))]:
-        yield Segment("-", "".join(one[i:p]))
-        yield Segment("+", "".join(other[j:q]))
+        if i < p or j < q:
+            gone = "".join(word + space for word, space in one[i:p])
+            come = "".join(word + space for word, space in other[j:q])
+            # The space that follows both is none of the change.
+            tail = gone[len(gone.rstrip()) :]
+            tail = tail if gone and come and tail == come[len(come.rstrip()) :] else ""
+            yield Segment("=", "".join(equal))
+            yield Segment("-", gone.removesuffix(tail))
+            yield Segment("+", come.removesuffix(tail))
+            equal = [tail]
         if p < len(one):
-            yield Segment("=", one[p])
+            word, space = one[p]
+            equal.append(word)
+            if space == other[q][1]:
+                equal.append(space)
+            else:
+                yield Segment("=", "".join(equal))
+                yield Segment("-", space)
+                yield Segment("+", other[q][1])
+                equal = []
         i, j = p + 1, q + 1
+    yield Segment("=", "".join(equal))
 
 
 def _joined(segments: list[Segment] | Iterator[Segment]) -> Iterator[Segment]:

@@ -65,7 +65,7 @@ def diff(
     else:
         _refuse_strangers(found, all=all)
     if html is not None:
-        _write(html, page.html(found))
+        _write(html, page.html(found, whole=all))
     elif not json:
         terminal.tell(terminal.Report(found, present.out(), whole=all))
     if not found.same:

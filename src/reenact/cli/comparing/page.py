@@ -16,6 +16,7 @@ from reenact.model.facts import StepFacts
 _FOLDED = 400
 _AROUND = 120
 _GIST = 300
+_PAIRS = 100
 _WORDS = {Kind.CHANGED: "changed", Kind.INSERTED: "only in B", Kind.DELETED: "only in A", Kind.MOVED: "moved"}
 _NOTE = (
     '<p class="note">From here on model calls carry what differs above, in their history or their settings; '
@@ -25,8 +26,8 @@ _NOTE = (
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def html(found: Diff) -> str:
-    """The page."""
+def html(found: Diff, *, whole: bool = False) -> str:
+    """The page; of very many differences the first ones, or all of them where it is to be `whole`."""
     title = (
         f"{_e(found.a.recording.name or found.a.id)} and {_e(found.b.recording.name or found.b.id)}, compared"
     )
@@ -40,7 +41,7 @@ def html(found: Diff) -> str:
         *_around("The program differs", found.program),
         *_around("The end differs", found.ending),
         "<h2>Steps</h2>",
-        *_pairs(found),
+        *_pairs(found, len(found.pairs) if whole else _PAIRS),
         "</body>\n</html>\n",
     ]
     return "\n".join(parts)
@@ -89,8 +90,9 @@ def _around(title: str, differences: Iterable[Difference]) -> Iterator[str]:
         yield f'<h2>{_e(title)}</h2>\n<section class="pair">{"".join(rows)}</section>'
 
 
-def _pairs(found: Diff) -> Iterator[str]:
+def _pairs(found: Diff, most: int) -> Iterator[str]:
     carried = False
+    left = most
     for equal, pairs in told.stretches(found.pairs):
         if equal:
             rows = "\n".join(_row(found, pair) for pair in pairs)
@@ -100,11 +102,16 @@ def _pairs(found: Diff) -> Iterator[str]:
                 carried = True
                 yield _NOTE
             continue
-        for pair in pairs:
+        shown = pairs[: max(left, 0)]
+        left -= len(pairs)
+        for pair in shown:
             if found.parting is not None and pair is found.parting.pair:
                 yield '<p class="here" id="parting">Here they part</p>'
             yield _pair(found, pair, note=pair.carried and not carried)
             carried = carried or pair.carried
+    if left < 0:
+        more = present.many(-left, "more difference")
+        yield f'<p class="note">And {more}; <code>reenact diff --all --html</code> writes them too.</p>'
 
 
 def _row(found: Diff, pair: Pair) -> str:

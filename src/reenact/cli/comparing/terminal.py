@@ -100,17 +100,27 @@ class Report(Page):
 
     def _marked(self, segments: list[Segment], style: str) -> Text:
         text = Text()
-        for place, (sign, words) in enumerate(segments):
-            shown = self._shown(sign, words, place, len(segments))
-            text.append(shown, style if sign != "=" else "")
+        for sign, words in self._shortened(segments):
+            text.append(words, style if sign != "=" else "")
         return text
 
     def _bracketed(self, segments: Iterable[Segment]) -> Iterable[str]:
         marks = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
-        every = list(segments)
-        for place, (sign, words) in enumerate(every):
+        for sign, words in self._shortened(list(segments)):
             before, after = marks[sign]
-            yield f"{before}{self._shown(sign, words, place, len(every))}{after}"
+            yield f"{before}{words}{after}"
+
+    def _shortened(self, segments: list[Segment]) -> Iterable[Segment]:
+        """Long equal stretches folded; a text that is changed all over is told as far as fits a page."""
+        left = 4 * _LONGEST
+        for place, (sign, words) in enumerate(segments):
+            shown = self._shown(sign, words, place, len(segments))
+            yield Segment(sign, shown)
+            left -= len(shown)
+            if left < 0 and not self.full and place < len(segments) - 1:
+                more = sum(len(segment.text) for segment in segments[place + 1 :])
+                yield Segment("=", f" … {more:,} more characters; --all shows them")
+                return
 
     def _shown(self, sign: str, words: str, place: int, count: int) -> str:
         words = present.visible(words)
