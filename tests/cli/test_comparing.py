@@ -195,6 +195,24 @@ def test_runs_that_share_nothing_cost_one_line(run, tmp_path):
     assert "2 only in A · 1 only in B" in out
 
 
+def test_help_tells_the_options(run):
+    status, out, _ = run("diff", "--help")
+    assert status == 0
+    for option in ("--html", "--all", "--ignore", "--json", "--home"):
+        assert option in out
+
+
+def test_a_page_of_very_many_differences_has_the_first_ones_unless_all_are_wanted(run, tmp_path):
+    a, b = agent(searches=0), agent(searches=130)
+    run("diff", a, b, "--html", tmp_path / "d.html")
+    brief = (tmp_path / "d.html").read_text(encoding="utf-8")
+    run("diff", a, b, "--html", tmp_path / "d.html", "--all")
+    whole = (tmp_path / "d.html").read_text(encoding="utf-8")
+    assert brief.count("<article") == 100
+    assert "And 30 more differences" in brief
+    assert whole.count("<article") == 130
+
+
 def test_nothing_of_the_recordings_is_changed(run, home, tmp_path):
     a, b = agent(), agent(answer="No.")
 
