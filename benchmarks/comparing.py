@@ -21,7 +21,8 @@ from benchmarks.workers import Broken
 _STEPS = 1000
 _HOW = (
     "Two runs of {steps:,} steps, model and tool calls in turn, each answer 10 KB; the whole command, from starting "
-    "Python to its last line, {rounds} times; judged by CPU, of which it uses one core. *Growing*: each model call sends the whole chat, 10 MB in the last one; "
+    "Python to its last line, {rounds} times; judged by CPU, of which it uses one core. "
+    "*Growing*: each model call sends the whole chat, 10 MB in the last one; "
     "*short*: only what is new. The second run has two turns less and other words in three answers; or other words in "
     "every one; or hardly a word in common with the first."
 )
