@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from reenact import __version__
-from reenact.cli import keeping, present, reading, running
+from reenact.cli import debugging, keeping, present, reading, running
 from reenact.errors import ReenactError
 
 UNABLE = 2
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 running.register(app)
 reading.register(app)
+debugging.register(app)
 keeping.register(app)
 
 
@@ -46,6 +47,7 @@ def reenact(
     [bold]reenact list[/bold]                        what there is
     [bold]reenact show last[/bold]                   the run as a conversation
     [bold]reenact replay last[/bold]                 run it again, offline and exactly
+    [bold]reenact debug last[/bold]                  run it step by step, back too
     """
 
 

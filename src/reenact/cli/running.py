@@ -66,7 +66,7 @@ def record(
     [bold]reenact record -- python agent.py "Cancel my order"[/bold]
     """
     with _one_line():
-        done = launch.record(_given(command), name=name, tags=tuple(tag or ()), home=home)
+        done = launch.record(given(command), name=name, tags=tuple(tag or ()), home=home)
     recording = done.recording
     if recording is None:
         _say(f"nothing was recorded: {done.failed}")
@@ -112,7 +112,7 @@ def replay(
     """
     options = launch.Options(tuple(live or ()), tuple(ignore or ()), on_divergence, inserted, pace)
     with _one_line():
-        done = launch.replay(ref, options, command=_given(command), home=home, quiet=json)
+        done = launch.replay(ref, options, command=given(command), home=home, quiet=json)
     for warning in done.warnings:
         _say(f"warning: {warning}")
     verdict = done.verdict
@@ -140,7 +140,7 @@ def doctor(
 ) -> None:
     """What in this environment, or in a program, would not be replayed."""
     with _one_line():
-        findings = checks.examine(_given(command), run=run, home=home)
+        findings = checks.examine(given(command), run=run, home=home)
     if json:
         print(orjson.dumps([finding.tree() for finding in findings], option=orjson.OPT_INDENT_2).decode())
     else:
@@ -148,7 +148,8 @@ def doctor(
     raise SystemExit(1 if any(finding.level == "bad" for finding in findings) else 0)
 
 
-def _given(command: list[str] | None) -> list[str]:
+def given(command: list[str] | None) -> list[str]:
+    """The words of a program that stand behind `--`."""
     words = list(command or ())
     return words[1:] if words[:1] == ["--"] else words
 

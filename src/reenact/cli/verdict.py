@@ -42,7 +42,7 @@ def _parts(verdict: Verdict) -> Iterator[RenderableType]:
         yield Text.assemble(("! ", "yellow"), note)
     for divergence in verdict.divergences:
         yield Text()
-        yield from _divergence(divergence)
+        yield from departure(divergence)
     named = {divergence.step for divergence in verdict.divergences}
     left = [(step, address) for step, address in verdict.missing if step not in named]
     if left:
@@ -54,7 +54,8 @@ def _parts(verdict: Verdict) -> Iterator[RenderableType]:
             yield Padding(Text(f"      and {len(left) - _MISSING} more", "dim"), (0, 0, 0, 2))
 
 
-def _divergence(divergence: Divergence) -> Iterator[RenderableType]:
+def departure(divergence: Divergence) -> Iterator[RenderableType]:
+    """One departure: where, and recorded against actual."""
     where = f"step {divergence.step}  " if divergence.step is not None else ""
     yield Text.assemble((divergence.kind.value, "bold red"), "  ", (where, "bold"), divergence.address)
     if divergence.detail:
