@@ -400,6 +400,12 @@ def on_exit(ending: Ending) -> None:
     _endings[os.getpid()] = ending
 
 
+def moved(known: int) -> None:
+    """This process goes on in the place of another, whose copy it is."""
+    if known in _endings:
+        _endings[os.getpid()] = _endings.pop(known)
+
+
 def end(code: int | None = None) -> None:
     """The process ends now. Harmless when called again, or in a fork that has not taken part."""
     ending = _endings.pop(os.getpid(), None)

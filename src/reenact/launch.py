@@ -123,13 +123,13 @@ def record(
     executable = _executable(command)
     store = LocalStore(home)
     known_as = new_id()
-    with _folder() as folder:
+    with folder() as place:
         plan = Plan(
             "record",
             known_as,
             str(store.folder(known_as)),
             str(store.root),
-            str(folder),
+            str(place),
             name=name,
             tags=tuple(tags),
         )
@@ -137,7 +137,7 @@ def record(
         status, pid = _run(
             command, executable, {**os.environ, **plan.environ(os.environ, seed=seed)}, quiet=quiet
         )
-        reports = _reports(folder)
+        reports = reports_in(place)
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})
     if "path" not in said:
@@ -188,6 +188,35 @@ def replay(
     """
     words = options.tree()
     recording = LocalStore(home).load(ref)
+    with folder() as place:
+        start = replaying(recording, words, place, command=command, home=home)
+        status, pid = _run(start.argv, start.executable, start.environ, cwd=start.cwd, quiet=quiet)
+        reports = reports_in(place)
+    return _judged(recording, start.argv, status, pid, reports)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a program is started."""
+
+    argv: list[str]
+    executable: str
+    environ: dict[str, str]
+    cwd: str | None
+
+
+def replaying(
+    recording: Recording,
+    words: dict[str, Any],
+    place: Path,
+    *,
+    command: Sequence[str] = (),
+    home: str | os.PathLike[str] | None = None,
+) -> Start:
+    """How to start a program so that it replays. Its processes leave word in the folder `place`.
+
+    Raises ProgramError or UsageError where it cannot be run.
+    """
     argv, cwd = (list(command), None) if command else remembered(recording)
     executable = _executable(argv)
     path = str(Path(recording.path).absolute())
@@ -195,12 +224,9 @@ def replay(
     program = recording.header.get("program") or {}
     if program.get("hash_seed") is not None:
         environ.pop("PYTHONHASHSEED", None)
-    with _folder() as folder:
-        plan = Plan("replay", recording.id, path, str(LocalStore(home).root), str(folder), options=words)
-        environ |= plan.environ(environ, seed=program.get("hash_seed"))
-        status, pid = _run(argv, executable, environ, cwd=cwd, quiet=quiet)
-        reports = _reports(folder)
-    return _judged(recording, argv, status, pid, reports)
+    plan = Plan("replay", recording.id, path, str(LocalStore(home).root), str(place), options=words)
+    environ |= plan.environ(environ, seed=program.get("hash_seed"))
+    return Start(argv, executable, environ, cwd)
 
 
 def _judged(
@@ -302,7 +328,8 @@ def _executable(command: Sequence[str]) -> str:
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def folder() -> Iterator[Path]:
+    """A folder where processes leave word, for as long as the body runs."""
     path = tempfile.mkdtemp(prefix="reenact-")
     try:
         yield Path(path)
@@ -310,9 +337,10 @@ def _folder() -> Iterator[Path]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def _reports(folder: Path) -> dict[str, Any]:
+def reports_in(place: Path) -> dict[str, Any]:
+    """What the processes have said there, by their scope paths."""
     found: dict[str, Any] = {}
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(place.glob("*.json")):
         try:
             tree = orjson.loads(path.read_bytes())
         except (OSError, ValueError):

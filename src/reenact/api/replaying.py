@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, sleep
@@ -13,6 +13,8 @@ from reenact import boundary
 from reenact.adapters import stdlib
 from reenact.api.session import UNSET, Session
 from reenact.boundary import Run
+from reenact.debugger.breaks import Breakpoints, Breaks, Stop
+from reenact.debugger.shell import prompting
 from reenact.errors import DivergenceError, Halt, UsageError
 from reenact.family import Replayed, replayer_of
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, merged
@@ -31,13 +33,25 @@ class Replay(Session):
     Attributes:
         recording: What is replayed.
         output: Set it as in the recording, to have the two compared.
+        breakpoints: Where to stop; may be changed while it runs.
+        terminal: The path of the terminal that a `breakpoint()` talks on, where that is not standard input.
     """
 
-    def __init__(self, recording: Recording, options: dict[str, Any], pace: str) -> None:
+    def __init__(
+        self,
+        recording: Recording,
+        options: dict[str, Any],
+        pace: str,
+        *,
+        breakpoints: Iterable[str | int] = (),
+        on_break: Callable[[Stop], object] | None = None,
+    ) -> None:
         if pace not in ("fast", "real"):
             raise UsageError(f"pace={pace!r} is not one of 'fast', 'real'")
         self.recording = recording
+        self.breakpoints = Breakpoints(recording, breakpoints)
         self.output: Any = UNSET
+        self._on_break = on_break
         self._options = options
         self._pace = pace
         self._replayer: Replayer | None = None
@@ -46,6 +60,7 @@ class Replay(Session):
         self._pid = os.getpid()
         self._others: list[Verdict] = []
         self.plan: Plan | None = None
+        self.terminal = ""
 
     @property
     def verdict(self) -> Verdict:
@@ -71,12 +86,16 @@ class Replay(Session):
         self._run = Run(self._replayer, self._replayer.turnstile, replaying=True)
         self._run.family = self._family = Replayed(self._run, self.recording, log, self._plan())
         stdlib.begin(self._run)
+        if self._on_break is not None:
+            Breaks(self._replayer, self.recording, self.breakpoints, self._on_break).attach()
+        self._hook = prompting(self._replayer.turnstile, self.terminal)
         return self._run
 
     def _end(self, error: BaseException | None) -> None:
         if self._run is None or self._replayer is None or os.getpid() != self._pid:
             return
         stdlib.end(self._run)
+        self._hook.restore()
         self._replayer.finish(whole=error is None or self.recording.status == "error")
         if self._family is not None:
             self._family.finish()
@@ -130,6 +149,8 @@ def replay(
     on_divergence: Policy = "raise",
     inserted: Inserted = "refuse",
     pace: str = "fast",
+    breakpoints: Iterable[str | int] | str | int = (),
+    on_break: Callable[[Stop], object] | None = None,
     home: str | os.PathLike[str] | None = None,
 ) -> Replay:
     """Run code again, offline, every answer served from a recording.
@@ -147,15 +168,23 @@ def replay(
             named, and all other calls keep their own answers. `"live"` goes live from the first departure on.
         inserted: Under `"realign"`, whether a new call is refused (`"refuse"`) or answered live (`"live"`).
         pace: `"fast"`, or `"real"` to take as long as the recorded run.
+        breakpoints: Where to stop: steps' numbers, `"divergence"`, `"state"`, or filters (docs/filters.md) such as
+            `"error"` or `"tool:cancel_order"`.
+        on_break: Called at each of them, in the program's own thread, with a `Stop`: it tells the step, the arguments,
+            the program's frame, and may give another answer. By default pdb opens there.
         home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` here.
 
     Raises:
         RecordingError: There is no such recording, or it cannot be read.
         DivergenceError: At the end of the body, where the program left its recording.
+        FilterError: A breakpoint that does not parse; the text points at the column.
     """
     options = {"live": _words(live), "ignore": _words(ignore), "policy": on_divergence, "inserted": inserted}
     recording = source if isinstance(source, Recording) else load(source, home=home)
-    return Replay(recording, options, pace)
+    points = (breakpoints,) if isinstance(breakpoints, (str, int)) else tuple(breakpoints)
+    if points and on_break is None:
+        on_break = Stop.pdb
+    return Replay(recording, options, pace, breakpoints=points, on_break=on_break)
 
 
 def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = None) -> Recording:

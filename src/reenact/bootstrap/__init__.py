@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 from reenact import adapters, api, family
 from reenact.adapters.stdlib import seal
 from reenact.bootstrap import stdin
+from reenact.bootstrap.debuggee import OPTION, Debuggee, Line
 from reenact.bootstrap.output import Output, compare
 from reenact.boundary import current, entered
 from reenact.boundary.scope import _scope
@@ -34,6 +36,8 @@ from reenact.redact import DEFAULT_RULES
 from reenact.replay.replayer import Replayer
 from reenact.store.local import load
 from reenact.store.writer import warn
+
+_TERMINAL = "/dev/tty"
 
 _PROMPT = 3.0
 """Seconds that a program has to end by itself once its replay has diverged."""
@@ -168,11 +172,13 @@ class _Replayed(_Process):
     def __init__(self, plan: Plan) -> None:
         self.recording = load(Path(plan.folder))
         super().__init__(plan)
+        debugged = _Debugged(plan, self.output)
         tty = (self.recording.header.get("program") or {}).get("tty") or {}
         stdin.install(self.output.write, tty=bool(tty.get("stdin")))
         self.session = _replay(self.recording, plan)
         self.session.__enter__()
         _Watch(self.session.replayer).install()
+        self._ended = debugged.attach(self.session)
         family.report(plan)
 
     def end(self, code: int | None) -> None:
@@ -182,6 +188,7 @@ class _Replayed(_Process):
         if not verdict.divergences and not self.plan.options.get("silent"):
             verdict = merged([verdict, self._compared()])
         _report(self.plan, verdict, exit=status)
+        self._ended(status, verdict)
 
     def _compared(self) -> Verdict:
         sealed = self.recording.logs[0].sealed or {}
@@ -201,6 +208,7 @@ class _Block(_Process):
         self.recording = load(Path(plan.folder))
         super().__init__(plan)
         self.session: api.Replay | None = None
+        self._debugged = _Debugged(plan, self.output)
         self._outside: list[Divergence] = []
         family.report(plan)
         adapters.install()
@@ -214,7 +222,7 @@ class _Block(_Process):
             int(header.get("ordinal") or 0),
         ):
             return None
-        self.session = _Claimed(self.recording, self.plan)
+        self.session = _Claimed(self.recording, self.plan, self._debugged)
         return self.session
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -241,18 +249,50 @@ class _Block(_Process):
             verdicts = [Verdict(self.recording.id, divergences=found)]
         verdicts.append(Verdict(self.recording.id, divergences=tuple(self._outside)))
         _report(self.plan, merged(verdicts), exit=status)
+        self._debugged.ended(status, merged(verdicts))
 
 
 class _Claimed(api.Replay):
     """The replay in the place of a block."""
 
-    def __init__(self, recording: Recording, plan: Plan) -> None:
+    def __init__(self, recording: Recording, plan: Plan, debugged: _Debugged) -> None:
         super().__init__(recording, _options(plan), plan.options.get("pace", "fast"))
+        self._debugged = debugged
 
     def _begin(self) -> Any:
         run = super()._begin()
         _Watch(self.replayer).install()
+        self._debugged.attach(self)
         return run
+
+
+class _Debugged:
+    """The program under the debugger, where the plan says so; without one it does nothing."""
+
+    def __init__(self, plan: Plan, output: Output) -> None:
+        path = plan.options.get(OPTION)
+        self._line = Line.to(path) if path else None
+        self._begun = self._line.hear() if self._line is not None else {}
+        self._output = output
+        self._debuggee: Debuggee | None = None
+
+    def attach(self, session: api.Replay) -> Callable[[int | None, Verdict], None]:
+        """Let the debugger look on. What is returned is to be called with the end."""
+        if self._line is not None:
+
+            def moved(known: int) -> None:
+                family.moved(known)
+                session._pid = self._output.pid = os.getpid()
+
+            replayer, recording = session.replayer, session.recording
+            self._debuggee = Debuggee(self._line, self._begun, replayer, recording, moved)
+            self._debuggee.attach()
+        return self.ended
+
+    def ended(self, status: int | None, verdict: Verdict) -> None:
+        """The program is over."""
+        if self._debuggee is not None:
+            self._debuggee.ended(status, verdict)
 
 
 class _Watch:
@@ -317,6 +357,8 @@ def _options(plan: Plan) -> dict[str, Any]:
 def _replay(recording: Recording, plan: Plan) -> api.Replay:
     session = api.Replay(recording, _options(plan), plan.options.get("pace", "fast"))
     session.plan = replace(plan, options=_options(plan))
+    # What the program reads from its standard input is answered from the recording.
+    session.terminal = _TERMINAL
     return session
 
 

@@ -31,7 +31,7 @@ class Output:
         self._kept: list[str] = []
         self._left = KEPT
         self._threads = False
-        self._pid = os.getpid()
+        self.pid = os.getpid()
         self.write: Callable[[str], Any] = len
         """The stream's own `write`, unheard."""
 
@@ -53,7 +53,7 @@ class Output:
 
     def heard(self, text: str) -> None:
         """Count text as written."""
-        if self._pid != os.getpid():
+        if self.pid != os.getpid():
             return
         self._hash.update(text.encode("utf-8", "surrogatepass"))
         self._length += len(text)

@@ -93,7 +93,7 @@ class Unknown:
 
     def __init__(self, question: Question) -> None:
         self._question = question
-        self._args = {name: plain(tree) for name, tree in question.args.items()}
+        self._args = {name: plain(tree) for name, tree in question.trees.items()}
 
     def get(self, field: str) -> Any:
         """The value of a filter's field, or None."""

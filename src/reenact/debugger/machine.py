@@ -399,7 +399,8 @@ class Machine:
                 why=why,
             )
         else:
-            self._set(phase=Phase.DIED, actual=Actual(), why=report.text)
+            passed = (*self.state.passed, self.state.at) if self.state.at.step else self.state.passed
+            self._set(phase=Phase.DIED, passed=passed, actual=Actual(), why=report.text)
 
     # -- what the faces ask ----------------------------------------------------------------------------------
 
@@ -471,6 +472,11 @@ class Machine:
         total = len(self.recording.steps)
         if not 1 <= step <= total:
             raise UsageError(f"there is no step {step}: they go from 1 to {total}")
+        process = self.recording.step(step).log.process
+        if self.state.phase is not Phase.READING and process != self.recording.logs[0].process:
+            raise UsageError(
+                f"step {step} was asked in {process}; the debugger holds the program's first process"
+            )
 
     def _parent(self, step: int) -> int | None:
         if not step:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reenact.boundary import Scope
+from reenact.model import codec
 from reenact.model.event import Effect, Tree
 
 
@@ -23,6 +24,12 @@ class Question:
     scope: Scope
     ordinal: int
     args: dict[str, Tree]
+
+    @property
+    def trees(self) -> dict[str, Tree]:
+        """The arguments as trees through and through; adapters may have encoded some beforehand."""
+        whole: dict[str, Tree] = codec.loads(codec.dumps(self.args))
+        return whole
 
     @property
     def label(self) -> str:
