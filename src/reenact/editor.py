@@ -10,9 +10,28 @@ import sys
 import tempfile
 from pathlib import Path
 
+from reenact.debugger.answer import Draft, edited
 from reenact.errors import UsageError
+from reenact.replay.watch import Edit
 
 _KNOWN = ("vi", "nano", "notepad")
+
+
+def answer_in_editor(draft: Draft, name: str, *, ask: bool) -> Edit | None:
+    """What the user makes of an answer, or None where nothing is changed. What cannot be meant is said in a line, and
+    (`ask`) the editor may be opened again. Raises UsageError else.
+    """
+    text = draft.text
+    while True:
+        text = in_editor(text, suffix=draft.suffix, name=name)
+        try:
+            return edited(draft, text)
+        except UsageError as error:
+            if not ask:
+                raise
+            print(f"reenact: {error}")
+            if input("edit it again? [Y/n] ").strip().lower() in ("n", "no"):
+                return None
 
 
 def in_editor(text: str, *, suffix: str = ".txt", name: str = "answer") -> str:

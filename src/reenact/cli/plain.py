@@ -16,10 +16,18 @@ from reenact.cli import present
 from reenact.cli.transcript import Page, heading, tell_message
 from reenact.cli.verdict import departure
 from reenact.debugger import answer, view
-from reenact.debugger.commands import COMMANDS, Command, arguments, command_of, step_number
+from reenact.debugger.commands import (
+    COMMANDS,
+    Command,
+    arguments,
+    command_of,
+    edit_words,
+    raise_words,
+    step_number,
+)
 from reenact.debugger.machine import Phase
 from reenact.driver import Driver
-from reenact.editor import in_editor
+from reenact.editor import answer_in_editor
 from reenact.errors import ReenactError, UsageError
 from reenact.model.divergence import Mismatch
 from reenact.model.facts import RecordingFacts, StepFacts, lookup
@@ -28,14 +36,13 @@ from reenact.model.plain import plain
 from reenact.prose.difference import difference, written
 from reenact.prose.values import arguments as as_written
 from reenact.prose.values import literal, pretty
+from reenact.replay.watch import Edit
 
 PROMPT = "(reenact) "
 FOLLOWED, DIVERGED, MISTAKEN = 0, 1, 2
 
 _AROUND = 5
 _TICK = 0.05
-_GIVEN = re.compile(r"(?P<step>\d+)?\s*(?:=\s*(?P<text>.*))?", re.DOTALL)
-_RAISED = re.compile(r"(?:(?P<step>\d+)\s+)?(?P<text>.+)", re.DOTALL)
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 
 
@@ -195,41 +202,25 @@ class Lines:
     # -- changing answers ------------------------------------------------------------------------------------
 
     def _do_edit(self, rest: str) -> None:
-        match = _GIVEN.fullmatch(rest)
-        if match is None:
-            raise UsageError("`edit` wants a step's number, or `edit = ANSWER`, or neither")
-        number = self._step(match["step"], "edit")
+        named, text = edit_words(rest)
+        number = named or self._here().step.number
         machine = self._driver.machine
         machine.editable(number)
         before = machine.state.edits.get(number) or answer.recorded(self._facts.steps[number - 1].step)
-        if match["text"] is not None:
-            self._edit(number, answer.giving(match["text"], before))
+        if text is not None:
+            self._edit(number, answer.giving(text, before))
             return
-        shown = answer.draft(before)
-        text = in_editor(shown.text, suffix=shown.suffix, name=f"step-{number}")
-        while True:
-            try:
-                found = answer.edited(shown, text)
-                break
-            except UsageError as error:
-                if not self._typed:
-                    raise
-                present.say(f"reenact: {error}")
-                if input("edit it again? [Y/n] ").strip().lower() in ("n", "no"):
-                    return
-                text = in_editor(text, suffix=shown.suffix, name=f"step-{number}")
+        found = answer_in_editor(answer.draft(before), f"step-{number}", ask=self._typed)
         if found is None:
             print(f"step {number}: not changed")
         else:
             self._edit(number, found)
 
     def _do_raise(self, rest: str) -> None:
-        match = _RAISED.fullmatch(rest)
-        if match is None:
-            raise UsageError("`raise` wants an error: raise TimeoutError: too slow")
-        number = self._step(match["step"], "raise")
+        named, text = raise_words(rest)
+        number = named or self._here().step.number
         self._driver.machine.editable(number)
-        self._edit(number, answer.raising(match["text"]))
+        self._edit(number, answer.raising(text))
 
     def _do_undo(self, rest: str) -> None:
         number = self._step(rest, "undo")
@@ -237,7 +228,7 @@ class Lines:
             raise UsageError(f"the answer of step {number} has not been edited")
         self._edit(number, None)
 
-    def _edit(self, number: int, edit: answer.Edit | None) -> None:
+    def _edit(self, number: int, edit: Edit | None) -> None:
         before = self._driver.machine.state.at
         self._driver.tell("edit", number, edit)
         self._until_it_stands()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -57,6 +58,9 @@ COMMANDS = (
 )  # fmt: skip
 """All of them, in the order in which help shows them."""
 
+_EDIT = re.compile(r"(?:(?P<step>\d+)\s*)?(?:=\s*(?P<text>.*))?", re.DOTALL)
+_RAISE = re.compile(r"(?:(?P<step>\d+)\s+)?(?P<text>\S.*)", re.DOTALL)
+
 _BY_WORD = {word: command for command in COMMANDS for word in (command.name, *command.short)}
 
 
@@ -87,3 +91,19 @@ def step_number(text: str, command: Command) -> int:
     if not text.isdecimal():
         raise UsageError(f"`{command.name}` wants a step's number, not '{text}'")
     return int(text)
+
+
+def edit_words(rest: str) -> tuple[int | None, str | None]:
+    """The step and the answer behind `edit`, as far as they are there: `7`, `7 = "no"`, `= "no"`."""
+    match = _EDIT.fullmatch(rest)
+    if match is None:
+        raise UsageError(f"`edit` takes a step's number, `= ANSWER`, both or neither; not '{rest}'")
+    return int(match["step"]) if match["step"] else None, match["text"]
+
+
+def raise_words(rest: str) -> tuple[int | None, str]:
+    """The step, if it is there, and the error behind `raise`."""
+    match = _RAISE.fullmatch(rest)
+    if match is None:
+        raise UsageError("`raise` wants an error: raise TimeoutError: too slow")
+    return int(match["step"]) if match["step"] else None, match["text"]

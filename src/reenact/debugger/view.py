@@ -1,4 +1,4 @@
-"""What a debugger shows besides the machine's state: how steps lie inside each other, what the model saw, what differs."""
+"""What a debugger shows besides the machine's state: what is inside of what, what the model saw, what differs."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ KEYS = (
     Key("r,shift+f5", "order('reverse')", "r", "back to the breakpoint before this place", "rev"),
     Key("R", "order('start')", "R", "run the program again, to its first question"),
     Key("ctrl+c", "interrupt", "Ctrl-C", "stop the program wherever it is"),
-    Key("b,f9", "toggle", "b  F9", "a breakpoint at the step under the cursor, or none", "brk"),
-    Key("B", "prompt(':', 'break ')", "B", "a breakpoint by a filter: tool:cancel_order, error, divergence, state:NAME"),
+    Key("b,f9", "break", "b  F9", "a breakpoint at the step under the cursor, or none", "brk"),
+    Key("B", "prompt(':', 'break ')", "B", "a breakpoint by words: tool:cancel_order, error, divergence"),
     Key("e", "edit", "e", "give the step under the cursor another answer, in $EDITOR", "edit"),
     Key("E", "prompt(':', 'raise ')", "E", "let it fail instead: TimeoutError: too slow"),
     Key("x", "undo", "x", "give it its recorded answer again"),
@@ -74,7 +74,8 @@ def bar(width: int) -> str:
     while sum(room for _, room in known) > width and len(known) > 2:
         known.pop(-3)
     return " ".join(
-        f"[@click=app.{key.action}][b $accent]{_escaped(key.shown.split()[0])}[/] {key.word}[/]" for key, _ in known
+        f"[@click=app.{key.action}][b $accent]{_escaped(key.shown.split()[0])}[/] {key.word}[/]"
+        for key, _ in known
     )
 
 

@@ -22,6 +22,9 @@ from reenact.tui.reader import Line
 FOLD = 6_000
 """Letters of one text that are shown, until all is asked for."""
 
+LONG = 400
+"""Letters of an argument of a model call that are shown, until all is asked for."""
+
 OLDER = 40
 """Messages from before the previous call that are named, one a line."""
 
@@ -134,7 +137,11 @@ def call(facts: RecordingFacts, number: int, state: State, *, whole: bool = Fals
         yield remark("  none")
     for name, value in step.args.items():
         text = literal_or_text(value) if isinstance(value, str) else pretty(value)
-        yield from _named(name, text, whole=whole)
+        if step.model_call is not None and len(text) > LONG and not whole:
+            # A chat stands in its own pane, and better; here it would hide the answer.
+            yield Line(Text(f"{name} ", "bold").append(f"… {len(text):,} characters; + unfolds", "dim italic"), 2)
+        else:
+            yield from _named(name, text, whole=whole)
     edit = state.edits.get(number)
     if edit is not None:
         yield title("edited answer", "in place of the recorded one; x takes it back", "bold yellow")

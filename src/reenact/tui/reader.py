@@ -41,8 +41,10 @@ class Reader(ScrollView, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "scroll_down", show=False),
         Binding("k,up", "scroll_up", show=False),
-        Binding("home,g", "scroll_home", show=False),
+        Binding("home", "scroll_home", show=False),
         Binding("end,G", "scroll_end", show=False),
+        Binding("left", "app.turn(-1)", show=False),
+        Binding("right", "app.turn(1)", show=False),
         Binding("space,pagedown", "page_down", show=False),
         Binding("pageup", "page_up", show=False),
     ]

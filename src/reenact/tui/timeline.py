@@ -36,6 +36,8 @@ class Timeline(ScrollView, can_focus=True):
         Binding("home", "go_to(1)", show=False),
         Binding("end,G", "go_to(-1)", show=False),
         Binding("enter", "choose", show=False),
+        Binding("left", "app.turn(-1)", show=False),
+        Binding("right", "app.turn(1)", show=False),
     ]
 
     class Moved(Message):
