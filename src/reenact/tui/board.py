@@ -86,10 +86,14 @@ class Board(Vertical):
         """A line of ours in the place of the status, until the next command."""
         # A filter's error has a second line that points at the column: there is no room for it here.
         self._said = (text.split("\n", 1)[0], style)
-        self._bars()
+        if self.is_attached:
+            self._bars()
 
     def refresh_all(self) -> bool:
         """Show the state as it is now. Returns whether it is another one."""
+        if not self.is_attached:
+            # A last word of the program's, when the screen is closed already.
+            return False
         state, before = self._driver.machine.state, self._state
         if state is not before:
             self._state = state
@@ -113,6 +117,7 @@ class Board(Vertical):
 
     def on_timeline_moved(self, event: Timeline.Moved) -> None:
         """The panes follow the cursor."""
+        self.whole = False
         self.show()
 
     def _fill(self, page: Reader, tab: str, step: int) -> None:
@@ -155,12 +160,14 @@ class Board(Vertical):
 
     def _head(self) -> Text:
         recording = self.facts.recording
-        text = Text(" reenact ", "bold reverse").append(f" {recording.id}", "yellow")
-        text.append(f"  {one_line(recording.name, 40)}", "bold")
-        return text.append(f"  {many(len(recording.steps), 'step')}, {recording.status}", "dim")
+        counted = f"  {many(len(recording.steps), 'step')}, {recording.status}"
+        name = f"  {one_line(recording.name, 40)}"
+        return Text.assemble(
+            (" reenact ", "bold reverse"), (f" {recording.id}", "yellow"), (name, "bold"), (counted, "dim")
+        )
 
     def _bars(self) -> None:
-        self.query_one("#status", Static).update(self._status())
+        self.query_one("#status", Static).update(self._status(), layout=False)
         departed = self._state.divergence is not None or bool(self._state.at.extra)
         words = []
         for number, tab in enumerate(TABS, 1):
@@ -175,7 +182,7 @@ class Board(Vertical):
             )
             word = f"{number} {tab.capitalize()}" if self.wide else tab.capitalize()
             words.append(f"[{style}][@click=app.tab('{tab}')] {word} [/][/]")
-        self.query_one("#tabs", Static).update("".join(words))
+        self.query_one("#tabs", Static).update("".join(words), layout=False)
 
     def _status(self) -> Text:
         text, style = self._said
@@ -185,14 +192,15 @@ class Board(Vertical):
         if state.phase is Phase.RUNNING:
             return Text(" running … Ctrl-C stops it", "bold cyan")
         if state.phase is Phase.READING:
-            return Text(f" reading {state.at}", "bold").append(f"  {why}", "magenta")
+            return Text.assemble((f" reading {state.at}", "bold"), (f"  {why}", "magenta"))
         if state.phase is Phase.STOPPED:
             where = f"before {state.at}" if state.at != START else "at its beginning"
-            return Text(f" stopped {where}", "bold green").append(f"  {why}", "magenta")
+            return Text.assemble((f" stopped {where}", "bold green"), (f"  {why}", "magenta"))
         if state.phase is Phase.DEPARTED:
             return Text(f" {one_line(str(state.divergence))}", "bold red")
-        return Text(f" {why}", "bold" if state.phase is Phase.ENDED else "bold red").append(
-            f"  {one_line(str(state.verdict))}" if state.verdict is not None else "", _colour(state)
+        verdict = f"  {one_line(str(state.verdict))}" if state.verdict is not None else ""
+        return Text.assemble(
+            (f" {why}", "bold" if state.phase is Phase.ENDED else "bold red"), (verdict, _colour(state))
         )
 
 

@@ -39,7 +39,7 @@ class Help(ModalScreen[None]):
 def _lines() -> Iterator[Line]:
     yield title("keys", "Tab changes between timeline and panes; arrows, pages, j and k move in both")
     for key in KEYS:
-        yield Line(Text(f"{key.shown:<9} ", "bold cyan").append(key.help, "not bold default"), 1)
+        yield Line(Text.assemble((f"{key.shown:<9} ", "bold cyan"), key.help), 1)
     yield Line(Text())
     yield title("commands", "behind a colon, or with `reenact debug ID --plain`")
     for command in COMMANDS:
@@ -55,4 +55,4 @@ def _lines() -> Iterator[Line]:
         ("✗ ⊘ …", "it raised an error; was given up; has no answer in the recording"),
         ("▸ ▾", "something happened inside it: answered as a whole; run for real, to look inside"),
     ):
-        yield Line(Text(f"{mark:<9} ", "bold").append(text, "not bold"), 1)
+        yield Line(Text.assemble((f"{mark:<9} ", "bold"), text), 1)

@@ -74,10 +74,5 @@ def bar(width: int) -> str:
     while sum(room for _, room in known) > width and len(known) > 2:
         known.pop(-3)
     return " ".join(
-        f"[@click=app.{key.action}][b $accent]{_escaped(key.shown.split()[0])}[/] {key.word}[/]"
-        for key, _ in known
+        f"[b $accent]{key.shown.split()[0]}[/][@click=app.{key.action}] {key.word}[/]" for key, _ in known
     )
-
-
-def _escaped(key: str) -> str:
-    return key.replace("[", r"\[")

@@ -36,7 +36,7 @@ _ROLES = {"system": "magenta", "user": "blue", "assistant": "green", "tool": "cy
 
 def title(text: str, note: str = "", style: str = "bold") -> Line:
     """A heading."""
-    return Line(Text(text, style).append(f"  {note}" if note else "", "dim not bold"))
+    return Line(Text.assemble((text, style), (f"  {note}" if note else "", "dim")))
 
 
 def remark(text: str, style: str = "dim") -> Line:
@@ -80,10 +80,10 @@ def messages(facts: RecordingFacts, number: int, *, whole: bool = False) -> Iter
             yield remark(f"  … {known - OLDER} older")
     for message in call.messages[:known] if whole else call.messages[max(known - OLDER, 0) : known]:
         yield from _message(message, whole=True) if whole else (_brief(message),)
-    yield Line(Text("── new in this call ", "bold yellow").append("─" * 12, "yellow"), anchor=True)
+    yield Line(Text.assemble(("── new in this call ", "bold yellow"), ("─" * 12, "yellow")), anchor=True)
     for message in turn.new:
         yield from _message(message, whole=whole, new=True)
-    yield Line(Text("── the answer ", "bold").append("─" * 18, "dim"))
+    yield Line(Text.assemble(("── the answer ", "bold"), ("─" * 18, "dim")))
     if call.answer is not None:
         yield from _message(call.answer, whole=whole)
     elif not call.problem:
@@ -104,12 +104,13 @@ def _spent(step: StepFacts) -> Iterator[str]:
 def _brief(message: Message) -> Line:
     calls = " ".join(spelled(call) for call in message.calls)
     text = one_line(f"{message.text[:400]} {calls}", 160)
-    return Line(Text(f"{message.role:<9} ", f"dim {_ROLES.get(message.role, '')}").append(text, "dim"))
+    role = (f"{message.role:<9} ", f"dim {_ROLES.get(message.role, '')}")
+    return Line(Text.assemble(role, (text, "dim")), cut=True)
 
 
 def _message(message: Message, *, whole: bool, new: bool = False) -> Iterator[Line]:
     style = _ROLES.get(message.role, "")
-    head = Text("+ " if new else "  ", "bold yellow").append(message.role, f"bold {style}")
+    head = Text.assemble(("+ " if new else "  ", "bold yellow"), (message.role, f"bold {style}"))
     if message.name and message.name != "instructions":
         head.append(f" {one_line(message.name, 60)}", style)
     yield Line(head)
@@ -139,7 +140,10 @@ def call(facts: RecordingFacts, number: int, state: State, *, whole: bool = Fals
         text = literal_or_text(value) if isinstance(value, str) else pretty(value)
         if step.model_call is not None and len(text) > LONG and not whole:
             # A chat stands in its own pane, and better; here it would hide the answer.
-            yield Line(Text(f"{name} ", "bold").append(f"… {len(text):,} characters; + unfolds", "dim italic"), 2)
+            yield Line(
+                Text.assemble((f"{name} ", "bold"), (f"… {len(text):,} characters; + unfolds", "dim italic")),
+                2,
+            )
         else:
             yield from _named(name, text, whole=whole)
     edit = state.edits.get(number)
@@ -159,7 +163,7 @@ def call(facts: RecordingFacts, number: int, state: State, *, whole: bool = Fals
 
 def _named(name: str, text: str, *, whole: bool) -> Iterator[Line]:
     if "\n" not in text and len(text) <= 200:
-        yield Line(Text(f"{name} = ", "bold").append(visible(text), "not bold"), 2)
+        yield Line(Text.assemble((f"{name} = ", "bold"), visible(text)), 2)
         return
     yield Line(Text(f"{name} =", "bold"), 2)
     yield from body(text, indent=4, whole=whole)
@@ -216,8 +220,8 @@ def _mismatches(found: tuple[Mismatch, ...], *, wide: bool) -> Iterator[Line]:
         if wide:
             yield Line(old, 2, new)
         else:
-            yield Line(Text("recorded ", "dim").append(old), 2)
-            yield Line(Text("actual   ", "dim").append(new), 2)
+            yield Line(Text.assemble(("recorded ", "dim"), old), 2)
+            yield Line(Text.assemble(("actual   ", "dim"), new), 2)
 
 
 def state_of(now: Mapping[str, Tree], before: Mapping[str, Tree], *, whole: bool = False) -> Iterator[Line]:
@@ -271,7 +275,7 @@ def stack(facts: RecordingFacts, state: State, number: int) -> Iterator[Line]:
         chain.append(at)
         at = facts.within(facts.steps[at - 1])
     for outer in reversed(chain):
-        yield Line(Text(f"step {outer}  ", "dim").append(one_line(facts.steps[outer - 1].call.label)), 2)
+        yield Line(Text.assemble((f"step {outer}  ", "dim"), one_line(facts.steps[outer - 1].call.label)), 2)
     if not chain:
         yield remark("  no other step")
     yield remark(f"scope {one_line(facts.steps[number - 1].call.scope)}")

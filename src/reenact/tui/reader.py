@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -26,6 +28,7 @@ class Line:
         text: What it says; may have several lines itself.
         indent: How far in it stands.
         beside: What stands in the right half, for two texts side by side.
+        cut: It has one line, however long it is.
         anchor: A new page is read from here; what is above it is a scroll away.
     """
 
@@ -33,6 +36,7 @@ class Line:
     indent: int = 0
     beside: Text | None = None
     anchor: bool = False
+    cut: bool = False
 
 
 class Reader(ScrollView, can_focus=True):
@@ -56,6 +60,7 @@ class Reader(ScrollView, can_focus=True):
         self._width = 0
         self._of: object = None
         self._anchor = 0
+        self._style = Style()
 
     def show(self, lines: Iterable[Line], of: object = None, *, at_end: bool = False) -> None:
         """Show these lines instead. `of` says what they are about: a new thing is read from its beginning."""
@@ -64,7 +69,8 @@ class Reader(ScrollView, can_focus=True):
         if at_end:
             self.scroll_end(animate=False)
         elif of != self._of:
-            self.scroll_to(0, self._anchor, animate=False, immediate=True)
+            # A longer page than before must be laid out first.
+            self.call_after_refresh(self.scroll_to, 0, self._anchor, animate=False)
         self._of = of
 
     @property
@@ -94,6 +100,8 @@ class Reader(ScrollView, can_focus=True):
         room = max(self._width - line.indent, _NARROWEST)
         if line.beside is not None:
             return self._side_by_side(line, line.beside, room)
+        if line.cut:
+            line.text.truncate(room, overflow="ellipsis")
         lead = Text(" " * line.indent)
         return [lead + part if line.indent else part for part in self._parts(line.text, room)]
 
@@ -116,12 +124,20 @@ class Reader(ScrollView, can_focus=True):
             rows.append(row)
         return rows
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines of the screen that are to be drawn."""
+        # Asked for once: it is put together from all styles that apply.
+        self._style = self.rich_style
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         _, top = self.scroll_offset
         width, place = self.size.width, top + y
         if place >= len(self._rows):
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width, self._style)
         row = self._rows[place]
-        segments = row.render(self.app.console)
-        return Strip(segments).crop_extend(0, width, self.rich_style).apply_style(self.rich_style)
+        # `render` leaves the base style out where a text has no other.
+        base = self.app.console.get_style(row.style)
+        segments = Segment.apply_style(row.render(self.app.console), base)
+        return Strip(segments).crop_extend(0, width, self._style).apply_style(self._style)

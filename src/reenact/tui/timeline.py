@@ -40,6 +40,8 @@ class Timeline(ScrollView, can_focus=True):
         Binding("right", "app.turn(1)", show=False),
     ]
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"timeline--cursor"}
+
     class Moved(Message):
         """The cursor stands at another step."""
 
@@ -64,6 +66,8 @@ class Timeline(ScrollView, can_focus=True):
         self._depths = view.depths(facts)
         self._holding = view.holding(facts)
         self._hints: dict[int, str] = {}
+        self._style = (Style(), Style())
+        self._drawn: dict[tuple[int, int, bool], Strip] = {}
         self._digits = len(str(len(facts.steps)))
 
     def update(self, state: State, stops: frozenset[int], *, follow: bool) -> None:
@@ -71,6 +75,7 @@ class Timeline(ScrollView, can_focus=True):
         if state.passed is not self._state.passed:
             self._reached = frozenset(place.step for place in state.passed)
         self._state, self._stops = state, stops
+        self._drawn.clear()
         self.virtual_size = Size(self.size.width, len(self._facts.steps) + self._extra())
         if follow:
             self.go_to(max(state.at.step, 1))
@@ -137,28 +142,38 @@ class Timeline(ScrollView, can_focus=True):
             row -= 1
         return row + 1 if 0 <= row < len(self._facts.steps) else None
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines of the screen that are to be drawn."""
+        style = self.rich_style, self.get_component_rich_style("timeline--cursor")
+        if style != self._style:
+            self._style = style
+            self._drawn.clear()
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
-        width, row = self.size.width, y + self.scroll_offset.y
+        row, width = y + self.scroll_offset.y, self.scrollable_content_region.width
+        plain, cursor = self._style
         if row >= len(self._facts.steps) + self._extra():
-            return Strip.blank(width, self.rich_style)
-        text = (
-            self._unrecorded()
-            if self._extra() and row == self._state.at.step
-            else self._recorded(self._step(row) or 1, width)
-        )
-        strip = Strip(text.render(self.app.console)).crop_extend(0, width, self.rich_style)
+            return Strip.blank(width, plain)
         if self._extra() and row == self._state.at.step:
-            return strip.apply_style(self.rich_style)
-        chosen = self._step(row) == self.cursor
-        background = self.get_component_rich_style("timeline--cursor") if chosen else Style()
-        return strip.apply_style(self.rich_style + background)
+            return self._strip(self._unrecorded(), width, plain)
+        step = self._step(row) or 1
+        key = (step, width, step == self.cursor)
+        drawn = self._drawn.get(key)
+        if drawn is None:
+            style = plain + cursor if step == self.cursor else plain
+            drawn = self._drawn[key] = self._strip(self._recorded(step, width), width, style)
+        return drawn
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"timeline--cursor"}
+    def _strip(self, text: Text, width: int, style: Style) -> Strip:
+        return Strip(text.render(self.app.console)).crop_extend(0, width, style).apply_style(style)
 
     def _unrecorded(self) -> Text:
-        text = Text("▶ ", "bold green").append(
-            f"{'+' + str(self._state.at.extra):>{self._digits + 1}} ", "yellow"
+        text = (
+            Text()
+            .append("▶ ", "bold green")
+            .append(f"{'+' + str(self._state.at.extra):>{self._digits + 1}} ", "yellow")
         )
         return text.append(f"  {one_line(self._state.actual.label)} ", "bold").append("not recorded", "red")
 
@@ -168,7 +183,7 @@ class Timeline(ScrollView, can_focus=True):
         colour = {Phase.DEPARTED: "bold red", Phase.ENDED: "dim", Phase.DIED: "bold red"}.get(
             state.phase, "bold green"
         )
-        text = Text("▶" if here else " ", colour)
+        text = Text().append("▶" if here else " ", colour)
         text.append("●" if number in self._stops else " ", "bold red")
         text.append(f"{number:>{self._digits}} ", "bold" if here else "dim")
         mark, mark_style = _MARKS.get(step.call.status, (" ", ""))
@@ -187,7 +202,7 @@ class Timeline(ScrollView, can_focus=True):
     def _label(self, step: StepFacts, room: int, *, dim: bool) -> Text:
         label = one_line(step.call.label)
         colour = _COLOURS.get(step.call.kind, "")
-        text = Text(label, f"dim {colour}" if dim else colour)
+        text = Text().append(label, f"dim {colour}" if dim else colour)
         if cell_len(label) < room - 4:
             text.append(" " + self._hint(step), "dim")
         if text.cell_len >= room:
