@@ -62,6 +62,7 @@ class Lines:
         self._typed = typed
         self._page = Page(present.out())
         self._printed = 0
+        self._within_line = False
         self._last = ""
         self._mistakes = 0
         self._over = False
@@ -157,11 +158,13 @@ class Lines:
             sys.stdout.write(written_so_far[self._printed :])
             sys.stdout.flush()
             self._printed = len(written_so_far)
+            self._within_line = not written_so_far.endswith("\n")
 
     def _stand(self) -> None:
         """Where the program stands now, and why."""
-        if self._printed and not self._driver.output[: self._printed].endswith("\n"):
+        if self._within_line:
             print()
+            self._within_line = False
         state, line = self._driver.machine.state, self._page.line
         if state.phase is Phase.DEPARTED and state.divergence is not None:
             self._do_verdict("")
@@ -169,6 +172,8 @@ class Lines:
             line(Text(present.one_line(state.why), "bold"))
             if state.verdict is not None:
                 line(Text(present.one_line(str(state.verdict))), 0, 5)
+        elif state.at.extra and not state.actual.label:
+            line(Text.assemble((f"after step {state.at.step}, between questions", "bold"), _why(state.why)))
         elif state.at.extra:
             line(
                 Text.assemble(

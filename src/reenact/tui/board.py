@@ -101,8 +101,8 @@ class Board(Vertical):
             moved = stands and (state.at, state.phase) != (before.at, before.phase)
             if moved and state.phase is not Phase.READING:
                 self._tracked = (self._tracked[1], state.actual.state)
-            if moved and state.phase is Phase.DEPARTED:
-                self.tab = "actual"
+            if moved:
+                self.tab = _telling(state) or self.tab
             self.timeline.update(state, self._driver.machine.stops(), follow=moved)
         self._bars()
         self.show()
@@ -195,6 +195,8 @@ class Board(Vertical):
             return Text.assemble((f" reading {state.at}", "bold"), (f"  {why}", "magenta"))
         if state.phase is Phase.STOPPED:
             where = f"before {state.at}" if state.at != START else "at its beginning"
+            if state.at.extra and not state.actual.label:
+                where = f"after step {state.at.step}, between questions"
             return Text.assemble((f" stopped {where}", "bold green"), (f"  {why}", "magenta"))
         if state.phase is Phase.DEPARTED:
             return Text(f" {one_line(str(state.divergence))}", "bold red")
@@ -202,6 +204,16 @@ class Board(Vertical):
         return Text.assemble(
             (f" {why}", "bold" if state.phase is Phase.ENDED else "bold red"), (verdict, _colour(state))
         )
+
+
+def _telling(state: State) -> str:
+    """The tab that says most about a state out of the ordinary, or nothing."""
+    if state.phase is Phase.DEPARTED:
+        return "actual"
+    if state.phase is Phase.STOPPED and state.at.extra and not state.actual.label:
+        return "stack"
+    failed = state.phase is Phase.DIED or (state.phase is Phase.ENDED and bool(state.exit))
+    return "output" if failed and state.divergence is None else ""
 
 
 def _colour(state: State) -> str:

@@ -175,7 +175,10 @@ class Timeline(ScrollView, can_focus=True):
             .append("▶ ", "bold green")
             .append(f"{'+' + str(self._state.at.extra):>{self._digits + 1}} ", "yellow")
         )
-        return text.append(f"  {one_line(self._state.actual.label)} ", "bold").append("not recorded", "red")
+        label = one_line(self._state.actual.label)
+        if not label:
+            return text.append("  between questions", "dim")
+        return text.append(f"  {label} ", "bold").append("not recorded", "red")
 
     def _recorded(self, number: int, width: int) -> Text:
         step, state = self._facts.steps[number - 1], self._state
