@@ -41,6 +41,9 @@ OPTIONS = ("live", "ignore", "policy", "inserted")
 
 _PATIENCE = 0.05
 
+UNSET: Any = object()
+"""Stands for an output that was never set; None is an output."""
+
 Ending = Callable[[int | None], None]
 
 
@@ -121,6 +124,9 @@ class Replayed:
         self.recording = recording
         self._log = log
         self.plan = plan
+        self.output: Any = UNSET
+        """What the replayed block gave, where the program ran through it again."""
+        self._block_begun = False
         self._started: list[str] = []
         self._own: str | None = None
 
@@ -129,6 +135,15 @@ class Replayed:
         handler = self._run.handler
         assert isinstance(handler, Replayer)
         return handler
+
+    def is_block(self, name: str) -> bool:
+        """Whether a `record()` of that name, begun now, is the one that made this recording."""
+        header = self.recording.header
+        if self._block_begun or header.get("entry") != "block" or header.get("name") != name:
+            return False
+        nested = f"{self._log.process}/record:{name}"
+        self._block_begun = not any(call.scope.startswith(nested) for call in self._log.calls.values())
+        return self._block_begun
 
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         """Find the recorded process; an unknown one is a departure."""

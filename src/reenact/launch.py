@@ -178,6 +178,7 @@ def replay(
     options: Options,
     *,
     command: Sequence[str] = (),
+    cwd: str | os.PathLike[str] | None = None,
     home: str | os.PathLike[str] | None = None,
     quiet: bool = False,
 ) -> Replayed:
@@ -190,7 +191,8 @@ def replay(
     recording = LocalStore(home).load(ref)
     with folder() as place:
         start = replaying(recording, words, place, command=command, home=home)
-        status, pid = _run(start.argv, start.executable, start.environ, cwd=start.cwd, quiet=quiet)
+        where = start.cwd if cwd is None else os.fspath(cwd)
+        status, pid = _run(start.argv, start.executable, start.environ, cwd=where, quiet=quiet)
         reports = reports_in(place)
     return _judged(recording, start.argv, status, pid, reports)
 

@@ -1,0 +1,1 @@
+"""The debugger without a face."""

@@ -19,7 +19,7 @@ from reenact.api.session import UNSET, Session
 from reenact.boundary import RecordingTurnstile, Run
 from reenact.boundary.scope import _scope
 from reenact.errors import DivergenceError, Halt
-from reenact.family import Recorded
+from reenact.family import Recorded, Replayed
 from reenact.model import codec
 from reenact.model.event import FORMAT, RULES, Tree
 from reenact.model.recording import Recording
@@ -76,6 +76,7 @@ class RecordingInProgress(Session):
         self._ordinal = 0
         self._pid = os.getpid()
         self._replay: Replay | None = None
+        self._block: Replayed | None = None
         self._store = LocalStore(home)
         self.path = str(self._store.folder(self.id))
         self._recorder: Recorder | None = None
@@ -91,8 +92,14 @@ class RecordingInProgress(Session):
 
     def _begin(self) -> Run | None:
         if (scope := boundary.current()) is not None:
-            # Recording within a recording or a replay: the outer one has it all.
-            self._token = _scope.set(scope.span(f"record:{self.name}"))
+            family = scope.run.family
+            if isinstance(family, Replayed) and family.is_block(self.name):
+                # The very block that is being replayed: the same code, run again.
+                self._block = family
+                self._token = _scope.set(scope.run.root)
+            else:
+                # Recording within a recording or a replay: the outer one has it all.
+                self._token = _scope.set(scope.span(f"record:{self.name}"))
             return None
         self._ordinal = _blocks_begun.get(self.name, 0)
         _blocks_begun[self.name] = self._ordinal + 1
@@ -163,6 +170,9 @@ class RecordingInProgress(Session):
         }
 
     def _end(self, error: BaseException | None) -> None:
+        if self._block is not None:
+            self._block.output = self.output
+            return
         if self._replay is not None:
             self._replay.output = self.output
             try:

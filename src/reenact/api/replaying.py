@@ -117,6 +117,8 @@ class Replay(Session):
 
     def _compare_output(self) -> None:
         sealed = self.recording.logs[0].sealed
+        if self.output is UNSET and self._family is not None:
+            self.output = self._family.output
         if self.output is UNSET or sealed is None or "output" not in sealed or self.replayer.divergences:
             return
         actual = self.replayer.tree(self.output)

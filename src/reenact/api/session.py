@@ -8,9 +8,9 @@ from typing import Any
 from reenact import adapters
 from reenact.boundary import Run
 from reenact.boundary.scope import _scope
+from reenact.family import UNSET
 
-UNSET: Any = object()
-"""Stands for an output that was never set; None is an output."""
+__all__ = ["UNSET", "Session"]
 
 
 class Session:

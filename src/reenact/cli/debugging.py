@@ -45,6 +45,9 @@ def debug(
     on_divergence: Annotated[
         str, typer.Option(help="raise, realign (for edited programs), or live.")
     ] = "raise",
+    inserted: Annotated[
+        str, typer.Option(help="With realign, what a new call gets: refuse or live.")
+    ] = "refuse",
     home: Home = None,
 ) -> None:  # fmt: skip
     """Debug a recorded run: its program runs again, stops where you want, and goes back too.
@@ -58,7 +61,7 @@ def debug(
     recording = LocalStore(home).load(ref)
     if not recording.steps:
         raise UsageError(f"recording {recording.id} has no steps: there is nothing to debug")
-    options = Options(tuple(live or ()), tuple(ignore or ()), on_divergence)
+    options = Options(tuple(live or ()), tuple(ignore or ()), on_divergence, inserted)
     options.tree()
     opening = Opening(recording, tuple(given(command)), options, home, tuple(break_ or ()), read)
     if not plain:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from reenact.model.divergence import Divergence, Mismatch, Verdict
 from reenact.prose.difference import difference, written
+from reenact.prose.verdict import word
 
 _SHOWN = 8
 _MISSING = 10
@@ -18,18 +19,17 @@ _MISSING = 10
 
 def panel(verdict: Verdict, *, name: str = "") -> Panel:
     """The whole verdict, in a frame."""
-    word, color = headline(verdict)
+    said, color = headline(verdict)
     title = Text.assemble(
-        (word, f"bold {color}"), f"  {verdict.recording}", (f"  {name}" if name else "", "dim")
+        (said, f"bold {color}"), f"  {verdict.recording}", (f"  {name}" if name else "", "dim")
     )
     return Panel(Group(*_parts(verdict)), title=title, title_align="left", border_style=color, expand=False)
 
 
 def headline(verdict: Verdict) -> tuple[str, str]:
     """One word for a verdict, and its colour."""
-    if verdict.faithful:
-        return "faithful", "green"
-    return ("diverged", "red") if verdict.divergences else ("not wholly from the recording", "yellow")
+    color = "green" if verdict.faithful else "red" if verdict.divergences else "yellow"
+    return word(verdict), color
 
 
 def _parts(verdict: Verdict) -> Iterator[RenderableType]:

@@ -50,6 +50,8 @@ class Shell(pdb.Pdb):
     def close(self, frame: FrameType | None) -> None:
         """Leave the program alone."""
         sys.settrace(None)
+        if self._stream is not None:
+            self._stream.close()
         while frame is not None:
             frame.f_trace = None
             frame = frame.f_back
@@ -102,8 +104,10 @@ def prompting(turnstile: ReplayingTurnstile, terminal: str = "") -> Prompt:
 
 def _opened(terminal: str) -> TextIOWrapper:
     with entered(None):
+        # Not as the terminal that this process belongs to: it would die with it.
+        handle = os.open(terminal, os.O_RDWR | os.O_NOCTTY)
         # Read and written in one place; a terminal cannot be sought, so that Python wants it unbuffered.
-        return TextIOWrapper(open(terminal, "r+b", buffering=0), write_through=True)  # noqa: PTH123 # fmt: skip
+        return TextIOWrapper(os.fdopen(handle, "r+b", buffering=0), write_through=True)
 
 
 @contextmanager

@@ -1,19 +1,22 @@
-"""Suites for those who write adapters, handlers or stores of their own: subclass, fill in the hooks, run pytest.
+"""For tests: a recorded command run again (`rerun`), and suites for those who write adapters, handlers or stores.
 
-from reenact.testing import AdapterConformance
+Subclass a suite, fill in the hooks, run pytest:
 
-class TestLookup(AdapterConformance):
-    label = "tool:lookup"
+    from reenact.testing import AdapterConformance
 
-    def call(self, question):
-        return lookup(question)
+    class TestLookup(AdapterConformance):
+        label = "tool:lookup"
 
-    def touched(self):
-        return WORLD.count
+        def call(self, question):
+            return lookup(question)
+
+        def touched(self):
+            return WORLD.count
 """
 
 from reenact.testing.adapter import AdapterConformance, World
 from reenact.testing.handler import HandlerConformance
+from reenact.testing.rerun import rerun
 from reenact.testing.store import StoreConformance
 
-__all__ = ["AdapterConformance", "HandlerConformance", "StoreConformance", "World"]
+__all__ = ["AdapterConformance", "HandlerConformance", "StoreConformance", "World", "rerun"]

@@ -16,6 +16,7 @@ from reenact.debugger.machine import START, Phase, State
 from reenact.driver import Driver
 from reenact.model.event import Tree
 from reenact.model.facts import RecordingFacts
+from reenact.prose.verdict import brief
 from reenact.prose.words import many, one_line
 from reenact.tui import panes
 from reenact.tui.reader import Line, Reader
@@ -200,7 +201,7 @@ class Board(Vertical):
             return Text.assemble((f" stopped {where}", "bold green"), (f"  {why}", "magenta"))
         if state.phase is Phase.DEPARTED:
             return Text(f" {one_line(str(state.divergence))}", "bold red")
-        verdict = f"  {one_line(str(state.verdict))}" if state.verdict is not None else ""
+        verdict = f"  {brief(state.verdict)}" if state.verdict is not None else ""
         return Text.assemble(
             (f" {why}", "bold" if state.phase is Phase.ENDED else "bold red"), (verdict, _colour(state))
         )

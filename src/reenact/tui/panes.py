@@ -16,6 +16,7 @@ from reenact.model.plain import plain
 from reenact.model.reading import Message, cost
 from reenact.prose.difference import difference, written
 from reenact.prose.values import literal_or_text, pretty, spelled
+from reenact.prose.verdict import lines, word
 from reenact.prose.words import count, many, money, one_line, seconds, visible
 from reenact.tui.reader import Line
 
@@ -201,8 +202,9 @@ def actual(facts: RecordingFacts, state: State, *, wide: bool, whole: bool = Fal
         yield remark("no program runs: there is only what was recorded")
         return
     if state.verdict is not None:
-        yield title("verdict", style="bold green" if state.verdict.faithful else "bold red")
-        yield from body(str(state.verdict), whole=whole)
+        yield title(word(state.verdict), style="bold green" if state.verdict.faithful else "bold red")
+        for text in lines(state.verdict):
+            yield Line(Text(visible(text)), 2)
     if state.actual.label:
         yield title("asked now", one_line(state.actual.label), "bold blue")
         for name, value in state.actual.args.items():

@@ -1,0 +1,73 @@
+"""`reenact keep`: a recording becomes a test."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reenact.cli import present
+from reenact.cli.reading import Home, Ref
+from reenact.errors import UsageError
+from reenact.report.regression import add, entry_of, kept
+from reenact.store import bundle
+from reenact.store.local import LocalStore
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(keep)
+
+
+def keep(
+    ref: Ref,
+    *,
+    file: Annotated[
+        Path, typer.Option("--as", help="The test file to write, or to add to.", show_default=False)
+    ] = Path("tests/test_recordings.py"),
+    name: Annotated[str, typer.Option(help="The test's name; by default after the recording's.")] = "",
+    entry: Annotated[
+        str,
+        typer.Option(
+            help="What the test calls: pkg.module:function('an argument'). By default the recorded function, or "
+            "the recorded command.",
+            show_default=False,
+        ),
+    ] = "",
+    is_async: Annotated[bool, typer.Option("--async", help="The function of --entry is awaited.")] = False,
+    live: Annotated[
+        list[str] | None,
+        typer.Option(help="Let run for real in the test: tool, or tool:cancel_order.", show_default=False),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the recording's file if it is there.")
+    ] = False,
+    home: Home = None,
+) -> None:
+    """Keep a recording as a pytest test, beside its recording.
+
+    [bold]reenact keep last --as tests/test_orders.py --live tool[/bold]
+    """
+    if file.suffix != ".py":
+        raise UsageError(f"--as {file}: a test is a Python file, such as tests/test_orders.py")
+    store = LocalStore(home)
+    recording = store.load(ref)
+    called = entry_of(entry, is_async=is_async) if entry else None
+    test = kept(recording, file, name=name, entry=called, live=tuple(live or ()))
+    text = add(file.read_text(encoding="utf-8") if file.exists() else "", test)
+    fixture = file.parent / test.fixture
+    fixture.parent.mkdir(parents=True, exist_ok=True)
+    source = store.find(ref)
+    if source.is_file():
+        if fixture.exists() and not force:
+            raise UsageError(f"{fixture} exists; --force replaces it")
+        fixture.write_bytes(source.read_bytes())
+    else:
+        bundle.export(store, ref, fixture, force=force)
+    file.write_text(text, encoding="utf-8")
+    present.say(f"kept {recording.id} as {test.name} in {file}, with its recording in {fixture}")
+    if "pytest.mark.asyncio" in test.text and importlib.util.find_spec("pytest_asyncio") is None:
+        present.say("the test is async: it needs pytest-asyncio")
+    present.say(f"run it with: pytest {file}::{test.name}")

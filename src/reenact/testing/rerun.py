@@ -1,0 +1,46 @@
+"""Run a recorded command again within a test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from reenact import launch
+from reenact.errors import ProgramError
+
+
+def rerun(
+    source: str | os.PathLike[str],
+    command: Sequence[str] = (),
+    *,
+    cwd: str | os.PathLike[str] | None = None,
+    live: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    on_divergence: str = "raise",
+    inserted: str = "refuse",
+) -> launch.Replayed:
+    """Replay a recording by running its command, as `reenact replay` does; what `reenact keep` writes calls this.
+
+        done = rerun("recordings/order.reenact", [sys.executable, "agent.py"], cwd=ROOT)
+        assert done.verdict.faithful, done.verdict
+
+    Args:
+        source: An id, a prefix of one, or a path.
+        command: The command; by default the recorded one.
+        cwd: The folder to run it in; by default the recorded one, or (for another command) this one.
+        live: What runs for real, as for `reenact.replay`.
+        ignore: What need not match.
+        on_divergence: What a departure does.
+        inserted: Under `realign`, what a new call gets.
+
+    Returns:
+        The verdict, the exit status, and what differs from when it was recorded.
+
+    Raises:
+        ProgramError: It died without a verdict, or cannot be run.
+    """
+    options = launch.Options(tuple(live), tuple(ignore), on_divergence, inserted)
+    done = launch.replay(os.fspath(source), options, command=list(command), cwd=cwd, quiet=True)
+    if done.verdict is None:
+        raise ProgramError(f"{source} was not replayed: {done.failed}")
+    return done
