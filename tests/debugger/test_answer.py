@@ -38,13 +38,15 @@ def test_what_is_not_changed_is_no_edit(value):
 @given(JSON, JSON)
 def test_json_comes_back_as_it_was_written(before, after):
     shown = draft(Edit(before))
-    found = edited(shown, json.dumps(after)) if shown.suffix == ".json" and not isinstance(before, str) else None
+    found = (
+        edited(shown, json.dumps(after)) if shown.suffix == ".json" and not isinstance(before, str) else None
+    )
     assert found is None or found == Edit(after)
 
 
 def test_a_text_is_edited_as_it_is_and_not_as_json():
-    shown = draft(Edit("Dear customer,\nit is \"late\"."))
-    assert (shown.text, shown.suffix) == ("Dear customer,\nit is \"late\".", ".txt")
+    shown = draft(Edit('Dear customer,\nit is "late".'))
+    assert (shown.text, shown.suffix) == ('Dear customer,\nit is "late".', ".txt")
     assert edited(shown, "No.\n") == Edit("No.")
 
 
@@ -53,7 +55,9 @@ def test_a_text_that_ends_its_line_keeps_doing_so():
 
 
 def test_json_in_a_text_is_spread_out_and_goes_back_on_one_line():
-    assert _changed(Edit('{"status":"shipped","at":1}'), "shipped", "late") == Edit('{"status":"late","at":1}')
+    assert _changed(Edit('{"status":"shipped","at":1}'), "shipped", "late") == Edit(
+        '{"status":"late","at":1}'
+    )
 
 
 def test_bytes_that_are_text_stay_bytes():
@@ -98,7 +102,9 @@ def test_an_answer_may_become_an_error():
     found = edited(draft(Edit({"a": 1})), '{"$raises": "TimeoutError: too slow"}')
     error = codec.decode_error(found.error)
     assert (type(error), error.args) == (TimeoutError, ("too slow",))
-    assert codec.decode_error(edited(draft(Edit('{"a":1}')), '{"$raises": "KeyError: x"}').error).args == ("x",)
+    assert codec.decode_error(edited(draft(Edit('{"a":1}')), '{"$raises": "KeyError: x"}').error).args == (
+        "x",
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,9 @@ def test_no_word_means_two_commands():
 
 
 def test_every_order_is_one_of_the_machines_commands():
-    assert [command.order for command in COMMANDS if command.order and not hasattr(Machine, command.order)] == []
+    assert [
+        command.order for command in COMMANDS if command.order and not hasattr(Machine, command.order)
+    ] == []
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)

@@ -69,7 +69,9 @@ class Lines:
             return FOLLOWED
         if self._mistakes:
             return MISTAKEN
-        return DIVERGED if self._driver.machine.state.divergence is not None else FOLLOWED
+        state = self._driver.machine.state
+        left = state.divergence is not None or (state.verdict is not None and bool(state.verdict.divergences))
+        return DIVERGED if left else FOLLOWED
 
     def _lines(self) -> Iterator[tuple[int, str]]:
         if not self._typed:

@@ -132,7 +132,7 @@ def _answer(page: Page, step: StepFacts, indent: int) -> None:
 def heading(step: StepFacts, turn: Turn | None) -> Text:
     """The line that a step begins with: number, what, how long, how it ended."""
     call = step.call
-    text = Text(f"{step.step.number:>3}  ", "bold yellow")
+    text = Text().append(f"{step.step.number:>3}  ", "bold yellow")
     if turn is None or call.kind != "http":
         text.append(present.one_line(call.label, 100), "bold")
     else:
