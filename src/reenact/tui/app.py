@@ -103,7 +103,7 @@ class Debugger(App[None]):
     def compose(self) -> ComposeResult:
         """The screen."""
         yield self.board
-        yield Input(id="prompt", compact=True)
+        yield Input(id="prompt", compact=True, select_on_focus=False)
         yield Static(id="keys")
 
     def on_mount(self) -> None:
