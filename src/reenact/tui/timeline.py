@@ -68,7 +68,7 @@ class Timeline(ScrollView, can_focus=True):
         self._hints: dict[int, str] = {}
         self._style = (Style(), Style())
         self._drawn: dict[tuple[int, int, bool], Strip] = {}
-        self._digits = len(str(len(facts.steps)))
+        self._digits = max(len(str(len(facts.steps))), 2)
 
     def update(self, state: State, stops: frozenset[int], *, follow: bool) -> None:
         """Show another state. `follow` moves the cursor to where the program stands."""
