@@ -25,12 +25,14 @@ from reenact.adapters import stdlib
 from reenact.adapters.stdlib import processes
 from reenact.boundary import RecordingTurnstile, Run, Scope, entered
 from reenact.boundary.scope import _scope
+from reenact.boundary.tracked import of_run
 from reenact.errors import CorruptRecording
 from reenact.model.divergence import Departure, Divergence, Verdict, merged, verdict_of, verdict_tree
 from reenact.model.event import FORMAT, RULES, Tree
 from reenact.model.recording import Log, Recording
 from reenact.plan import Plan, key
 from reenact.record.recorder import Recorder
+from reenact.record.snapshot import risky_filter
 from reenact.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.replay.replayer import Replayer
 from reenact.store.local import EVENTS, load, read_events
@@ -271,6 +273,8 @@ class Member:
         redactor = Redactor(rules, salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ))
         now = perf_counter()
         self._recorder = Recorder(writer, redactor, started=now)
+        self._recorder.snapshots.every = plan.every or self._recorder.snapshots.every
+        self._recorder.snapshots.risky = risky_filter(plan.risky)
         self._recorder.open(
             {
                 "format": FORMAT,
@@ -322,6 +326,8 @@ class Member:
             # Forked: what refers to the parent's run is this process's from here on.
             run.handler, run.turnstile, run.lock = handler, turnstile, threading.RLock()
             run.root = Scope(self.plan.process, run)
+        # A file of its own begins with the whole state.
+        of_run(run).due = 0
         on_exit(self.finish)
         return run
 
@@ -333,6 +339,8 @@ class Member:
         if self._recorder is not None and isinstance(self._family, Recorded):
             self._family.finish()
             given = dict(ending or {})
+            if self.run is not None:
+                self._recorder.snapshots.finish(self.run)
             status = "error" if code or "error" in given else "ok"
             self._recorder.seal({"status": status, "exit": code, **given})
         elif self._replayer is not None and isinstance(self._family, Replayed):

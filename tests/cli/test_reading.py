@@ -242,6 +242,30 @@ def test_a_step_that_is_none_is_named(run, step):
     assert step in err
 
 
+def test_a_filter_shows_the_steps_for_which_it_holds(run):
+    agent()
+    status, out, _ = run("show", "last", "--filter", "tool:cancel_order and error")
+    assert status == 0
+    assert re.findall(r"^ *(\d+)  ", out, re.MULTILINE) == ["2"]
+    assert json.loads(run("show", "last", "--filter", "model", "--json")[1])["step_list"][1]["step"] == 4
+    assert {
+        json.loads(line)["call"]
+        for line in run("show", "last", "2-4", "--filter", "tool", "--raw")[1].splitlines()
+    } == {2, 3}
+
+
+def test_a_filter_that_holds_nowhere_or_does_not_parse_is_said(run):
+    agent()
+    status, out, err = run("show", "last", "--filter", "step > 7")
+    assert (status, out, err) == (0, "", "none of 4 steps is meant\n")
+    status, _, err = run("show", "last", "--filter", "tokens >")
+    assert status == 2
+    assert "column 9" in err
+    status, _, err = run("show", "last", "2", "--filter", "error")
+    assert status == 2
+    assert "--filter" in err
+
+
 def test_json_is_as_documented(run):
     id = agent()
     found = json.loads(run("show", "last", "--json")[1])

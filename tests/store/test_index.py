@@ -121,7 +121,12 @@ def test_a_summary_has_the_run_on_one_line(store):
     assert (line.input_tokens, line.output_tokens) == (14000, 40)
 
 
-def test_the_last_written_comes_first(store):
+def test_the_last_begun_comes_first_whenever_its_file_was_written(store):
+    os.utime(store.folder(store.ids()[-1]) / "events.jsonl")
+    assert [line.name for line in Index(store).summaries()] == ["third", "second", "first"]
+
+
+def test_of_those_begun_in_turn_the_last_comes_first(store):
     assert [line.name for line in Index(store).summaries()] == ["third", "second", "first"]
     assert [line.id for line in Index(store).summaries()] == store.ids()
 

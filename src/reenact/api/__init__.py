@@ -1,18 +1,45 @@
 """The verbs: record, replay, load, and effects of one's own. Every face calls these."""
 
-from reenact.api.effects import effect, span, tool
-from reenact.api.recording import RecordingInProgress, record, recorded, substitute
-from reenact.api.replaying import Replay, load, replay
+from importlib import import_module as _import
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reenact.api.effects import effect, span, tool
+    from reenact.api.recording import RecordingInProgress, record, recorded, substitute
+    from reenact.api.replaying import Replay, load, replay
+    from reenact.api.state import aresume, restore, resume, snapshot, track, untrack
 
 __all__ = [
     "RecordingInProgress",
     "Replay",
+    "aresume",
     "effect",
     "load",
     "record",
     "recorded",
     "replay",
+    "restore",
+    "resume",
+    "snapshot",
     "span",
     "substitute",
     "tool",
+    "track",
+    "untrack",
 ]
+
+_PLACES = {
+    "effects": ("effect", "span", "tool"),
+    "recording": ("RecordingInProgress", "record", "recorded", "substitute"),
+    "replaying": ("Replay", "load", "replay"),
+    "state": ("aresume", "restore", "resume", "snapshot", "track", "untrack"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    # As in `reenact` itself: who wants an effect of his own needs no recorder.
+    for place, names in _PLACES.items():
+        if name in names:
+            value = globals()[name] = getattr(_import(f"reenact.api.{place}"), name)
+            return value
+    raise AttributeError(f"module 'reenact.api' has no attribute {name!r}")

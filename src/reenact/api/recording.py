@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import os
@@ -16,9 +17,9 @@ from reenact import adapters, boundary
 from reenact.adapters import stdlib
 from reenact.api.replaying import Replay
 from reenact.api.session import UNSET, Session
-from reenact.boundary import RecordingTurnstile, Run
+from reenact.boundary import RecordingTurnstile, Run, tracked
 from reenact.boundary.scope import _scope
-from reenact.errors import DivergenceError, Halt
+from reenact.errors import DivergenceError, Halt, UsageError
 from reenact.family import Recorded, Replayed
 from reenact.model import codec
 from reenact.model.event import FORMAT, RULES, Tree
@@ -26,6 +27,7 @@ from reenact.model.recording import Recording
 from reenact.plan import Plan
 from reenact.record.program import describe
 from reenact.record.recorder import Recorder
+from reenact.record.snapshot import EVERY, risky_filter
 from reenact.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.store.local import EVENTS, LocalStore, new_id
 from reenact.store.writer import Writer, warn
@@ -63,6 +65,8 @@ class RecordingInProgress(Session):
         rules: SecretRules,
         entry: str,
         known_as: str = "",
+        risky: str = "",
+        every: int | None = None,
     ) -> None:
         self.name = name
         self.tags = tuple(tags)
@@ -71,6 +75,12 @@ class RecordingInProgress(Session):
         self.ending: dict[str, Tree] = {}
         self.program: dict[str, Tree] = {}
         self.plan: Plan | None = None
+        self.parent: dict[str, Tree] = {}
+        self.function: dict[str, Any] = {}
+        self._risky, self._every = risky, EVERY if every is None else every
+        self._filter = risky_filter(risky)
+        if self._every < 1:
+            raise UsageError(f"snapshot_every={every}: it is a number of steps, 1 or more")
         self._rules = rules
         self._entry = entry
         self._ordinal = 0
@@ -110,8 +120,10 @@ class RecordingInProgress(Session):
             return None
         salt = secrets.token_bytes(16)
         self._recorder = Recorder(writer, Redactor(self._rules, salt=salt, environ=dict(os.environ)))
+        self._recorder.snapshots.every, self._recorder.snapshots.risky = self._every, self._filter
         self._recorder.open(self._header(salt))
         self._run = Run(self._recorder, RecordingTurnstile(), replaying=False)
+        tracked.of_run(self._run)
         self._run.family = self._family = Recorded(self._run, self._recorder, self._plan())
         stdlib.begin(self._run)
         return self._run
@@ -132,7 +144,8 @@ class RecordingInProgress(Session):
             return replace(self.plan, folder=folder, began=began)
         seed = os.environ.get("PYTHONHASHSEED")
         home = str(self._store.root)
-        return Plan("record", self.id, folder, home, "", began=began, patterns=patterns, hash_seed=seed)
+        plan = Plan("record", self.id, folder, home, "", began=began, patterns=patterns, hash_seed=seed)
+        return replace(plan, risky=self._risky, every=self._every)
 
     def _open(self) -> Writer | None:
         try:
@@ -167,7 +180,16 @@ class RecordingInProgress(Session):
             "adapters": adapters.installed(),
             "salt": salt.hex(),
             "secrets": {"names": sorted(self._rules.names), "headers": sorted(self._rules.headers)},
+            **({"parent": self.parent} if self.parent else {}),
+            **self._function(),
         }
+
+    def _function(self) -> dict[str, Tree]:
+        """Which function is recorded, with which arguments: what it takes to run it again."""
+        if not self.function or self._recorder is None:
+            return {}
+        given = {name: self._recorder.encode(value) for name, value in self.function["args"].items()}
+        return {"function": {"name": self.function["name"], "args": given}}
 
     def _end(self, error: BaseException | None) -> None:
         if self._block is not None:
@@ -186,6 +208,8 @@ class RecordingInProgress(Session):
             return
         if self._run is not None:
             stdlib.end(self._run)
+            self._recorder.snapshots.finish(self._run)
+            tracked.ended(self._run)
         if self._family is not None:
             self._family.finish()
         ending: dict[str, Tree] = {"status": "ok" if error is None else "error", **self.ending}
@@ -204,6 +228,8 @@ def record(
     tags: Iterable[str] = (),
     home: str | os.PathLike[str] | None = None,
     secrets: SecretRules = DEFAULT_RULES,
+    risky: str = "",
+    snapshot_every: int | None = None,
 ) -> RecordingInProgress:
     """Record what the body of a `with` (or `async with`) statement does.
 
@@ -215,8 +241,16 @@ def record(
         tags: Words to find it by.
         home: The folder to record to; by default `$REENACT_HOME`, or `.reenact` here.
         secrets: What never reaches the disk; extend `DEFAULT_RULES`.
+        risky: A filter, `"tool:cancel_*"`: before each such effect the tracked state is kept.
+        snapshot_every: After how many steps the tracked state is looked at; 5 by default.
+
+    Raises:
+        FilterError: `risky` does not parse.
+        UsageError: `risky` asks for what is known only afterwards, or `snapshot_every` is no number of steps.
     """
-    return RecordingInProgress(name, tags=tags, home=home, rules=secrets, entry="block")
+    return RecordingInProgress(
+        name, tags=tags, home=home, rules=secrets, entry="block", risky=risky, every=snapshot_every
+    )
 
 
 @overload
@@ -228,21 +262,43 @@ def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = (
     if function is None:
         return functools.partial(recorded, name=name, tags=tags)
     title = name or function.__qualname__
+    signature = inspect.signature(function)
+
+    def begun(args: Any, kwargs: Any) -> RecordingInProgress:
+        recording = record(title, tags=tags)
+        with contextlib.suppress(TypeError):
+            # Called wrongly, it says so itself.
+            recording.function = _called(function, signature.bind(*args, **kwargs))
+        return recording
 
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def arecorded(*args: Any, **kwargs: Any) -> Any:
-            async with record(title, tags=tags) as recording:
+            async with begun(args, kwargs) as recording:
                 recording.output = await function(*args, **kwargs)
                 return recording.output
 
+        arecorded._recorded = function  # type: ignore[attr-defined]
         return arecorded
 
     @functools.wraps(function)
     def srecorded(*args: Any, **kwargs: Any) -> Any:
-        with record(title, tags=tags) as recording:
+        with begun(args, kwargs) as recording:
             recording.output = function(*args, **kwargs)
             return recording.output
 
+    srecorded._recorded = function  # type: ignore[attr-defined]
     return srecorded
+
+
+def _called(function: Any, given: inspect.BoundArguments) -> dict[str, Any]:
+    """A call by which a function could be called again: its place, and its arguments by name."""
+    kinds = {name: parameter.kind for name, parameter in given.signature.parameters.items()}
+    args: dict[str, Any] = {}
+    for name, value in given.arguments.items():
+        if kinds[name] is inspect.Parameter.VAR_KEYWORD:
+            args |= value
+        else:
+            args[name] = value
+    return {"name": f"{function.__module__}:{function.__qualname__}", "args": args}

@@ -127,7 +127,14 @@ class _Recorded(_Process):
         stdin.install(_silent)
         super().__init__(plan)
         self._session = api.RecordingInProgress(
-            plan.name, tags=plan.tags, home=plan.home, rules=DEFAULT_RULES, entry="program", known_as=plan.id
+            plan.name,
+            tags=plan.tags,
+            home=plan.home,
+            rules=DEFAULT_RULES,
+            entry="program",
+            known_as=plan.id,
+            risky=plan.risky,
+            every=plan.every or None,
         )
         self._session.plan = plan
         self._session.program = {"hash_seed": plan.hash_seed or os.environ.get("PYTHONHASHSEED"), "tty": tty}

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from reenact.boundary.call import Handler
+    from reenact.boundary.tracked import Tracked
     from reenact.boundary.turnstile import Turnstile
 
 _scope: ContextVar[Scope | None] = ContextVar("reenact_scope", default=None)
@@ -44,7 +45,7 @@ class Family(Protocol):
 class Run:
     """One recording or replay under way: who answers, and in which order outcomes reach the program."""
 
-    __slots__ = ("__weakref__", "family", "handler", "lock", "replaying", "root", "turnstile")
+    __slots__ = ("__weakref__", "family", "handler", "lock", "replaying", "root", "tracked", "turnstile")
 
     def __init__(
         self, handler: Handler, turnstile: Turnstile, *, replaying: bool, root: str = "main"
@@ -55,6 +56,7 @@ class Run:
         self.lock = threading.RLock()
         self.root = Scope(root, self)
         self.family: Family | None = None
+        self.tracked: Tracked | None = None
 
 
 class Scope:
@@ -111,14 +113,23 @@ class Scope:
         return Scope(address, self.run, call=call, hidden=hidden or self.hidden)
 
 
-@contextmanager
-def entered(scope: Scope | None) -> Iterator[None]:
+class _Entered:
+    # Around every model request and chunk: a generator would cost three times as much.
+    __slots__ = ("_scope", "_token")
+
+    def __init__(self, scope: Scope | None) -> None:
+        self._scope = scope
+
+    def __enter__(self) -> None:
+        self._token = _scope.set(self._scope)
+
+    def __exit__(self, *_: object) -> None:
+        _scope.reset(self._token)
+
+
+def entered(scope: Scope | None) -> AbstractContextManager[None, None]:
     """Run the body in that scope."""
-    token = _scope.set(scope)
-    try:
-        yield
-    finally:
-        _scope.reset(token)
+    return _Entered(scope)
 
 
 @contextmanager

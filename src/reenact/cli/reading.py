@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ import typer
 from rich.text import Text
 
 from reenact.cli import present, shape
+from reenact.cli import state as states
 from reenact.cli.transcript import Page, tell, tell_step
 from reenact.errors import UsageError
 from reenact.model.facts import RecordingFacts
@@ -130,9 +132,21 @@ def show(
         ),
     ] = "",
     *,
+    filter: Annotated[
+        str,
+        typer.Option(
+            "--filter",
+            metavar="FILTER",
+            help="Only steps that are so: tool:cancel_order and error …",
+            show_default=False,
+        ),
+    ] = "",
     full: Annotated[bool, typer.Option("--full", "-f", help="Fold nothing, however long.")] = False,
     raw: Annotated[
         bool, typer.Option("--raw", help="The events as they are stored, one JSON object per line.")
+    ] = False,
+    state: Annotated[
+        bool, typer.Option("--state", help="The tracked state as STEP was asked, or at the end.")
     ] = False,
     home: Home = None,
     json: Json = False,
@@ -142,10 +156,23 @@ def show(
     Of each model call only what is new since the previous one; what a tool did inside stands further in.
     """
     path = LocalStore(home).find(ref)
+    if filter and step.isdigit():
+        raise UsageError(f"step {step} is one step: --filter chooses among several (3-9, or all)")
+    wanted = Filter(filter)
     facts = RecordingFacts(_load(home, path))
-    chosen = _chosen(step, facts.recording)
+    within = _chosen(step, facts.recording)
+    if state:
+        found = facts.recording.state(states.number_of(step))
+        if json:
+            present.dump(states.as_json(facts.recording, found))
+        else:
+            states.tell_state(Page(present.out(), full=full), facts.recording, found)
+        return
+    chosen: Sequence[int] = (
+        [number for number in facts.where(wanted) if number in within] if filter else within
+    )
     if raw:
-        _raw(facts, chosen, whole=not step)
+        _raw(facts, chosen, whole=not step and not filter)
         return
     if json:
         present.dump(
@@ -156,11 +183,14 @@ def show(
     if step.isdigit():
         tell_step(page, facts, int(step))
         return
-    if not step:
+    whole = not step and not filter
+    if whole:
         _head(page, facts)
-    tell(page, facts, chosen, ref)
-    if not step:
+    tell(page, facts, frozenset(chosen), ref)
+    if whole:
         _foot(page, facts)
+    elif not chosen:
+        present.say(f"none of {present.many(len(within), 'step')} is meant")
 
 
 def _load(home: Path | None, path: Path) -> Recording:
@@ -184,7 +214,7 @@ def _chosen(step: str, recording: Recording) -> range:
 
 def _head(page: Page, facts: RecordingFacts) -> None:
     recording = facts.recording
-    line, _ = summarise(facts, path=recording.path, written=0)
+    line = summarise(facts, path=recording.path)
     title = Text(present.one_line(recording.name) or "recording", "bold").append(
         f"  {recording.id}  ", "yellow"
     )
@@ -254,7 +284,7 @@ def _foot(page: Page, facts: RecordingFacts) -> None:
         page.block("output", shape.text(output["output"]), 0)
 
 
-def _raw(facts: RecordingFacts, chosen: range, *, whole: bool) -> None:
+def _raw(facts: RecordingFacts, chosen: Sequence[int], *, whole: bool) -> None:
     """The stored lines: all of them, or those of the chosen steps."""
     recording = facts.recording
     numbers: dict[str, set[Any]] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -45,10 +45,10 @@ def _line(line: Summary) -> dict[str, Any]:
     }
 
 
-def recording(facts: RecordingFacts, chosen: range) -> dict[str, Any]:
+def recording(facts: RecordingFacts, chosen: Collection[int]) -> dict[str, Any]:
     """What `show ID --json` gives: a model call with what is new in it, all else whole."""
     found = facts.recording
-    line, _ = summarise(facts, path=found.path, written=0)
+    line = summarise(facts, path=found.path)
     sealed = found.logs[0].sealed or {}
     return {
         **_line(line),

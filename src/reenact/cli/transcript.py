@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,10 +40,11 @@ class Page:
 
     def line(self, text: Text, indent: int = 0, hang: int = 0, before: Text | None = None) -> None:
         """One line, or several where the terminal is narrow: those go on `hang` further in. `before` is not wrapped."""
-        first = Text(" " * indent) + (before or Text())
         if not self.console.is_terminal:
-            self.console.print(first + text)
+            # No colours and no wrapping: drawing it would take longer than reading the recording.
+            self.console.file.write(f"{' ' * indent}{before.plain if before else ''}{text.plain}\n")
             return
+        first = Text(" " * indent) + (before or Text())
         width = max(self.console.width - indent - hang, 20)
         for part in text.wrap(self.console, width) or [Text()]:
             part.rstrip()
@@ -74,8 +76,8 @@ class Page:
         return kept, f"… {which}{left:,} more characters{self.hint}"
 
 
-def tell(page: Page, facts: RecordingFacts, chosen: range, name: str) -> None:
-    """The steps of that range; what happened inside of one stands between its question and its answer."""
+def tell(page: Page, facts: RecordingFacts, chosen: Container[int], name: str) -> None:
+    """Those steps; what happened inside of one stands between its question and its answer."""
     inside: dict[tuple[int, int | None], list[StepFacts]] = {}
     shown: dict[str, list[str]] = {}
     for step in facts:

@@ -9,16 +9,18 @@ from typing import Any
 
 from reenact.model import reading
 from reenact.model.conversation import Conversation, Turn
+from reenact.model.filter import Filter
 from reenact.model.plain import compact, error_line, parsed, plain
 from reenact.model.reading import ModelCall
 from reenact.model.recording import CallRecord, Recording, Step
 
-_PATH = re.compile(r"[^.\[\]]+")
+PATH = re.compile(r"[^.\[\]]+")
+"""A key of a path, or a place in a list."""
 
 
 def lookup(value: Any, path: str) -> Any:
     """What lies at a dotted path (`body.messages[2].content`), or None. JSON in a text is looked into."""
-    for key in _PATH.findall(path):
+    for key in PATH.findall(path):
         value = parsed(value)
         if isinstance(value, dict):
             value = value.get(key)
@@ -37,6 +39,23 @@ def joined(args: dict[str, Any], output: Any, error: str) -> str:
     return "\n".join([*parts, error] if error else parts)
 
 
+def steps_where(recording: Recording, filter: str | Filter) -> tuple[int, ...]:
+    """The numbers of a recording's steps for which a filter holds: where a breakpoint stops, what `show` shows.
+
+        steps_where(reenact.load("last"), "tool:cancel_order and error")   # (7, 12)
+
+    Who asks a recording more than once keeps its `RecordingFacts` and asks that: what it has read, it keeps.
+
+    Args:
+        recording: One that is loaded.
+        filter: In the language of docs/filters.md, or parsed already.
+
+    Raises:
+        FilterError: It does not parse; the text points at the column.
+    """
+    return RecordingFacts(recording).where(filter)
+
+
 class StepFacts:
     """One step, for a filter. `turn` and `text` count a chat's messages once, where they are new."""
 
@@ -52,10 +71,10 @@ class StepFacts:
         return self._fields[field]
 
     def _look(self, field: str) -> Any:
-        own = getattr(self, f"_{field}", None) if "." not in field else None
-        if own is not None:
+        root = PATH.findall(field)[0]
+        path = field[len(root) :]
+        if not path and (own := getattr(self, f"_{field}", None)) is not None:
             return own()
-        root, _, path = field.partition(".")
         if root == "args":
             return lookup(self.args, path) if path else compact(self.args)
         if root == "output":
@@ -67,10 +86,14 @@ class StepFacts:
         """The record behind it."""
         return self.step.call
 
-    @cached_property
+    @property
     def args(self) -> dict[str, Any]:
-        """The arguments, plain."""
-        return {name: plain(tree) for name, tree in self.step.log.args(self.call).items()}
+        """The arguments, plain. Made anew each time: those of a long chat would fill the memory."""
+        return reading.arguments(self.step.log, self.call)
+
+    def parsed(self, text: Any) -> Any:
+        """What a JSON text among the arguments says. Nothing of it may be changed: other steps may share it."""
+        return reading.request(self.step.log, text)
 
     @cached_property
     def output(self) -> Any:
@@ -197,6 +220,22 @@ class RecordingFacts:
         if field == "tag":
             return list(recording.tags)
         return recording.status if field == "status" else None
+
+    def where(self, filter: str | Filter) -> tuple[int, ...]:
+        """The numbers of the steps for which a filter holds, each taken by itself.
+
+        What the filter says of the recording (`tag:staging`) holds for all of its steps or for none.
+
+        Args:
+            filter: In the language of docs/filters.md, or parsed already.
+
+        Raises:
+            FilterError: It does not parse; the text points at the column.
+        """
+        wanted = filter if isinstance(filter, Filter) else Filter(filter)
+        if not wanted.head(self):
+            return ()
+        return tuple(step.step.number for step in self.steps if wanted.holds(step))
 
     def within(self, facts: StepFacts) -> int | None:
         """The number of the step that a step is inside of, or None."""

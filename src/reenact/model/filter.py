@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from reenact.model.grammar import OF_RECORDING, All, Node, Not, Parser, Some, Term, terms
+from reenact.model.plain import compact
 
 
 class Facts(Protocol):
@@ -45,10 +46,15 @@ class Filter:
         self._head = [_test(part) for part in parts if _fields(part) <= OF_RECORDING]
         self._steps = [part for part in parts if not _fields(part) <= OF_RECORDING]
         self._tests = [_test(part) for part in self._steps]
+        self._never = bool(self._steps) and all(isinstance(part, Not) for part in self._steps)
 
     def matches(self, facts: Facts) -> bool:
         """Whether it holds for a step."""
-        return all(test(facts) for test in self._head) and all(test(facts) for test in self._tests)
+        return self.head(facts) and self.holds(facts)
+
+    def holds(self, step: Facts) -> bool:
+        """Whether what it says of steps holds for one."""
+        return all(test(step) for test in self._tests)
 
     def select(self, recording: Facts, steps: Iterable[F]) -> list[F] | None:
         """The steps of a recording for which it holds, or None where the recording is not meant.
@@ -60,16 +66,23 @@ class Filter:
             return None
         if not self._tests:
             return []
-        if all(isinstance(part, Not) for part in self._steps):
-            return [] if all(all(test(step) for test in self._tests) for step in steps) else None
-        return [step for step in steps if all(test(step) for test in self._tests)] or None
+        if self._never:
+            return [] if all(map(self.holds, steps)) else None
+        return [step for step in steps if self.holds(step)] or None
 
     @property
     def candidates(self) -> Node:
-        """What holds at least for all steps that `select` must see: an index asks for those, and no more."""
-        if self._steps and all(isinstance(part, Not) for part in self._steps):
+        """What an index is to look for: the steps that are meant, or those that a recording must not have."""
+        if self._never:
             return Some(tuple(part.inner for part in self._steps if isinstance(part, Not)))
         return All(tuple(self._steps))
+
+    def meant(self, candidates: Iterable[int]) -> tuple[int, ...] | None:
+        """What `select` says of a recording, from the numbers of its steps for which `candidates` holds."""
+        found = tuple(candidates)
+        if self._never:
+            return None if found else ()
+        return found or None
 
     def head(self, recording: Facts) -> bool:
         """Whether what it says of the recording itself holds."""
@@ -109,19 +122,42 @@ def _test(node: Node) -> Test:
 
 
 def _compare(term: Term) -> Test:
-    field, holds = term.field, _holds(term)
+    field, test = term.field, holds(term)
+    return lambda facts: test(facts.get(field))
 
-    def test(facts: Facts) -> bool:
-        value = facts.get(field)
+
+def holds(term: Term) -> Callable[[Any], bool]:
+    """Whether a field's value is as the term says: one of them, where it has several; what is missing is not."""
+    one = _holds(term)
+
+    def test(value: Any) -> bool:
         if isinstance(value, (list, tuple)):
-            return any(holds(item) for item in value)
-        return value is not None and holds(value)
+            return any(one(item) for item in value)
+        return value is not None and one(value)
 
     return test
 
 
+def literal(term: Term) -> bytes | None:
+    """The text that `~` looks for as it stands, in small letters, or None where it is a pattern or is not ASCII."""
+    if term.op not in ("~", "!~") or not term.value.isascii():
+        return None
+    bare = _ESCAPED.sub(r"\1", term.value)
+    plain = not _SPECIAL.search(term.value) or re.escape(bare) == term.value
+    return fold(bare) if plain else None
+
+
+def fold(text: str) -> bytes:
+    """A text with the capital letters of ASCII made small, as bytes: those are searched ten times as fast."""
+    return text.encode("utf-8", "surrogatepass").lower()
+
+
+_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
+_ESCAPED = re.compile(r"\\([^a-zA-Z0-9])")
+
+
 def _holds(term: Term) -> Callable[[Any], bool]:
-    """Whether one value is as the term says. What is missing, or of another type, is not."""
+    """Whether one value is as the term says. What is of another type is not."""
     op, wanted = term.op, term.value
     if op == "is":
         return bool if wanted is True else lambda value: value == wanted
@@ -129,18 +165,18 @@ def _holds(term: Term) -> Callable[[Any], bool]:
         pattern = glob(wanted)
         return lambda value: pattern.fullmatch(_text(value)) is not None
     if op in ("~", "!~"):
+        inside = literal(term)
+        if inside is not None:
+            return lambda value: (inside in fold(_text(value))) == (op == "~")
         search = re.compile(wanted, re.IGNORECASE).search
         return lambda value: (search(_text(value)) is not None) == (op == "~")
     if op in ("==", "!="):
         return lambda value: (value == wanted or _text(value) == _text(wanted)) == (op == "==")
     order: Callable[[Any, Any], bool] = _ORDER[op]
-
-    def ordered(value: Any) -> bool:
-        if isinstance(wanted, (int, float)) != isinstance(value, (int, float)):
-            return False
-        return order(value, wanted)
-
-    return ordered
+    kinds = (str,) if isinstance(wanted, str) else (int, float)
+    if wanted is None or isinstance(wanted, bool):
+        return lambda _: False
+    return lambda value: isinstance(value, kinds) and not isinstance(value, bool) and order(value, wanted)
 
 
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
@@ -152,15 +188,7 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def _text(value: Any) -> str:
-    return (
-        value
-        if isinstance(value, str)
-        else "true"
-        if value is True
-        else "false"
-        if value is False
-        else str(value)
-    )
+    return value if isinstance(value, str) else compact(value)
 
 
 @lru_cache(256)

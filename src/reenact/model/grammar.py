@@ -94,6 +94,7 @@ _WORD = re.compile(r"""[^\s()<>=!~:"']+""")
 _OP = re.compile(r"==|!=|<=|>=|!~|=|<|>|~")
 _VALUE = re.compile(r"""[^\s()"'<>=!~][^\s()"']*""")
 _BARE = re.compile(r"""[^\s()"']+""")
+_ROOT = re.compile(r"[.\[]")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
@@ -237,7 +238,7 @@ class Parser:
 
 
 def _known(word: str) -> bool:
-    return word in FIELDS or word.partition(".")[0] in ("args", "output")
+    return word in FIELDS or _ROOT.split(word, maxsplit=1)[0] in ("args", "output")
 
 
 def _constant(raw: str) -> Any:

@@ -1,15 +1,18 @@
-"""What a list says of a recording without opening it: kept in the index, and made here."""
+"""What a list says of a recording without opening it, and what filters ask of its steps: made for the index."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
+import orjson
+
 from reenact.model.facts import RecordingFacts, StepFacts
+from reenact.model.outline import outline, outline_args
 from reenact.model.plain import compact
 
-_ARGS = 4096
-_TEXT = 16384
+_TEXT = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +24,14 @@ class Summary:
         failed: How many of its steps raised.
         cost: US dollars, as far as prices are known, or None.
         written: When its file was last written, in nanoseconds since 1970.
+        moment: When it began, in seconds since 1970; where it does not say, when its file was last written.
         problem: The error that the run ended with, or nothing.
     """
 
     id: str
     path: str
     written: int = 0
+    moment: float = 0.0
     broken: str = ""
     name: str = ""
     status: str = ""
@@ -51,86 +56,92 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class StepSummary:
-    """What filters may ask about a step. `args` and `output` are left out where they are long; `keys` names the first.
+    """What filters may ask about a step.
 
-    `text` is there for model calls only, perhaps cut: of all else it is made of arguments and output. `whole` says
-    that text and all is there.
+    Attributes:
+        label: `kind:name`.
+        calls: The tools that a model's answer asks for, as JSON, or None.
+        text: All that is said or passed in it, or None where that is too long to keep.
+        args: The outline of its arguments, as JSON (see `outline`).
+        output: The outline of its output, as JSON.
     """
 
     number: int
     kind: str
-    name: str
+    label: str
     ended: str
     scope: str
-    began: float
     duration: float | None
     model: str | None
-    calls: tuple[str, ...]
+    calls: str | None
     input_tokens: int | None
     output_tokens: int | None
     cost: float | None
     error: str | None
-    keys: tuple[str, ...]
-    args: str | None
-    output: str | None
     text: str | None
-    whole: bool
+    args: str
+    output: str
 
 
-def summarise(facts: RecordingFacts, *, path: str, written: int) -> tuple[Summary, list[StepSummary]]:
-    """A recording's line, and those of its steps."""
+def summarise(facts: RecordingFacts, *, path: str, written: int = 0) -> Summary:
+    """A recording's line."""
     recording = facts.recording
-    steps = [_step(step) for step in facts]
-    costs = [step.cost for step in steps if step.cost is not None]
+    calls = [step.model_call for step in facts]
+    models = [step.get("model") for step, call in zip(facts, calls, strict=True) if call is not None]
+    usages = [call.usage for call in calls if call is not None and call.usage is not None]
+    costs = [cost for step in facts if (cost := step.get("cost")) is not None]
     sealed = recording.logs[0].sealed or {}
-    line = Summary(
+    return Summary(
         id=recording.id,
         path=path,
         written=written,
+        moment=moment(recording.started, written / 1e9),
         name=recording.name,
         status=recording.status,
         started=recording.started,
         entry=str(recording.header.get("entry") or ""),
         duration=recording.duration,
-        steps=len(steps),
-        failed=sum(step.ended == "error" for step in steps),
-        models=tuple(dict.fromkeys(step.model for step in steps if step.model)),
-        input_tokens=sum(step.input_tokens or 0 for step in steps),
-        output_tokens=sum(step.output_tokens or 0 for step in steps),
+        steps=len(facts.steps),
+        failed=sum(step.call.status == "error" for step in facts),
+        models=tuple(dict.fromkeys(model for model in models if model)),
+        input_tokens=sum(usage.input for usage in usages),
+        output_tokens=sum(usage.output for usage in usages),
         cost=round(sum(costs), 9) if costs else None,
         tags=recording.tags,
         problem=str((sealed.get("error") or {}).get("text") or ""),
     )
-    return line, steps
 
 
-def _step(facts: StepFacts) -> StepSummary:
-    spoken = facts.model_call is not None
-    text = facts.text if spoken else None
-    args, output = (None, None) if spoken else (_short(facts.args), _short(facts.output))
+def moment(started: str, otherwise: float) -> float:
+    """A time in ISO 8601 as seconds since 1970; without a zone it is UTC."""
+    try:
+        found = datetime.fromisoformat(started)
+    except ValueError:
+        return otherwise
+    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
+
+
+def summarise_step(facts: StepFacts) -> StepSummary:
+    """What the index keeps of a step."""
+    calls, text = facts.get("calls"), facts.text
     return StepSummary(
         number=facts.step.number,
         kind=facts.call.kind,
-        name=facts.call.name,
+        label=facts.call.label,
         ended=facts.call.status,
         scope=facts.call.scope,
-        began=facts.call.began,
         duration=facts.call.duration,
         model=facts.get("model"),
-        calls=tuple(facts.get("calls")),
+        calls=compact(calls) if calls else None,
         input_tokens=facts.get("input_tokens"),
         output_tokens=facts.get("output_tokens"),
         cost=facts.get("cost"),
         error=facts.get("error"),
-        keys=tuple(facts.args),
-        args=args,
-        output=output,
-        text=None if text is None else text[:_TEXT],
-        whole=args is not None and output is not None if text is None else len(text) <= _TEXT,
+        text=text if len(text) <= _TEXT else None,
+        args=_json(outline_args(facts.args, facts.parsed)),
+        output=_json(outline(facts.output)),
     )
 
 
-def _short(value: Any) -> str | None:
-    # As JSON even where it is a text, since it is read back as JSON.
-    text = compact([value])
-    return text[1:-1] if len(text) <= _ARGS else None
+def _json(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()

@@ -13,18 +13,22 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from reenact.errors import ReenactError
-from reenact.model.facts import RecordingFacts, StepFacts, joined, lookup
+from reenact.model.facts import RecordingFacts
 from reenact.model.filter import Filter
-from reenact.model.summary import Summary, summarise
+from reenact.model.summary import StepSummary, Summary, summarise, summarise_step
+from reenact.store.blocks import Blocks
+from reenact.store.details import PARTS, Details, packed
 from reenact.store.local import EVENTS, LocalStore, load
-from reenact.store.query import FIRST, condition
+from reenact.store.query import WORDS, Plan
 
 fcntl: Any
 try:
@@ -32,14 +36,12 @@ try:
 except ImportError:  # Windows, where SQLite's own lock must do
     fcntl = None
 
-VERSION = 2
+VERSION = 3
 _BATCH = 256
-_COLUMNS = {
-    "recordings": "id path written broken name status started entry duration steps failed models input_tokens"
-    " output_tokens cost tags problem",
-    "steps": "number kind name ended scope began duration model calls input_tokens output_tokens cost error keys args"
-    " output text whole",
-}
+_FIRST = 32
+_MOST = 1024
+_RECORDING = [field.name for field in fields(Summary)]
+_STEP = [field.name for field in fields(StepSummary) if field.name not in PARTS]
 
 Progress = Callable[[int, int], None]
 
@@ -67,40 +69,27 @@ class Index:
     # -- asking ----------------------------------------------------------------------------------------------
 
     def summaries(self, progress: Progress | None = None) -> list[Summary]:
-        """All recordings, the last written first."""
-        database = self._fresh(progress)
-        columns = _COLUMNS["recordings"].split()
-        rows = database.execute(f"SELECT {', '.join(columns)} FROM recordings ORDER BY written DESC, id")  # noqa: S608
-        return [_summary(row) for row in rows]
+        """All recordings, those first that began last."""
+        return [line for _, line in self._lines(progress)]
 
     def search(
         self, wanted: Filter, *, limit: int | None = None, progress: Progress | None = None
     ) -> Iterator[Hit]:
-        """The recordings that a filter means, the last written first."""
-        heads = [line for line in self.summaries(progress) if not line.broken and wanted.head(line)]
-        found = 0
-        for start in range(0, len(heads), _BATCH):
-            batch = heads[start : start + _BATCH]
-            rows = self._rows(batch, wanted) if wanted.about_steps else {}
-            for line in batch:
-                steps = wanted.select(line, rows.get(line.id, []))
-                if steps is None:
-                    continue
-                yield Hit(line, tuple(row.number for row in steps))
-                found += 1
-                if limit is not None and found >= limit:
-                    return
+        """The recordings that a filter means, those first that began last."""
+        meant = ((key, line) for key, line in self._lines(progress) if not line.broken and wanted.head(line))
+        found = self._among(meant, wanted) if wanted.about_steps else (Hit(line) for _, line in meant)
+        return islice(found, limit)
 
     def kinds(self) -> set[str]:
         """The kinds of effects that there are."""
-        return {str(kind) for (kind,) in self._fresh().execute("SELECT DISTINCT kind FROM steps")}
+        return {word for _, word in _Columns(self._fresh()).words("kind")}
 
     def known(self) -> list[tuple[str, str]]:
         """Ids and names as far as they are indexed, for a shell that completes a word and cannot wait."""
         with contextlib.suppress(sqlite3.Error, OSError):
             rows = (
                 self._open()
-                .execute("SELECT id, name FROM recordings ORDER BY written DESC LIMIT 500")
+                .execute("SELECT id, name FROM recordings ORDER BY moment DESC, id LIMIT 500")
                 .fetchall()
             )
             if rows:
@@ -113,19 +102,32 @@ class Index:
             self._database.close()
             self._database = None
 
-    def _rows(self, batch: list[Summary], wanted: Filter) -> dict[str, list[_Row]]:
-        where, values = condition(wanted.candidates) or ("1", [])
-        columns = _COLUMNS["steps"].split()
-        marks = ", ".join("?" * len(batch))
-        query = f"SELECT recording, {', '.join(columns)} FROM steps WHERE recording IN ({marks}) AND {where}"  # noqa: S608
-        lines = {line.id: line for line in batch}
-        found: dict[str, list[_Row]] = {}
-        opened: dict[str, list[StepFacts]] = {}
-        for row in self._open().execute(query + " ORDER BY recording, number", [*lines, *values]):
-            found.setdefault(row[0], []).append(
-                _Row(lines[row[0]], dict(zip(columns, row[1:], strict=True)), opened)
-            )
-        return found
+    def _lines(self, progress: Progress | None = None) -> list[tuple[int, Summary]]:
+        rows = self._fresh(progress).execute(
+            f"SELECT key, {', '.join(_RECORDING)} FROM recordings ORDER BY moment DESC, written DESC, id"  # noqa: S608
+        )
+        return [(key, _summary(row)) for key, *row in rows]
+
+    def _among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
+        database = self._open()
+        plan = Plan(wanted.candidates, _Columns(database))
+        # Who wants the first few only does not wait for the others.
+        size = _FIRST
+        with Blocks(partial(_block, database)) as blocks:
+            while batch := list(islice(lines, size)):
+                size = min(size * 2, _MOST)
+                rows = _candidates(database, plan, [key for key, _ in batch])
+                blocks.expect(plan.first, [key for key, _ in batch if key in rows])
+                for key, line in batch:
+                    within, *said = rows.get(key, (None,))
+                    numbers = _numbers(within)
+                    if numbers and not plan.exact:
+                        sets = {place: partial(_set, text) for place, text in enumerate(said)}
+                        details = Details(line.path, partial(blocks.block, key))
+                        numbers = plan.steps(line, numbers, sets, details)
+                    steps = wanted.meant(numbers)
+                    if steps is not None:
+                        yield Hit(line, steps)
 
     # -- keeping up ------------------------------------------------------------------------------------------
 
@@ -165,22 +167,20 @@ class Index:
 
     def _read(self, database: sqlite3.Connection, folder: str, signature: str, written: int) -> None:
         path = self.store.folder(folder)
-        try:
-            line, steps = summarise(RecordingFacts(load(path)), path=str(path), written=written)
-        except Exception as error:
-            # A folder that cannot be read is listed as such; it must not keep the others from being listed.
-            text = str(error) if isinstance(error, ReenactError) else f"{type(error).__name__}: {error}"
-            line, steps = Summary(id=folder, path=str(path), written=written, broken=text), []
+        line, steps = _read(path, written)
         _delete(database, folder)
-        values = [_packed(getattr(line, name)) for name in _COLUMNS["recordings"].split()]
         # The folder's name is what commands take, also where somebody renamed it or copied a recording.
-        values[0] = folder
-        marks = ", ".join("?" * (len(values) + 2))
-        database.execute(f"INSERT INTO recordings VALUES ({marks})", [folder, signature, *values])  # noqa: S608
-        names = _COLUMNS["steps"].split()
-        rows = [[folder, *(_packed(getattr(step, name)) for name in names)] for step in steps]
-        marks = ", ".join("?" * (len(names) + 1))
-        database.executemany(f"INSERT INTO steps VALUES ({marks})", rows)  # noqa: S608
+        values = [folder, signature, folder, *(_packed(getattr(line, name)) for name in _RECORDING[1:])]
+        marks = ", ".join("?" * len(values))
+        key = database.execute(f"INSERT INTO recordings VALUES (NULL, {marks})", values).lastrowid  # noqa: S608
+        words = _Words(database)
+        marks = ", ".join("?" * (len(_STEP) + 1))
+        database.executemany(
+            f"INSERT INTO steps VALUES ({marks})",  # noqa: S608
+            [[key, *(words.number(name, getattr(step, name)) for name in _STEP)] for step in steps],
+        )
+        blocks = [(_place(int(key or 0), place), block) for place, block in enumerate(packed(steps))]
+        database.executemany("INSERT INTO details VALUES (?, ?)", blocks)
 
     def _fresh(self, progress: Progress | None = None) -> sqlite3.Connection:
         try:
@@ -221,57 +221,84 @@ class Index:
             yield database
 
 
-class _Row:
-    """A step's row, for a filter. What the row leaves out is looked up in the recording."""
+class _Columns:
+    """What a plan asks of the database."""
 
-    __slots__ = ("_line", "_opened", "_row")
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
 
-    def __init__(self, line: Summary, row: dict[str, Any], opened: dict[str, list[StepFacts]]) -> None:
-        self._line = line
-        self._row = row
-        self._opened = opened
+    def words(self, column: str) -> list[tuple[int, str]]:
+        """The words of a column, with their numbers."""
+        return self._database.execute("SELECT id, word FROM words WHERE sort = ?", [column]).fetchall()
 
-    @property
-    def number(self) -> int:
-        return int(self._row["number"])
+    def function(self, test: Callable[[Any], bool]) -> str:
+        """A name under which SQL finds a test of one value."""
+        name = f"holds_{id(test)}"
+        self._database.create_function(name, 1, test)
+        return name
 
-    def get(self, field: str) -> Any:
-        row = self._row
-        root, _, path = field.partition(".")
-        if root in ("args", "output"):
-            if row[root] is None:
-                first = FIRST.match(path)
-                if root == "args" and first is not None and first[0] not in orjson.loads(row["keys"]):
-                    return None
-                return self._whole().get(field)
-            return lookup(orjson.loads(row[root]), path) if path else row[root]
-        if field == "text":
-            if not row["whole"]:
-                return self._whole().get("text")
-            return row["text"] if row["text"] is not None else self._joined()
-        if field == "label":
-            label = f"{row['kind']}:{row['name']}"
-            return label if row["model"] is None else [label, f"model:{row['model']}"]
-        if field == "tokens":
-            return None if row["input_tokens"] is None else row["input_tokens"] + row["output_tokens"]
-        if field == "calls":
-            return orjson.loads(row["calls"])
-        if field in ("id", "name", "tag", "status"):
-            return self._line.get(field)
-        return row["number"] if field == "step" else row.get(field)
 
-    def _joined(self) -> str:
-        return joined(
-            orjson.loads(self._row["args"]), orjson.loads(self._row["output"]), self._row["error"] or ""
-        )
+class _Words:
+    """Gives words their numbers, for the steps of one recording."""
 
-    def _whole(self) -> StepFacts:
-        steps = self._opened.get(self._line.id)
-        if steps is None:
-            # One recording at a time: rows come in their order.
-            self._opened.clear()
-            steps = self._opened[self._line.id] = RecordingFacts(load(Path(self._line.path))).steps
-        return steps[self.number - 1]
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self._known: dict[tuple[str, str], int] = {}
+
+    def number(self, column: str, value: Any) -> Any:
+        """The number of a column's word; what is no word stays as it is."""
+        if column not in WORDS or value is None:
+            return value
+        key = (column, str(value))
+        if key not in self._known:
+            self._database.execute("INSERT OR IGNORE INTO words (sort, word) VALUES (?, ?)", key)
+            row = self._database.execute("SELECT id FROM words WHERE sort = ? AND word = ?", key).fetchone()
+            self._known[key] = row[0]
+        return self._known[key]
+
+
+def _candidates(database: sqlite3.Connection, plan: Plan, keys: list[int]) -> dict[int, list[str | None]]:
+    """By recording: the numbers of the steps that may be meant, and of those for which each condition holds."""
+    text, values = plan.within
+    sums, given = ["group_concat(number)"], []
+    for condition, some in () if plan.exact else plan.conditions:
+        sums.append(f"group_concat(CASE WHEN {condition} THEN number END)")
+        given += some
+    rows = database.execute(
+        f"SELECT recording, {', '.join(sums)} FROM steps"  # noqa: S608
+        f" WHERE recording IN (SELECT value FROM json_each(?)) AND {text} GROUP BY recording",
+        [*given, orjson.dumps(keys).decode(), *values],
+    )
+    return {key: found for key, *found in rows}
+
+
+def _numbers(text: str | None) -> list[int]:
+    return sorted(map(int, text.split(","))) if text else []
+
+
+def _set(text: str | None) -> set[int]:
+    return set(_numbers(text))
+
+
+def _place(key: int, part: int) -> int:
+    return key * len(PARTS) + part
+
+
+def _block(database: sqlite3.Connection, key: int, part: str) -> bytes:
+    place = _place(key, PARTS.index(part))
+    row = database.execute("SELECT data FROM details WHERE place = ?", [place]).fetchone()
+    return bytes(row[0])
+
+
+def _read(path: Path, written: int) -> tuple[Summary, list[StepSummary]]:
+    try:
+        facts = RecordingFacts(load(path))
+        line = summarise(facts, path=str(path), written=written)
+        return line, [summarise_step(step) for step in facts]
+    except Exception as error:
+        # A folder that cannot be read is listed as such; it must not keep the others from being listed.
+        text = str(error) if isinstance(error, ReenactError) else f"{type(error).__name__}: {error}"
+        return Summary(id=path.name, path=str(path), written=written, moment=written / 1e9, broken=text), []
 
 
 def _signature(path: str, known: str) -> tuple[str, int] | None:
@@ -319,11 +346,14 @@ def _locked(path: os.PathLike[str]) -> Iterator[None]:
 
 
 def _created(database: sqlite3.Connection) -> sqlite3.Connection:
-    recordings, steps = (_COLUMNS[table].replace(" ", ", ") for table in ("recordings", "steps"))
+    recordings = ", ".join(_RECORDING)
+    steps = ", ".join(f"{name} INTEGER" if name in WORDS else name for name in _STEP)
     database.executescript(
         f"""
-        CREATE TABLE recordings (folder TEXT PRIMARY KEY, signature, {recordings}) WITHOUT ROWID;
-        CREATE TABLE steps (recording TEXT, {steps}, PRIMARY KEY (recording, number)) WITHOUT ROWID;
+        CREATE TABLE recordings (key INTEGER PRIMARY KEY, folder TEXT UNIQUE, signature, {recordings});
+        CREATE TABLE steps (recording INTEGER, {steps}, PRIMARY KEY (recording, number)) WITHOUT ROWID;
+        CREATE TABLE details (place INTEGER PRIMARY KEY, data BLOB);
+        CREATE TABLE words (id INTEGER PRIMARY KEY, sort TEXT, word TEXT, UNIQUE (sort, word));
         PRAGMA user_version = {VERSION};
         """
     )
@@ -331,15 +361,20 @@ def _created(database: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def _delete(database: sqlite3.Connection, folder: str) -> None:
-    database.execute("DELETE FROM recordings WHERE folder = ?", [folder])
-    database.execute("DELETE FROM steps WHERE recording = ?", [folder])
+    row = database.execute("SELECT key FROM recordings WHERE folder = ?", [folder]).fetchone()
+    if row is None:
+        return
+    places = _place(row[0], 0), _place(row[0] + 1, 0)
+    database.execute("DELETE FROM recordings WHERE key = ?", row)
+    database.execute("DELETE FROM steps WHERE recording = ?", row)
+    database.execute("DELETE FROM details WHERE place >= ? AND place < ?", places)
 
 
 def _packed(value: Any) -> Any:
     return orjson.dumps(value).decode() if isinstance(value, tuple) else value
 
 
-def _summary(row: tuple[Any, ...]) -> Summary:
-    fields = dict(zip(_COLUMNS["recordings"].split(), row, strict=True))
+def _summary(row: list[Any]) -> Summary:
+    fields = dict(zip(_RECORDING, row, strict=True))
     fields["models"], fields["tags"] = (tuple(orjson.loads(fields[name])) for name in ("models", "tags"))
     return Summary(**fields)

@@ -6,11 +6,10 @@ the effect of one kind and gives a `ModelCall`, or None to what it does not know
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
@@ -18,13 +17,25 @@ from reenact.model.event import Tree
 from reenact.model.plain import binary, parsed, plain
 from reenact.model.reading import anthropic, google, openai, pydantic_ai
 from reenact.model.reading.call import Asked, Message, ModelCall, Reader, ToolCall, Usage
+from reenact.model.reading.growing import Memory
 from reenact.model.reading.price import cost
 from reenact.model.reading.text import content, counted, events
-from reenact.model.recording import CallRecord, Log
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from reenact.model.recording import CallRecord, Log
 
-__all__ = ["Message", "ModelCall", "Reader", "ToolCall", "Usage", "add_reader", "cost", "read"]
+__all__ = [
+    "Message",
+    "ModelCall",
+    "Reader",
+    "ToolCall",
+    "Usage",
+    "add_reader",
+    "arguments",
+    "cost",
+    "read",
+    "request",
+]
 
 
 class Exchange:
@@ -57,20 +68,15 @@ class Exchange:
     def stream(self) -> bool:
         return bool(self._call.pieces)
 
-    def once(self, item: Any, make: Callable[[Any], T]) -> T:
-        """What `make` makes of an item that many calls share, made the first time only.
-
-        A chat of a thousand calls would else be read half a million messages long. Items are told apart by their
-        place in memory: those of a log live as long as it does, and what is made of them as long as this memory.
-        """
-        known = _made.setdefault(self._log, {})
-        key = (make, id(item))
-        if key not in known:
-            known[key] = make(item)
-        return known[key]  # type: ignore[no-any-return]
+    @property
+    def memory(self) -> Memory:
+        return _memory(self._log)
 
     def _plain(self, tree: Tree) -> Any:
-        return [self.once(item, plain) for item in tree] if isinstance(tree, list) else plain(tree)
+        if not isinstance(tree, list):
+            return plain(tree)
+        once = self.memory.once
+        return [once(item, plain) for item in tree]
 
     def _bytes(self, tree: Tree) -> bytes:
         return binary(self._log.filled(tree)) or b""
@@ -88,6 +94,16 @@ def read(log: Log, call: CallRecord) -> ModelCall | None:
         if found is not None:
             return found
     return None
+
+
+def arguments(log: Log, call: CallRecord) -> dict[str, Any]:
+    """An effect's arguments, plain; what many calls share is made plain once, so none of it may be changed."""
+    return Exchange(log, call).args
+
+
+def request(log: Log, body: Any) -> Any:
+    """What the JSON text of an HTTP request says, or the text where it is none; nothing of it may be changed."""
+    return _memory(log).request(body)
 
 
 def add_reader(reader: Reader, kind: str) -> None:
@@ -110,8 +126,8 @@ def _model(asked: Asked) -> ModelCall | None:
     args, value = asked.args, asked.value
     name = str(args.get("model") or asked.name)
     if isinstance(value, dict) and ("choices" in value or "error" in value):
-        return openai.read_chat({"model": name, **args}, value, [])
-    messages = openai.chat_messages(args.get("messages"), asked.once)
+        return openai.read_chat({"model": name, **args}, value, [], asked.memory)
+    messages = openai.chat_messages(args.get("messages"), asked.memory)
     if not messages:
         given = (
             args.get("prompt") or args.get("question") or args.get("input") or next(iter(args.values()), None)
@@ -136,7 +152,7 @@ def _http(asked: Asked) -> ModelCall | None:
     path = asked.name.partition("/")[2].rstrip("/")
     if not path.endswith(_PATHS):
         return None
-    request = parsed(asked.args.get("body"))
+    request = asked.memory.request(asked.args.get("body"))
     if not isinstance(request, dict):
         return None
     body = asked.body
@@ -148,10 +164,9 @@ def _http(asked: Asked) -> ModelCall | None:
         replies = reply if isinstance(reply, list) else [reply] if isinstance(reply, dict) else pieces
         return google.read(model, request, replies)
     if path.endswith("messages"):
-        return anthropic.read(request, reply, pieces)
-    found = (openai.read_responses if path.endswith("responses") else openai.read_chat)(
-        request, reply, pieces
-    )
+        return anthropic.read(request, reply, pieces, asked.memory)
+    read = openai.read_responses if path.endswith("responses") else openai.read_chat
+    found = read(request, reply, pieces, asked.memory)
     return found if host != "api.openai.com" else _by_openai(found)
 
 
@@ -159,7 +174,14 @@ def _by_openai(call: ModelCall) -> ModelCall:
     return replace(call, provider="openai")
 
 
-_made: WeakKeyDictionary[Log, dict[Any, Any]] = WeakKeyDictionary()
+def _memory(log: Log) -> Memory:
+    known = _memories.get(log)
+    if known is None:
+        known = _memories[log] = Memory()
+    return known
+
+
+_memories: WeakKeyDictionary[Log, Memory] = WeakKeyDictionary()
 _PATHS = (
     "chat/completions",
     "completions",

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from reenact.model.reading.call import Draft, Message, ModelCall, ToolCall, Usage
+from reenact.model.reading.growing import Memory
 from reenact.model.reading.openai import problem
 from reenact.model.reading.text import assembled, content, number
 
+_Chat: TypeAlias = tuple[tuple[Message, ...], dict[str, str]]
 
-def read(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]]) -> ModelCall:
+
+def read(
+    request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]], memory: Memory | None = None
+) -> ModelCall:
     """A call of the messages API, whole or streamed."""
     reply = reply if isinstance(reply, dict) else {}
     answer = None
@@ -21,7 +26,7 @@ def read(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]]) -> M
     tools = [tool for tool in request.get("tools") or () if isinstance(tool, dict)]
     return ModelCall(
         model=str(reply.get("model") or request.get("model") or ""),
-        messages=(*system, *_messages(request.get("messages") or [])),
+        messages=(*system, *_messages(request.get("messages") or [], memory)),
         answer=answer,
         usage=_usage(reply.get("usage")),
         provider="anthropic",
@@ -31,8 +36,12 @@ def read(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]]) -> M
     )
 
 
-def _messages(items: list[Any]) -> tuple[Message, ...]:
-    names: dict[str, str] = {}
+def _messages(items: list[Any], memory: Memory | None = None) -> tuple[Message, ...]:
+    return (memory or Memory()).follow("anthropic", items, lambda: ((), {}), _more)[0]
+
+
+def _more(before: _Chat, items: list[Any]) -> _Chat:
+    names = dict(before[1])
     found: list[Message] = []
     for item in items:
         role = str(item.get("role") or "user")
@@ -55,7 +64,7 @@ def _messages(items: list[Any]) -> tuple[Message, ...]:
                 said.append(block)
         if said or calls or thought:
             found.append(Message(role, content(said), tuple(calls), thinking="\n".join(thought)))
-    return tuple(found)
+    return (*before[0], *found), names
 
 
 def _stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str, Any]]:

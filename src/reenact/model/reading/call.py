@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
-T = TypeVar("T")
+from reenact.model.reading.growing import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,9 @@ class Asked(Protocol):
     def stream(self) -> bool:
         """Whether the outcome has chunks."""
 
-    def once(self, item: Any, make: Callable[[Any], T]) -> T:
-        """What `make` makes of one item of a list argument, made once for all calls that share the item."""
+    @property
+    def memory(self) -> Memory:
+        """What was read of the log's earlier calls."""
 
 
 Reader = Callable[[Asked], ModelCall | None]

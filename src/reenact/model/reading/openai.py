@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from reenact.model.plain import compact
 from reenact.model.reading.call import Draft, Message, ModelCall, ToolCall
+from reenact.model.reading.growing import Memory
 from reenact.model.reading.text import arguments, assembled, content, counted
 
-Once: TypeAlias = Callable[[Any, Callable[[Any], Message]], Message]
+_Chat: TypeAlias = tuple[tuple[Message, ...], dict[str, str]]
 
 
-def chat_messages(items: Any, once: Once | None = None) -> tuple[Message, ...]:
+def chat_messages(items: Any, memory: Memory | None = None) -> tuple[Message, ...]:
     """The messages of a chat in OpenAI's form. Tool results learn their tool's name from the call before them."""
-    names: dict[str, str] = {}
+    if not isinstance(items, list):
+        return ()
+    return (memory or Memory()).follow("chat", items, lambda: ((), {}), _chat)[0]
+
+
+def _chat(before: _Chat, items: list[Any]) -> _Chat:
+    names = dict(before[1])
     found = []
-    for item in items if isinstance(items, list) else []:
-        message = chat_message(item) if once is None else once(item, chat_message)
+    for item in items:
+        message = chat_message(item)
         if message.id and not message.name and message.id in names:
             message = replace(message, name=names[message.id])
         for call in message.calls:
             names[call.id] = call.name
         found.append(message)
-    return tuple(found)
+    return (*before[0], *found), names
 
 
 def chat_message(item: Any) -> Message:
@@ -50,7 +56,9 @@ def _call(call: dict[str, Any]) -> ToolCall:
     return ToolCall(str(function.get("name") or ""), arguments(given), str(call.get("id") or ""))
 
 
-def read_chat(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]]) -> ModelCall:
+def read_chat(
+    request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]], memory: Memory | None = None
+) -> ModelCall:
     """A chat completion, whole (`reply`) or streamed (`pieces`)."""
     reply = reply if isinstance(reply, dict) else {}
     answer = None
@@ -70,7 +78,7 @@ def read_chat(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]])
         }
     return ModelCall(
         model=str(reply.get("model") or request.get("model") or ""),
-        messages=chat_messages(request.get("messages")) or _prompted(request),
+        messages=chat_messages(request.get("messages"), memory) or _prompted(request),
         answer=answer,
         usage=counted(reply.get("usage")),
         tools=_offered(request),
@@ -122,14 +130,16 @@ def _delta(draft: Draft, delta: dict[str, Any], text: Any) -> None:
         )
 
 
-def read_responses(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]]) -> ModelCall:
+def read_responses(
+    request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]], memory: Memory | None = None
+) -> ModelCall:
     """A call of the responses API, whole or streamed."""
     streamed = _responses_stream(pieces) if pieces else None
     reply = streamed if streamed is not None else reply if isinstance(reply, dict) else {}
     given = request.get("input")
     items = given if isinstance(given, list) else [{"role": "user", "content": given}] if given else []
     before = [Message("system", content(request["instructions"]))] if request.get("instructions") else []
-    messages = _items(items)
+    messages = _items(items, memory)
     return ModelCall(
         model=str(reply.get("model") or request.get("model") or ""),
         messages=(*before, *messages),
@@ -161,9 +171,13 @@ def _responses_stream(pieces: list[dict[str, Any]]) -> dict[str, Any]:
     return {**last, "output": done or cut}
 
 
-def _items(items: list[Any]) -> tuple[Message, ...]:
+def _items(items: list[Any], memory: Memory | None = None) -> tuple[Message, ...]:
     """The items of the responses API as messages: calls and their outputs are items of their own there."""
-    names: dict[str, str] = {}
+    return (memory or Memory()).follow("responses", items, lambda: ((), {}), _more_items)[0]
+
+
+def _more_items(before: _Chat, items: list[Any]) -> _Chat:
+    names = dict(before[1])
     found = []
     for item in items:
         kind = item.get("type") if isinstance(item, dict) else None
@@ -184,7 +198,7 @@ def _items(items: list[Any]) -> tuple[Message, ...]:
             found.append(chat_message(item))
         else:
             found.append(Message("assistant", calls=(_hosted(item, str(kind)),)))
-    return tuple(found)
+    return (*before[0], *found), names
 
 
 def _hosted(item: dict[str, Any], kind: str) -> ToolCall:
