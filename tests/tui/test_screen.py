@@ -133,6 +133,15 @@ async def test_keys_walk_the_program(shell):
         assert at.state.at.step == 1
 
 
+async def test_a_key_that_comes_while_the_program_steps_waits_for_it(shell):
+    async with screen(shell) as at:
+        at.app.action_order("over")
+        at.app.action_order("over")
+        await at.settled()
+        await at.settled()
+        assert at.state.at.step == 4
+
+
 async def test_into_looks_inside_a_call_and_out_leaves_it(shell):
     async with screen(shell) as at:
         assert "▸tool:lookup" in at.row(1)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from reenact.cli import present
+from reenact.cli.state import tell_state
 from reenact.cli.transcript import Page, heading, tell_message
 from reenact.cli.verdict import departure
 from reenact.debugger import answer, view
@@ -20,6 +21,7 @@ from reenact.model.divergence import Mismatch
 from reenact.model.facts import RecordingFacts, StepFacts, lookup
 from reenact.model.filter import Filter
 from reenact.model.plain import plain
+from reenact.model.state import state_at
 from reenact.prose.difference import difference, written
 from reenact.prose.values import arguments, literal, pretty
 from reenact.prose.verdict import brief
@@ -204,11 +206,12 @@ class Looking:
 
     def state(self, rest: str) -> None:
         """The tracked state."""
-        state = self._state.actual.state
-        for name, tree in state.items():
+        now = self._state.actual.state
+        for name, tree in now.items():
             self._page.block(present.one_line(name), pretty(plain(tree)), 0)
-        if not state:
-            print("no state is tracked here")
+        if not now:
+            recording = self._facts.recording
+            tell_state(self._page, recording, state_at(recording, self.here().step.number))
 
     def output(self, rest: str) -> None:
         """What the program has written."""

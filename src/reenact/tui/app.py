@@ -9,6 +9,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from time import monotonic
 from typing import Any, ClassVar, TypeVar
 
 from textual import events
@@ -18,16 +19,15 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from reenact.debugger import answer
-from reenact.debugger.commands import arguments, command_of, edit_words, raise_words
 from reenact.debugger.machine import Phase
 from reenact.driver import Driver
 from reenact.editor import answer_in_editor
-from reenact.errors import ReenactError, UsageError
+from reenact.errors import ReenactError
 from reenact.model.facts import RecordingFacts
 from reenact.model.filter import Filter
 from reenact.model.recording import Recording
 from reenact.replay.watch import Edit
-from reenact.tui import keys
+from reenact.tui import keys, typed
 from reenact.tui.board import TABS, Board
 from reenact.tui.help import Help
 from reenact.tui.timeline import Timeline
@@ -37,10 +37,8 @@ T = TypeVar("T")
 _STILL = 0.12
 """Seconds that a program runs before the screen says so: most steps take a hundredth of it."""
 
-_PANES = {
-    "print": "call", "messages": "messages", "state": "state", "output": "output", "where": "stack",
-    "verdict": "actual",
-}  # fmt: skip
+_AHEAD = 0.5
+"""Seconds that a program may have run for a key to wait until it stands: a key held down steps and steps."""
 
 
 class Changed(Message):
@@ -97,8 +95,10 @@ class Debugger(App[None]):
         self._heard = heard
         self._note = note
         self._late = False
+        self._began = 0.0
+        self._next: tuple[str, tuple[Any, ...]] | None = None
         self._asked = ":"
-        self._filter: Filter | None = None
+        self.looked_for: Filter | None = None
 
     def compose(self) -> ComposeResult:
         """The screen."""
@@ -132,23 +132,37 @@ class Debugger(App[None]):
         self._show()
 
     def _show(self) -> None:
-        if self.board.refresh_all() and self.driver.wants_shell:
+        new = self.board.refresh_all()
+        if self.driver.machine.state.phase is Phase.RUNNING:
+            return
+        (order, args), self._next = self._next or ("", ()), None
+        if new and self.driver.wants_shell:
             self.action_pdb()
+        elif order:
+            self.action_order(order, *args)
 
     @property
-    def _cursor(self) -> int:
+    def cursor(self) -> int:
+        """The step that the panes show."""
         return self.board.timeline.cursor
 
     # -- the program -----------------------------------------------------------------------------------------
 
     def action_order(self, order: str, *args: Any) -> bool:
         """A command for the machine. What it cannot do costs a line. Returns whether it could."""
+        running = self.driver.machine.state.phase is Phase.RUNNING
+        if running and order != "interrupt" and monotonic() - self._began < _AHEAD:
+            # Typed ahead: it is done when the program stands.
+            self._next = order, args
+            return True
         self.board.say()
+        self._next = None
         try:
             self.driver.tell(order, *args)
         except ReenactError as error:
             self.board.say(str(error))
             return False
+        self._began = self._began if running else monotonic()
         return True
 
     def action_into(self) -> None:
@@ -159,7 +173,7 @@ class Debugger(App[None]):
 
     def action_until(self) -> None:
         """To the cursor."""
-        self.action_order("run_to", self._cursor)
+        self.action_order("run_to", self.cursor)
 
     def on_timeline_chosen(self, event: Timeline.Chosen) -> None:
         """To the cursor."""
@@ -174,7 +188,7 @@ class Debugger(App[None]):
 
     def action_break(self) -> None:
         """A breakpoint at the cursor, or none."""
-        step = str(self._cursor)
+        step = str(self.cursor)
         there = any(point.text == step for point in self.driver.machine.state.breakpoints)
         self.action_order("clear" if there else "break_at", step)
 
@@ -182,30 +196,32 @@ class Debugger(App[None]):
 
     def action_edit(self, step: int = 0) -> None:
         """Another answer, in the user's editor."""
-        number = step or self._cursor
+        number = step or self.cursor
         try:
             self.driver.machine.editable(number)
-            draft = answer.draft(self._answer(number))
+            draft = answer.draft(self.answer_of(number))
         except ReenactError as error:
             self.board.say(str(error))
             return
         found = self._on_terminal(lambda: answer_in_editor(draft, f"step-{number}", ask=True))
         if found is not None:
-            self._edit(number, found)
+            self.edit(number, found)
 
     def action_undo(self, step: int = 0) -> None:
         """The recorded answer again."""
-        number = step or self._cursor
+        number = step or self.cursor
         if number in self.driver.machine.state.edits:
-            self._edit(number, None)
+            self.edit(number, None)
         else:
             self.board.say(f"the answer of step {number} has not been edited")
 
-    def _answer(self, number: int) -> Edit:
+    def answer_of(self, number: int) -> Edit:
+        """What a step gives: its edited answer, or the recorded one."""
         known = self.driver.machine.state.edits.get(number)
         return known if known is not None else answer.recorded(self.board.facts.steps[number - 1].step)
 
-    def _edit(self, number: int, edit: Edit | None) -> None:
+    def edit(self, number: int, edit: Edit | None) -> None:
+        """Give a step that answer, or (None) its own again."""
         if self.action_order("edit", number, edit):
             what = "its recorded answer again" if edit is None else "its answer is edited"
             self.board.say(f"step {number}: {what}", "green")
@@ -237,7 +253,7 @@ class Debugger(App[None]):
 
     def action_fork(self, step: int = 0) -> None:
         """The command that goes on live from a step."""
-        words = ["reenact", "fork", self.board.facts.recording.id, "--at", str(step or self._cursor)]
+        words = ["reenact", "fork", self.board.facts.recording.id, "--at", str(step or self.cursor)]
         self.board.say(shlex.join(words), "cyan")
 
     # -- looking ---------------------------------------------------------------------------------------------
@@ -268,14 +284,14 @@ class Debugger(App[None]):
 
     def action_find(self, by: int) -> None:
         """The next or last step that the filter means."""
-        if self._filter is None:
+        if self.looked_for is None:
             self.board.say("/ says what to look for: a filter such as tool:cancel_order, or a step's number")
             return
         steps = self.board.facts.steps
-        order = [(self._cursor - 1 + by * ahead) % len(steps) for ahead in range(1, len(steps) + 1)]
-        found = next((place for place in order if self._filter.matches(steps[place])), None)
+        order = [(self.cursor - 1 + by * ahead) % len(steps) for ahead in range(1, len(steps) + 1)]
+        found = next((place for place in order if self.looked_for.matches(steps[place])), None)
         if found is None:
-            self.board.say(f"no step is meant by {self._filter.text}")
+            self.board.say(f"no step is meant by {self.looked_for.text}")
         else:
             self.board.say()
             self.board.timeline.go_to(found + 1)
@@ -307,51 +323,10 @@ class Debugger(App[None]):
         self.board.say()
         try:
             if text and self._asked == "/":
-                self._look_for(text)
+                typed.look_for(self, text)
             elif text:
-                self._command(text)
+                typed.carry_out(self, text)
         except ReenactError as error:
             self.board.say(str(error))
             return
         self._close_prompt()
-
-    def _look_for(self, text: str) -> None:
-        if text.isdecimal():
-            if not 1 <= int(text) <= len(self.board.facts.steps):
-                raise UsageError(f"there is no step {text}: they go from 1 to {len(self.board.facts.steps)}")
-            self.board.timeline.go_to(int(text))
-        else:
-            self._filter = Filter(text)
-            self.action_find(1)
-
-    def _command(self, line: str) -> None:
-        command, rest = command_of(line)
-        if command.name == "break" and not rest:
-            points = ", ".join(point.text for point in self.driver.machine.state.breakpoints)
-            self.board.say(f"breakpoints: {points or 'none'}", "cyan")
-        elif command.order:
-            self.driver.tell(command.order, *arguments(command, rest))
-        elif command.name in _PANES:
-            self.action_tab(_PANES[command.name])
-        elif command.name == "list":
-            self._look_for(rest or str(self._cursor))
-        elif command.name == "raise":
-            number, text = raise_words(rest)
-            self.driver.machine.editable(number or self._cursor)
-            self._edit(number or self._cursor, answer.raising(text))
-        elif command.name == "edit":
-            number, given = edit_words(rest)
-            number = number or self._cursor
-            self.driver.machine.editable(number)
-            if given is None:
-                self.action_edit(number)
-            else:
-                self._edit(number, answer.giving(given, self._answer(number)))
-        elif command.name in ("undo", "fork"):
-            self._of_step(command.name, rest)
-        else:
-            {"pdb": self.action_pdb, "help": self.action_help, "quit": self.exit}[command.name]()
-
-    def _of_step(self, name: str, rest: str) -> None:
-        number, _ = edit_words(rest)
-        {"undo": self.action_undo, "fork": self.action_fork}[name](number or self._cursor)

@@ -122,7 +122,7 @@ class Board(Vertical):
         self.show()
 
     def _fill(self, page: Reader, tab: str, step: int) -> None:
-        about = self._state.at if tab in ("actual", "state", "output") else step
+        about = self._state.at if tab in ("actual", "output") else step
         try:
             lines = list(self._lines(tab, step))
         except Exception as error:  # a recording may hold anything; the session goes on
@@ -141,7 +141,7 @@ class Board(Vertical):
         if tab == "actual":
             return panes.actual(self.facts, state, wide=self.wide, whole=whole)
         if tab == "state":
-            return panes.state_of(state.actual.state, self._tracked[0], whole=whole)
+            return panes.tracked(self.facts, step, state, self._tracked[0], whole=whole)
         if tab == "output":
             return panes.output(self._driver.output, state)
         return panes.stack(self.facts, state, step)

@@ -8,12 +8,14 @@ from typing import Any
 from rich.text import Text
 
 from reenact.debugger import answer, view
-from reenact.debugger.machine import Phase, State
+from reenact.debugger.machine import Phase, Place, State
 from reenact.model.divergence import Mismatch
 from reenact.model.event import Tree
 from reenact.model.facts import RecordingFacts, StepFacts
 from reenact.model.plain import plain
 from reenact.model.reading import Message, cost
+from reenact.model.state import MESSAGES, Taken, state_at
+from reenact.model.state import State as Recorded
 from reenact.prose.difference import difference, written
 from reenact.prose.values import literal_or_text, pretty, spelled
 from reenact.prose.verdict import lines, word
@@ -28,6 +30,9 @@ LONG = 400
 
 OLDER = 40
 """Messages from before the previous call that are named, one a line."""
+
+MOST = 20
+"""Differences that are shown."""
 
 OUTPUT = 2_000
 """Lines of output that are shown."""
@@ -226,20 +231,52 @@ def _mismatches(found: tuple[Mismatch, ...], *, wide: bool) -> Iterator[Line]:
             yield Line(Text.assemble(("actual   ", "dim"), new), 2)
 
 
-def state_of(now: Mapping[str, Tree], before: Mapping[str, Tree], *, whole: bool = False) -> Iterator[Line]:
-    """The tracked state, and what has changed in it since the program stood before."""
-    if not now:
-        yield remark("no state is tracked here")
+def tracked(
+    facts: RecordingFacts, number: int, state: State, before: Mapping[str, Tree], *, whole: bool = False
+) -> Iterator[Line]:
+    """The tracked state: the program's own where it stands at that step (and what has changed in it since `before`),
+    else what was recorded of it.
+    """
+    recorded = state_at(facts.recording, number)
+    now = state.actual.state if state.at == Place(number) else {}
+    if not now and not recorded:
+        yield remark("no state is tracked here; reenact.track('memory', memory) in the program declares it")
         return
-    changes = view.changed(before, now) if before else []
+    changes = view.changed(before, now) if before and now else []
     if changes:
         yield title("changed since the last stop", style="bold yellow")
-        yield from _mismatches(tuple(changes[:20]), wide=False)
-        if len(changes) > 20:
-            yield remark(f"  and {len(changes) - 20} more")
-    for name, tree in now.items():
-        yield title(one_line(name), style="bold blue")
-        yield from body(pretty(plain(tree)), whole=whole)
+        yield from _mismatches(tuple(changes[:MOST]), wide=False)
+        if len(changes) > MOST:
+            yield remark(f"  and {len(changes) - MOST} more")
+    for name in dict.fromkeys((*now, *recorded)):
+        yield from _tracked(name, now, recorded, whole=whole)
+
+
+def _tracked(name: str, now: Mapping[str, Tree], recorded: Recorded, *, whole: bool) -> Iterator[Line]:
+    """One name: its value now, and what was recorded where that is something else."""
+    taken = recorded.of(name) if name in recorded else None
+    if name not in now:
+        yield title(one_line(name), _as_of(taken) if taken is not None else "", "bold blue")
+        tree = recorded.tree(name)
+        if name.startswith(MESSAGES) and not whole:
+            yield remark(f"  {many(len(tree), 'message')}: see Messages; + unfolds")
+        else:
+            yield from body(pretty(plain(tree)), whole=whole)
+        return
+    yield title(one_line(name), "as it is now", "bold blue")
+    yield from body(pretty(plain(now[name])), whole=whole)
+    if taken is not None and taken.exact:
+        differing = view.changed({name: plain(recorded.tree(name))}, {name: plain(now[name])})
+        if differing:
+            yield title("other than recorded", style="bold red")
+            yield from _mismatches(tuple(differing[:MOST]), wide=False)
+
+
+def _as_of(taken: Taken) -> str:
+    if taken.exact:
+        return "as recorded"
+    when = f"as of step {taken.step}" if taken.step is not None else "as of the end"
+    return f"recorded {when}; it may have changed since"
 
 
 def output(text: str, state: State) -> Iterator[Line]:
