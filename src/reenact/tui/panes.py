@@ -136,8 +136,9 @@ def call(facts: RecordingFacts, number: int, state: State, *, whole: bool = Fals
     """A step's arguments and its recorded answer, and the one that was put in its place."""
     step = facts.steps[number - 1]
     record = step.call
-    took = seconds(record.duration) if record.duration is not None else "no answer recorded"
-    yield title(f"step {number}  {one_line(record.label)}", f"{record.status}, {took}")
+    # An imported run does not know how long a step took.
+    took = f", {seconds(record.duration)}" if record.duration else ""
+    yield title(f"step {number}  {one_line(record.label)}", f"{record.status}{took}")
     yield remark(one_line(record.address))
     yield title("arguments", style="bold blue")
     if not step.args:

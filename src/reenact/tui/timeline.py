@@ -232,5 +232,5 @@ class Timeline(ScrollView, can_focus=True):
         if width < _ROOMY:
             return ""
         tokens = step.get("tokens")
-        took = seconds(step.call.duration) if step.call.duration is not None else ""
+        took = seconds(step.call.duration) if step.call.duration else ""
         return set_cell_size(f"{count(tokens) if tokens else '':>7} {took:>8} ", 17)
