@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reenact.api import (
+        Recording,
         aresume,
         effect,
+        fork,
         load,
         record,
         recorded,
@@ -27,9 +29,9 @@ if TYPE_CHECKING:
         track,
         untrack,
     )
-    from reenact.errors import DivergenceError, RecordingError, ReenactError
+    from reenact.errors import DivergenceError, ForkStopped, RecordingError, ReenactError
     from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
-    from reenact.model.recording import Recording, Step
+    from reenact.model.recording import Step
     from reenact.model.state import State
     from reenact.redact import DEFAULT_RULES, SecretRules
     from reenact.search import Found, find
@@ -41,6 +43,7 @@ __all__ = [
     "Departure",
     "Divergence",
     "DivergenceError",
+    "ForkStopped",
     "Found",
     "Mismatch",
     "Recording",
@@ -53,6 +56,7 @@ __all__ = [
     "aresume",
     "effect",
     "find",
+    "fork",
     "load",
     "record",
     "recorded",
@@ -70,12 +74,13 @@ __all__ = [
 # needs little of all that.
 _PLACES = {
     "api.effects": ("effect", "span", "tool"),
+    "api.fork": ("Recording", "fork", "load"),
     "api.recording": ("record", "recorded"),
-    "api.replaying": ("load", "replay"),
+    "api.replaying": ("replay",),
     "api.state": ("aresume", "restore", "resume", "snapshot", "track", "untrack"),
-    "errors": ("DivergenceError", "RecordingError", "ReenactError"),
+    "errors": ("DivergenceError", "ForkStopped", "RecordingError", "ReenactError"),
     "model.divergence": ("Departure", "Divergence", "Mismatch", "Verdict"),
-    "model.recording": ("Recording", "Step"),
+    "model.recording": ("Step",),
     "model.state": ("State",),
     "redact": ("DEFAULT_RULES", "SecretRules"),
     "search": ("Found", "find"),
@@ -83,7 +88,7 @@ _PLACES = {
 
 _FOLDERS = ("adapters", "api", "boundary", "errors", "model", "redact", "search", "store")
 
-for _verb in ("record", "replay"):
+for _verb in ("fork", "record", "replay"):
     # Verbs and folders of code. The folder takes the name when it is imported: now, and never again.
     _import(f"reenact.{_verb}")
     del globals()[_verb]

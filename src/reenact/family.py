@@ -23,7 +23,7 @@ import orjson
 
 from reenact.adapters import stdlib
 from reenact.adapters.stdlib import processes
-from reenact.boundary import RecordingTurnstile, Run, Scope, entered
+from reenact.boundary import RecordingTurnstile, ReplayingTurnstile, Run, Scope, entered
 from reenact.boundary.scope import _scope
 from reenact.boundary.tracked import of_run
 from reenact.errors import CorruptRecording
@@ -49,7 +49,9 @@ UNSET: Any = object()
 Ending = Callable[[int | None], None]
 
 
-def replayer_of(recording: Recording, log: Log, options: Mapping[str, Any]) -> Replayer:
+def replayer_of(
+    recording: Recording, log: Log, options: Mapping[str, Any], turnstile: ReplayingTurnstile | None = None
+) -> Replayer:
     """The replayer of one process of a recording."""
     steps = {step.call.number: step.number for step in recording if step.log is log}
     header = recording.header
@@ -57,7 +59,7 @@ def replayer_of(recording: Recording, log: Log, options: Mapping[str, Any]) -> R
         rules_of(header), salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ)
     )
     known = {name: options[name] for name in OPTIONS if name in options}
-    return Replayer(log, redactor, steps=steps, **known)
+    return Replayer(log, redactor, steps=steps, turnstile=turnstile, **known)
 
 
 def rules_of(header: Mapping[str, Tree], patterns: Sequence[str] = ()) -> SecretRules:
@@ -134,7 +136,7 @@ class Replayed:
 
     @property
     def _replayer(self) -> Replayer:
-        handler = self._run.handler
+        handler = getattr(self._run.handler, "replayer", self._run.handler)
         assert isinstance(handler, Replayer)
         return handler
 
@@ -146,6 +148,10 @@ class Replayed:
         nested = f"{self._log.process}/record:{name}"
         self._block_begun = not any(call.scope.startswith(nested) for call in self._log.calls.values())
         return self._block_begun
+
+    def knows(self, scope: Scope, name: str) -> bool:
+        """Whether the process that is about to be started was recorded. Counts nothing."""
+        return f"{scope.path}/{name}.{scope.peek('+' + name)}" in self._log.spawned
 
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         """Find the recorded process; an unknown one is a departure."""
@@ -325,6 +331,7 @@ class Member:
         else:
             # Forked: what refers to the parent's run is this process's from here on.
             run.handler, run.turnstile, run.lock = handler, turnstile, threading.RLock()
+            run.came, run.replaying = None, replaying
             run.root = Scope(self.plan.process, run)
         # A file of its own begins with the whole state.
         of_run(run).due = 0

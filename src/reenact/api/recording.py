@@ -15,15 +15,16 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from reenact import adapters, boundary
 from reenact.adapters import stdlib
+from reenact.api.fork import Fork, Recording, loaded
 from reenact.api.replaying import Replay
 from reenact.api.session import UNSET, Session
 from reenact.boundary import RecordingTurnstile, Run, tracked
 from reenact.boundary.scope import _scope
-from reenact.errors import DivergenceError, Halt, UsageError
+from reenact.errors import DivergenceError, ForkStopped, Halt, Stop, UsageError
 from reenact.family import Recorded, Replayed
+from reenact.fork.family import Forked
 from reenact.model import codec
 from reenact.model.event import FORMAT, RULES, Tree
-from reenact.model.recording import Recording
 from reenact.plan import Plan
 from reenact.record.program import describe
 from reenact.record.recorder import Recorder
@@ -35,13 +36,13 @@ from reenact.store.writer import Writer, warn
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_substitute: Callable[[str, int], Replay | None] | None = None
+_substitute: Callable[[str, int], Replay | Fork | None] | None = None
 _blocks_begun: dict[str, int] = {}
 
 
-def substitute(claimed: Callable[[str, int], Replay | None]) -> None:
-    """Under `reenact replay` of a recording that a block made: `claimed` gives the replay in the place of the block of
-    that name and ordinal, or None for any other block.
+def substitute(claimed: Callable[[str, int], Replay | Fork | None]) -> None:
+    """Under `reenact replay` (or `fork`) of a recording that a block made: `claimed` gives the replay in place of the
+    block of that name and ordinal, or None for any other block.
     """
     global _substitute
     _substitute = claimed
@@ -85,7 +86,7 @@ class RecordingInProgress(Session):
         self._entry = entry
         self._ordinal = 0
         self._pid = os.getpid()
-        self._replay: Replay | None = None
+        self._replay: Replay | Fork | None = None
         self._block: Replayed | None = None
         self._store = LocalStore(home)
         self.path = str(self._store.folder(self.id))
@@ -95,7 +96,7 @@ class RecordingInProgress(Session):
 
     def load(self) -> Recording:
         """What is written so far, read back."""
-        return self._store.load(self.path)
+        return loaded(self._store.load(self.path))
 
     def __repr__(self) -> str:
         return f"<recording {self.id} {self.name!r} at {self.path}>"
@@ -103,6 +104,8 @@ class RecordingInProgress(Session):
     def _begin(self) -> Run | None:
         if (scope := boundary.current()) is not None:
             family = scope.run.family
+            if isinstance(family, Forked):
+                family = family.replayed
             if isinstance(family, Replayed) and family.is_block(self.name):
                 # The very block that is being replayed: the same code, run again.
                 self._block = family
@@ -128,13 +131,14 @@ class RecordingInProgress(Session):
         stdlib.begin(self._run)
         return self._run
 
-    def _replayed(self, replay: Replay | None) -> Run | None:
+    def _replayed(self, replay: Replay | Fork | None) -> Run | None:
         """Under `reenact replay` the recorded block is a replay, and the others are not recorded again."""
         if replay is None:
             return None
         self._replay = replay
+        run = replay._begin()
         self.id, self.path = replay.recording.id, replay.recording.path
-        return replay._begin()
+        return run
 
     def _plan(self) -> Plan:
         folder = str(Path(self.path).absolute())
@@ -202,6 +206,8 @@ class RecordingInProgress(Session):
             except DivergenceError as diverged:
                 # Here it is the program that runs on, and nobody waits for a DivergenceError.
                 raise Halt(diverged.divergence) from None
+            except ForkStopped as stopped:
+                raise Stop(str(stopped)) from None
             return
         if self._recorder is None or os.getpid() != self._pid:
             # In a fork that leaves the block: it has a file of its own, which ends with the process.

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from reenact import __version__
-from reenact.cli import debugging, keeping, present, reading, regression, running
+from reenact.cli import debugging, forking, keeping, present, reading, regression, running, verifying
 from reenact.errors import ReenactError
 
 UNABLE = 2
@@ -24,10 +24,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 running.register(app)
+forking.register(app)
 reading.register(app)
 debugging.register(app)
 keeping.register(app)
 regression.register(app)
+verifying.register(app)
 
 
 def _version(asked: bool) -> None:
@@ -49,6 +51,7 @@ def reenact(
     [bold]reenact show last[/bold]                   the run as a conversation
     [bold]reenact replay last[/bold]                 run it again, offline and exactly
     [bold]reenact debug last[/bold]                  run it step by step, back too
+    [bold]reenact fork last --at 7[/bold]            again up to step 7, and live from there
     """
 
 

@@ -30,7 +30,7 @@ Column = tuple[str, bool, list[Text]]
 
 _TEXTS = {"name", "model", "tags", "found in"}
 _LEAST = 9
-_STATUS = {"ok": "green", "error": "red", "unsealed": "yellow", "broken": "bold red"}
+_STATUS = {"ok": "green", "error": "red", "stopped": "yellow", "unsealed": "yellow", "broken": "bold red"}
 
 
 def out() -> Console:

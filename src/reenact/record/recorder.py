@@ -7,7 +7,7 @@ that does not serialise leaves a hole that says so, and a bug of ours a warning.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -38,13 +38,16 @@ class Recorder:
         writer: Where the events go.
         redactor: What every line passes before it is written.
         started: The value of `perf_counter` at the recording's beginning; times are written relative to it.
+        first: The number of the first call.
     """
 
-    def __init__(self, writer: Writer, redactor: Redactor, *, started: float | None = None) -> None:
+    def __init__(
+        self, writer: Writer, redactor: Redactor, *, started: float | None = None, first: int = 1
+    ) -> None:
         self._writer = writer
         self._redactor = redactor
         self.started = perf_counter() if started is None else started
-        self._numbers = itertools.count(1)
+        self._numbers = itertools.count(first)
         self._questions = Questions(redactor)
         self._streams: dict[int, StreamRedactor] = {}
         self._warned: set[str] = set()
@@ -143,6 +146,10 @@ class Recorder:
         """Write the last line and sync it to the disk."""
         self._write({"event": "sealed", **ending, "t": self._now()})
         self._writer.close()
+
+    def build_on(self, number: int, scope: str, label: str, args: Mapping[str, Tree]) -> None:
+        """Write the arguments of later calls against those of a call that the recording has already (a fork's)."""
+        self._questions.build_on(number, scope, label, args)
 
     def encode(self, value: Any) -> Tree:
         """A value as it would be recorded (the run's output, its arguments)."""

@@ -82,6 +82,11 @@ class Snapshots:
         self._lock = threading.RLock()
         self._busy = False
 
+    def goes_on(self, counts: Mapping[str, int], last: int) -> None:
+        """The recording has snapshots already, so many by name, and calls up to `last` (a fork's, of its parent)."""
+        self._ordinals = dict(counts)
+        self.last = last
+
     def before(self, number: int, effect: Effect, scope: Scope) -> None:
         """A call is about to go out: look at what is due, and at all of it where the effect is risky."""
         tracked = of_run(scope.run)

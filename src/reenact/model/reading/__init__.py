@@ -32,6 +32,7 @@ __all__ = [
     "Usage",
     "add_reader",
     "arguments",
+    "asks_model",
     "cost",
     "read",
     "request",
@@ -104,6 +105,13 @@ def arguments(log: Log, call: CallRecord) -> dict[str, Any]:
 def request(log: Log, body: Any) -> Any:
     """What the JSON text of an HTTP request says, or the text where it is none; nothing of it may be changed."""
     return _memory(log).request(body)
+
+
+def asks_model(kind: str, name: str) -> bool:
+    """Whether an effect of that kind and name asks a language model."""
+    return kind == "model" or (
+        kind == "http" and name.startswith("POST ") and name.rstrip("/").endswith(_PATHS)
+    )
 
 
 def add_reader(reader: Reader, kind: str) -> None:

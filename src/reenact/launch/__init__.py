@@ -271,11 +271,13 @@ def _completeness(recording: Recording, reports: dict[str, Any], status: int, *,
     return Verdict(recording.id, divergences=tuple(found))
 
 
-def remembered(recording: Recording) -> tuple[list[str], str]:
+def remembered(recording: Recording, *, verb: str = "replay") -> tuple[list[str], str]:
     """The command and the folder that a recording remembers. Raises ProgramError where they are of no use."""
     program = recording.header.get("program") or {}
     argv = [str(word) for word in program.get("argv") or ()]
-    other = f"say what to run: reenact replay {recording.id} -- python agent.py"
+    word, _, more = verb.partition(" ")
+    options = f" {more}" if more else ""
+    other = f"say what to run: reenact {word} {recording.id}{options} -- python agent.py"
     if not argv:
         raise ProgramError(f"recording {recording.id} remembers no program (it was imported?); {other}")
     cwd = str(program.get("cwd") or "")
