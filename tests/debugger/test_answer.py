@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reenact
-from reenact.debugger.answer import draft, edited, giving, raising, recorded
+from reenact.debugger.answer import draft, edited, forking, giving, raising, recorded
 from reenact.errors import UsageError
 from reenact.model import codec
 from reenact.replay.watch import Edit
@@ -155,3 +155,14 @@ def test_what_a_step_gave_is_read_from_its_recording(home):
     steps = reenact.load(recording.id).steps
     assert codec.decode(recorded(steps[0]).value) == {"order": 7, "picture": bytes(range(256)) * 100}
     assert recorded(steps[1]).error["type"] == "builtins:KeyError"
+
+
+def test_the_command_that_forks_takes_the_edited_answer_along_where_it_can():
+    assert forking("abc", 7, None) == ["reenact", "fork", "abc", "--at", "7"]
+    assert forking("abc", 7, Edit({"status": "lost"}))[5:] == ["--set", 'output = {"status":"lost"}']
+    assert forking("abc", 7, raising("TimeoutError: too slow"))[5:] == [
+        "--set",
+        'error = "TimeoutError: too slow"',
+    ]
+    assert forking("abc", 7, Edit({"$decimal": "1"}))[5:] == []
+    assert forking("abc", 7, Edit(None, ("a",)))[5:] == []

@@ -294,7 +294,7 @@ async def test_a_filter_that_does_not_parse_costs_a_line_and_stays_to_be_correct
         await at.type("tool and")
         await at.press("enter")
         assert "filter, column" in at.status
-        assert at.app.query_one("#prompt").has_class("open")
+        assert at.app.query_one("#prompt").display
         await at.press(*["backspace"] * 4, "enter")
         assert [point.text for point in at.state.breakpoints] == ["tool"]
 
@@ -419,3 +419,23 @@ def test_an_editor_and_pdb_have_the_terminal_and_give_it_back(shell):
         typing.until("stopped before step 3")
         typing.type("q")
         assert typing.end() == 0
+
+
+def test_a_fork_runs_on_the_terminal_and_comes_back(tmp_path):
+    shell = Shell(tmp_path)
+    shell.write("agent.py", AGENT)
+    shell.record("agent.py")
+    with Typing(shell) as typing:
+        typing.until("stopped before step 1")
+        typing.type(':edit = {"status": "lost"}\r')
+        typing.until("its answer is edited")
+        typing.type("f")
+        typing.until("Enter runs it")
+        typing.type("\r")
+        typing.until("Enter goes back")
+        assert "looking {'status': 'lost'}" in typing.seen
+        typing.type("\r")
+        typing.until("stopped before step 1")
+        typing.type("q")
+        assert typing.end() == 0
+    assert shell.last().header["parent"]["step"] == 1

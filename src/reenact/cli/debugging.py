@@ -113,4 +113,4 @@ class Opening:
 def _screen(opening: Opening) -> None:
     from reenact import tui  # noqa: PLC0415 - a tenth of a second that no other command should pay
 
-    tui.run(opening.recording, opening.open)
+    tui.run(opening.recording, opening.open, home=str(opening.home or ""))

@@ -193,7 +193,8 @@ class Lines:
 
     def _do_fork(self, rest: str) -> None:
         number = edit_words(rest)[0] or self._looking.here().step.number
-        print(shlex.join(["reenact", "fork", self._facts.recording.id, "--at", str(number)]))
+        edit = self._driver.machine.state.edits.get(number)
+        print(shlex.join(answer.forking(self._facts.recording.id, number, edit)))
 
     def _do_quit(self, rest: str) -> None:
         self._over = True

@@ -122,6 +122,20 @@ def _meant(before: Edit, tree: Tree) -> Edit:
     return Edit(before.value, tuple(_sound(piece) for piece in tree))
 
 
+def forking(recording: str, step: int, edit: Edit | None) -> list[str]:
+    """The command that goes on live from a step, with its edited answer where `reenact fork --set` can say it."""
+    words = ["reenact", "fork", recording, "--at", str(step)]
+    if edit is None:
+        return words
+    if edit.error is not None:
+        name = str(edit.error["type"]).removeprefix("builtins:")
+        text = orjson.dumps(f"{name}: {edit.error['text']}").decode()
+        return [*words, "--set", f"error = {text}"]
+    if edit.pieces is None and b'"$' not in codec.dumps(edit.value):
+        return [*words, "--set", f"output = {codec.dumps(edit.value).decode()}"]
+    return words
+
+
 # -- texts ---------------------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Callable
 from time import monotonic
@@ -22,7 +23,7 @@ from reenact.debugger import answer
 from reenact.debugger.machine import Phase
 from reenact.driver import Driver
 from reenact.editor import answer_in_editor
-from reenact.errors import ReenactError
+from reenact.errors import ReenactError, UsageError
 from reenact.model.facts import RecordingFacts
 from reenact.model.filter import Filter
 from reenact.model.recording import Recording
@@ -59,17 +60,20 @@ class Heard:
             self.app.post_message(Changed())
 
 
-def run(recording: Recording, opened: Callable[[Callable[[], None]], tuple[Driver, str]]) -> None:
+def run(
+    recording: Recording, opened: Callable[[Callable[[], None]], tuple[Driver, str]], *, home: str = ""
+) -> None:
     """Debug on this terminal until the user has enough.
 
     Args:
         recording: What is debugged.
         opened: Opens the session, given whom to tell of changes; returns it, and why it can only read (or nothing).
+        home: The folder of the recordings, where it is not the usual one.
     """
     heard = Heard()
     driver, note = opened(heard)
     try:
-        Debugger(driver, RecordingFacts(recording), heard, note=note).run()
+        Debugger(driver, RecordingFacts(recording), heard, note=note, home=home).run()
     finally:
         driver.close()
 
@@ -82,32 +86,38 @@ class Debugger(App[None]):
         facts: The recording.
         heard: What the driver was told to call.
         note: Why there is no program, or nothing.
+        home: The folder of the recordings, where it is not the usual one.
     """
 
     CSS_PATH = "debugger.tcss"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = keys.BINDINGS
 
-    def __init__(self, driver: Driver, facts: RecordingFacts, heard: Heard, *, note: str = "") -> None:
+    def __init__(
+        self, driver: Driver, facts: RecordingFacts, heard: Heard, *, note: str = "", home: str = ""
+    ) -> None:
         super().__init__()
         self.driver = driver
         self.board = Board(driver, facts)
         self._heard = heard
         self._note = note
+        self.environ = dict(os.environ) | ({"REENACT_HOME": home} if home else {})
         self._late = False
         self._began = 0.0
         self._next: tuple[str, tuple[Any, ...]] | None = None
+        self._prompt = Input(id="prompt", compact=True, select_on_focus=False)
         self._asked = ":"
         self.looked_for: Filter | None = None
 
     def compose(self) -> ComposeResult:
         """The screen."""
         yield self.board
-        yield Input(id="prompt", compact=True, select_on_focus=False)
+        yield self._prompt
         yield Static(id="keys")
 
     def on_mount(self) -> None:
         """Start the program."""
+        self._prompt.display = False
         self._heard.app = self
         self.board.timeline.focus()
         self.action_order("start")
@@ -253,8 +263,28 @@ class Debugger(App[None]):
 
     def action_fork(self, step: int = 0) -> None:
         """The command that goes on live from a step."""
-        words = ["reenact", "fork", self.board.facts.recording.id, "--at", str(step or self.cursor)]
-        self.board.say(shlex.join(words), "cyan")
+        number = step or self.cursor
+        edit = self.driver.machine.state.edits.get(number)
+        self.action_prompt("$", shlex.join(answer.forking(self.board.facts.recording.id, number, edit)))
+        self.board.say("Enter runs it on this terminal; Esc does not", "cyan")
+
+    def run_fork(self, line: str) -> None:
+        """Fork, on this terminal. Raises UsageError for another command."""
+        try:
+            words = shlex.split(line)
+        except ValueError as error:
+            raise UsageError(f"{error}: {line}") from None
+        if words[:2] != ["reenact", "fork"]:
+            raise UsageError("only `reenact fork …` is run from here")
+
+        def fork() -> int:
+            done = subprocess.run(  # noqa: S603 - the user has seen the command
+                [sys.executable, "-m", "reenact", *words[1:]], env=self.environ, check=False
+            )
+            input(f"{line}\nended with status {done.returncode}; Enter goes back to the debugger ")
+            return done.returncode
+
+        self._on_terminal(fork)
 
     # -- looking ---------------------------------------------------------------------------------------------
 
@@ -298,30 +328,41 @@ class Debugger(App[None]):
 
     # -- the prompt ------------------------------------------------------------------------------------------
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While the prompt is open, or help, the keys that open the prompt are text."""
+        if action in ("prompt", "fork"):
+            return not (isinstance(self.screen, Help) or self._prompt.display)
+        return True
+
     def action_prompt(self, asked: str, text: str = "") -> None:
         """A line to type in: behind `:` a command, behind `/` what to look for."""
         self._asked = asked
-        prompt = self.query_one("#prompt", Input)
+        prompt = self._prompt
         prompt.placeholder = "a command; help lists them" if asked == ":" else "a step's number, or a filter"
         prompt.value = text
-        prompt.add_class("open")
-        prompt.focus()
+        prompt.display = True
+        # At once: what is typed next is meant for it already.
+        self.screen.set_focus(prompt)
         prompt.cursor_position = len(text)
 
     def on_key(self, event: events.Key) -> None:
         """Escape closes the prompt."""
-        if event.key == "escape":
+        if event.key == "escape" and self._prompt.display:
             self._close_prompt()
 
     def _close_prompt(self) -> None:
-        self.query_one("#prompt", Input).remove_class("open")
-        self.board.timeline.focus()
+        self._prompt.display = False
+        self.screen.set_focus(self.board.timeline)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Do what it says; where it cannot be meant, the line stays to be corrected."""
         text = event.value.strip()
         self.board.say()
         try:
+            if text and self._asked == "$":
+                self._close_prompt()
+                self.run_fork(text)
+                return
             if text and self._asked == "/":
                 typed.look_for(self, text)
             elif text:

@@ -63,8 +63,16 @@ KEYS = (
 )  # fmt: skip
 """All of them, in the order in which help shows them. Tab changes between the timeline and the panes."""
 
+# What opens the prompt comes first, before any key that is typed or pasted behind it goes elsewhere.
 BINDINGS: list[BindingType] = [
-    Binding(key.keys, key.action, key.help, show=False, priority=key.keys == "ctrl+c") for key in KEYS
+    Binding(
+        key.keys,
+        key.action,
+        key.help,
+        show=False,
+        priority=key.action.startswith(("interrupt", "prompt", "fork")),
+    )
+    for key in KEYS
 ]
 
 
