@@ -8,10 +8,10 @@ from typing import Any
 
 from reenact.analyze.diff import Diff, Difference, Kind, Pair, Spent
 from reenact.cli import present
-from reenact.cli.transcript import spelled
 from reenact.model.divergence import ABSENT
 from reenact.model.facts import StepFacts
 from reenact.model.plain import compact
+from reenact.prose.values import spelled
 
 SIGNS = {Kind.SAME: "=", Kind.CHANGED: "~", Kind.INSERTED: "+", Kind.DELETED: "-", Kind.MOVED: "↕"}
 
