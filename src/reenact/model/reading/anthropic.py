@@ -6,7 +6,7 @@ from typing import Any
 
 from reenact.model.reading.call import Draft, Message, ModelCall, ToolCall, Usage
 from reenact.model.reading.openai import problem
-from reenact.model.reading.text import assembled, content, number
+from reenact.model.reading.text import assembled, content, number, schemas
 
 
 def read(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]]) -> ModelCall:
@@ -28,6 +28,8 @@ def read(request: dict[str, Any], reply: Any, pieces: list[dict[str, Any]]) -> M
         tools=tuple(str(tool.get("name") or tool.get("type") or "") for tool in tools),
         streamed=bool(pieces),
         problem=problem(reply),
+        finish=str(reply.get("stop_reason") or ""),
+        schemas=schemas(tools),
     )
 
 
@@ -68,6 +70,7 @@ def _stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str, Any
         elif kind == "message_delta":
             counts = {key: value for key, value in (piece.get("usage") or {}).items() if value}
             summary["usage"] = {**(summary.get("usage") or {}), **counts}
+            summary["stop_reason"] = (piece.get("delta") or {}).get("stop_reason")
         elif kind == "error":
             summary["error"] = piece.get("error")
         elif kind == "content_block_start":

@@ -1,0 +1,136 @@
+"""Actions: risky ones without a check before, tools that nobody offered, arguments that fail the schema."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from reenact.analyze.anomalies.case import Case, Said, Use, short
+from reenact.analyze.anomalies.registry import Found, rule
+from reenact.model.plain import compact, plain
+
+RISKY = (
+    "cancel*", "delete*", "remove*", "drop*", "update*", "modify*", "change*", "book*", "buy*", "purchase*", "order*",
+    "pay*", "charge*", "refund*", "transfer*", "send*", "post*", "publish*", "deploy*", "write*", "create*", "close*",
+    "reset*", "revoke*", "grant*", "approve*", "exchange*", "return*", "issue*", "terminate*", "kill*", "shutdown*",
+)  # fmt: skip
+"""The tools whose calls change something, as patterns of their names."""
+
+_AGREES = re.compile(
+    r"\b(?:yes|yeah|yep|sure|ok|okay|correct|right|confirm(?:ed)?|agree|go ahead|proceed|please do|sounds good|do it"
+    r"|that works|fine|perfect|great|absolutely|definitely|let's)\b",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(r"[A-Za-z]*\d[\w-]*|[\w.]+@[\w.]+|[A-Za-z][\w-]{5,}")
+
+
+def risky(name: str, patterns: tuple[str, ...]) -> bool:
+    """Whether a tool's name is meant by one of the patterns; `get_` before it makes it harmless."""
+    short_ = name.lower().rpartition(".")[2]
+    return any(
+        short_.startswith(one[:-1]) if one.endswith("*") else short_ == one
+        for one in map(str.lower, patterns)
+    )
+
+
+@rule("unchecked-action", severity="error")
+def unchecked_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
+    """A risky action on something that no earlier call had looked at."""
+    seen: set[str] = set()
+    for use in case.uses:
+        if risky(use.name, tools):
+            wanted = {value for value in _values(use.args) if any(letter.isdigit() for letter in value)}
+            if wanted and not wanted & seen:
+                yield Found(
+                    use.step,
+                    f"{use.name} acts on {', '.join(sorted(wanted)[:3])}, which no call before it had looked at",
+                    short(use.key),
+                )
+        if not use.failed:
+            seen |= _values(use.args) | {value.lower() for value in _VALUE.findall(use.text)}
+
+
+@rule("unconfirmed-action", severity="warning")
+def unconfirmed_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
+    """A risky action though the person's last words did not agree to it. Only where a person takes part."""
+    for use in case.uses:
+        if not risky(use.name, tools) or use.asked is None:
+            continue
+        words = _heard(case, use)
+        if words is not None and not _AGREES.search(words):
+            yield Found(use.step, f"{use.name} was called, and nobody had agreed to it", short(words))
+
+
+def _heard(case: Case, use: Use) -> str | None:
+    """The person's last words before a call, in a conversation of more than one such message."""
+    said = next((one for one in case.said if one.step == use.asked), None)
+    if said is None:
+        return None
+    told = [message.text for message in said.call.messages if message.role == "user"]
+    return told[-1] if len(told) > 1 else None
+
+
+def _values(args: Any) -> set[str]:
+    return {value.lower() for value in _VALUE.findall(compact(args))}
+
+
+@rule("many-actions", severity="info")
+def many_actions(case: Case, *, most: int = 2, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
+    """More actions that change something than a run of this kind should need."""
+    acts = [use for use in case.uses if risky(use.name, tools)]
+    if len(acts) > most:
+        yield Found(
+            acts[most].step,
+            f"{len(acts)} calls that change something, more than {most}",
+            ", ".join(use.name for use in acts[:6]),
+            tuple(use.step for use in acts),
+        )
+
+
+@rule("unknown-tool", severity="error")
+def unknown_tool(case: Case) -> Iterator[Found]:
+    """A model asks for a tool that it was not offered."""
+    for said in case.said:
+        offered = set(said.call.tools)
+        for call in said.answer.calls if said.answer is not None and offered else ():
+            if call.name and call.name not in offered and not _hosted(said, call.name):
+                yield Found(
+                    said.step,
+                    f"the model asks for '{call.name}', which it was not offered",
+                    f"offered: {', '.join(sorted(offered)[:8])}",
+                )
+
+
+def _hosted(said: Said, name: str) -> bool:
+    """A provider's own tools are offered by a type (`web_search_20250305`) and called by another name."""
+    return any(name in one or one.partition("_20")[0] in name for one in said.call.tools if one not in said.call.schemas)
+
+
+@rule("bad-arguments", severity="error")
+def bad_arguments(case: Case) -> Iterator[Found]:
+    """Arguments that fail the schema of the tool that they are for."""
+    for said in case.said:
+        for call in said.answer.calls if said.answer is not None else ():
+            schema = said.call.schemas.get(call.name)
+            if schema is None:
+                continue
+            args = call.args if call.args not in (None, "") else {}
+            if problem := fault(plain(args), schema):
+                yield Found(said.step, f"the arguments of {call.name} do not fit its schema: {problem}", short(compact(args)))
+
+
+def fault(args: Any, schema: dict[str, Any]) -> str:
+    """What is wrong with arguments, in one sentence, or nothing. A schema that is none finds no fault."""
+    # A tenth of a second that only those pay who have tools with schemas.
+    jsonschema = importlib.import_module("jsonschema")
+    try:
+        validator = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)(schema)
+        error = jsonschema.exceptions.best_match(validator.iter_errors(args))
+    except Exception:
+        return ""
+    if error is None:
+        return ""
+    place = ".".join(str(part) for part in error.absolute_path)
+    return short(f"{place}: {error.message}" if place else str(error.message))
