@@ -8,7 +8,8 @@ agent.run_sync("Cancel my order ORD-5521")
 replay.verdict
 """
 
-from reenact.api import effect, load, record, recorded, replay, span, tool
+from reenact.analyze.anomalies import Anomaly, rule
+from reenact.api import anomalies, effect, load, record, recorded, replay, span, tool
 from reenact.errors import DivergenceError, RecordingError, ReenactError
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
 from reenact.model.recording import Recording, Step
@@ -19,6 +20,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DEFAULT_RULES",
+    "Anomaly",
     "Departure",
     "Divergence",
     "DivergenceError",
@@ -30,12 +32,14 @@ __all__ = [
     "SecretRules",
     "Step",
     "Verdict",
+    "anomalies",
     "effect",
     "find",
     "load",
     "record",
     "recorded",
     "replay",
+    "rule",
     "span",
     "tool",
 ]

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from reenact.model import codec, delta
 from reenact.model.event import Event, Tree
+
+if TYPE_CHECKING:
+    from reenact.analyze.anomalies import Anomaly
 
 _KEPT = 32
 
@@ -276,6 +279,9 @@ class Recording:
         torn: What had to be left out in reading (a torn last line), one sentence each.
     """
 
+    verbs: ClassVar[dict[str, Callable[..., Any]]] = {}
+    """What can be done with a recording and is built on top of this layer; `api` puts it in."""
+
     def __init__(self, id: str, logs: list[Log], path: str, torn: tuple[str, ...] = ()) -> None:
         self.id = id
         self.logs = logs
@@ -343,6 +349,11 @@ class Recording:
                 f"recording {self.id} has no step {number}: its steps go from 1 to {len(self.steps)}"
             )
         return self.steps[number - 1]
+
+    def anomalies(self, **options: Any) -> list[Anomaly]:
+        """What is odd about the run, the most suspect step first: `reenact.anomalies` of it, with its options."""
+        found: list[Anomaly] = self.verbs["anomalies"](self, **options)
+        return found
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)

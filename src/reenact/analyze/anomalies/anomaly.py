@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
@@ -35,27 +36,27 @@ class Anomaly:
     weight: float = 0.0
 
 
-def ordered(found: list[Anomaly]) -> list[Anomaly]:
+def ordered(found: Iterable[Anomaly]) -> list[Anomaly]:
     """The most suspect step first.
 
-    What several rules say of one step counts together, as if each were right with the probability of its weight. The
-    gravest finding of each step comes before the second one of any: who reads only three has read of three steps.
-    Between equals the earlier step goes first, since what goes wrong there goes on being wrong.
+    What several rules say of one step counts together, as if each were right with the probability of its weight; what
+    one rule says again of a later step counts half each time, since what went wrong goes on being wrong. The gravest
+    finding of each step comes before the second one of any: who reads only three has read of three steps. Between
+    equals the earlier step goes first.
     """
+    found = list(found)
     doubt: dict[int | None, float] = {}
-    for name in {(one.step, one.rule, one.weight) for one in found}:
-        step, _, weight = name
-        doubt[step] = doubt.get(step, 1.0) * (1.0 - weight)
+    times: dict[str, int] = {}
+    counted = sorted({(one.step or 0, one.rule, one.weight) for one in found})
+    for step, rule, weight in counted:
+        times[rule] = times.get(rule, -1) + 1
+        place = step or None
+        doubt[place] = doubt.get(place, 1.0) * (1.0 - weight * 0.5 ** times[rule])
     ranks: dict[int | None, int] = {}
     placed = []
     for one in sorted(found, key=lambda one: (SEVERITIES.index(one.severity), -one.weight, one.rule)):
         rank = ranks.get(one.step, 0)
         ranks[one.step] = rank + 1
-        place = one.step if one.step is not None else 1 << 60
-        placed.append(((rank, round(doubt[one.step], 9), place), one))
+        late = one.step if one.step is not None else 1 << 60
+        placed.append(((rank, round(doubt[one.step], 9), late), one))
     return [one for _, one in sorted(placed, key=lambda pair: pair[0])]
-
-
-def lowered(found: Anomaly, severity: Severity) -> Anomaly:
-    """The same finding with another severity."""
-    return found if found.severity == severity else replace(found, severity=severity)

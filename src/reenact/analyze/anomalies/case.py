@@ -158,6 +158,14 @@ class Case:
         """Whether several agents speak."""
         return len({said.agent for said in self.said}) > 1
 
+    @cached_property
+    def leader(self) -> str:
+        """The agent that speaks between all others and hands out the work, or nothing where none does."""
+        agents = [said.agent for said in self.said]
+        turns = [agent for place, agent in enumerate(agents) if place == 0 or agents[place - 1] != agent]
+        most = max(set(turns), key=turns.count, default="")
+        return most if len(set(turns)) > 1 and len(turns) > 4 and turns.count(most) * 2 >= len(turns) - 1 else ""
+
     def before(self, step: int) -> Said | None:
         """The last model call before a step, or None."""
         return next((said for said in reversed(self.said) if said.step < step), None)

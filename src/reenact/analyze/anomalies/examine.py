@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from reenact.analyze.anomalies.anomaly import Anomaly, ordered
 from reenact.analyze.anomalies.baseline import Baseline
 from reenact.analyze.anomalies.case import Case
 from reenact.analyze.anomalies.config import Choice
+from reenact.analyze.anomalies.registry import RULES
 from reenact.model.recording import Recording
+
+
+_LED = 0.15
 
 
 def examine(
@@ -18,6 +24,8 @@ def examine(
     """
     case = recording if isinstance(recording, Case) else Case(recording)
     found: list[Anomaly] = []
+    # Who leads the others repeats what they brought: what is odd about it began with them.
+    led = {said.step for said in case.said if case.leader and said.agent == case.leader}
     for asked in (choice or Choice()).rules:
         options = dict(asked.options)
         if asked.rule.baseline:
@@ -34,10 +42,18 @@ def examine(
                         one.sentence,
                         one.evidence,
                         one.others,
-                        asked.rule.weight,
+                        asked.rule.weight * (_LED if one.step in led else 1.0),
                     )
                 )
         except Exception as error:
             text = f"the rule {asked.rule.name} failed on this recording ({type(error).__name__}: {error})"
             found.append(Anomaly(asked.rule.name, "info", None, text))
     return ordered(found)
+
+
+def rank(found: Iterable[Anomaly]) -> float:
+    """How suspect the whole run is, from 0 to 1: each rule that found something counts once, by its weight."""
+    good = 1.0
+    for _, weight in {(one.rule, RULES[one.rule].weight) for one in found if one.rule in RULES}:
+        good *= 1.0 - weight
+    return 1.0 - good

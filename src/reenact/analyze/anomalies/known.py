@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 _ID = re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[A-Za-z0-9][\w-]{3,}\b")
-_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|s|am|pm|h|min|px|kg|km|mb|gb|k|m|bn?|x)\b", re.IGNORECASE)
+# "24-hour", "10th", "5kg", "utf-8": words with a number in them, and no ids.
+_MEASURE = re.compile(r"\d+-?[a-z]+(?:-[a-z]+)*|[a-z]+-\d{1,2}|(?:19|20)\d\ds?(?:-\d\d)+", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])([$€£]\s?)?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w])(\s?%)?")
-_NAME = re.compile(r"\b[A-Z][a-zà-ÿ'’-]+(?:\s+(?:[A-Z]\.\s+)?[A-Z][a-zà-ÿ'’-]+)+")
+_NAME = re.compile(r"\b[A-Z][a-zà-ÿ-]{2,}(?: (?:[A-Z]\. )?[A-Z][a-zà-ÿ-]{2,}\b)+(?!['’])")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _PAIRS = 120
@@ -28,8 +29,8 @@ class Stated:
 def stated(text: str) -> Stated:
     """The ids, amounts and names in a text; code in fences is left out."""
     prose = _CODE.sub(" ", text)
-    ids = [one for one in dict.fromkeys(_ID.findall(prose)) if not _ORDINAL.fullmatch(one)]
-    amounts = {}
+    ids = [one for one in dict.fromkeys(_ID.findall(prose)) if not _MEASURE.fullmatch(one)]
+    amounts: dict[float, str] = {}
     for match in _NUMBER.finditer(prose):
         money, whole, part, percent = match.groups()
         value = float(whole.replace(",", "") + (part or ""))

@@ -13,7 +13,7 @@ from reenact.model.plain import compact, plain
 
 RISKY = (
     "cancel*", "delete*", "remove*", "drop*", "update*", "modify*", "change*", "book*", "buy*", "purchase*", "order*",
-    "pay*", "charge*", "refund*", "transfer*", "send*", "post*", "publish*", "deploy*", "write*", "create*", "close*",
+    "pay*", "charge*", "refund*", "transfer_funds*", "transfer_money*", "wire*", "send*", "post*", "publish*", "deploy*", "write*", "create*", "close*",
     "reset*", "revoke*", "grant*", "approve*", "exchange*", "return*", "issue*", "terminate*", "kill*", "shutdown*",
 )  # fmt: skip
 """The tools whose calls change something, as patterns of their names."""
@@ -76,16 +76,18 @@ def _values(args: Any) -> set[str]:
     return {value.lower() for value in _VALUE.findall(compact(args))}
 
 
-@rule("many-actions", severity="info")
-def many_actions(case: Case, *, most: int = 2, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
-    """More actions that change something than a run of this kind should need."""
-    acts = [use for use in case.uses if risky(use.name, tools)]
-    if len(acts) > most:
+@rule("risky-action", severity="info", weight=0.1)
+def risky_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
+    """A call that changes something. Nothing need be wrong with it; but what cannot be undone is worth a look."""
+    acts = [use for use in case.uses if risky(use.name, tools) and not use.failed]
+    if acts:
         yield Found(
-            acts[most].step,
-            f"{len(acts)} calls that change something, more than {most}",
-            ", ".join(use.name for use in acts[:6]),
-            tuple(use.step for use in acts),
+            acts[0].step,
+            f"{acts[0].name} changes something"
+            if len(acts) == 1
+            else f"{len(acts)} calls change something: {short(', '.join(use.name for use in acts), 80)}",
+            short(acts[0].key),
+            tuple(use.step for use in acts[1:]),
         )
 
 

@@ -39,7 +39,7 @@ def truncated(case: Case) -> Iterator[Found]:
             )
 
 
-@rule("invented", severity="warning")
+@rule("invented", severity="warning", weight=0.2)
 def invented(case: Case, *, least: int = 1) -> Iterator[Found]:
     """Ids, amounts or names in an answer that appear in no prompt and no tool result, and follow from none."""
     known = Known()

@@ -117,7 +117,7 @@ def retry_storm(case: Case, *, times: int = 3) -> Iterator[Found]:
             run = [use] if use is not None and use.failed else []
 
 
-@rule("unused-result", severity="info")
+@rule("unused-result", severity="info", weight=0.05)
 def unused_result(case: Case, *, least: int = 40) -> Iterator[Found]:
     """A tool's result of which nothing appears in any later answer or argument."""
     later = ""

@@ -17,7 +17,7 @@ _ADMITS = re.compile(
 _CODE = {"code", "command", "cmd", "script", "message", "source", "input", "python", "bash", "query", "sql"}
 
 
-@rule("tool-error", severity="warning")
+@rule("tool-error", severity="warning", weight=0.05)
 def tool_error(case: Case) -> Iterator[Found]:
     """A tool that raised, or whose result says that it failed."""
     for use in case.uses:
@@ -25,11 +25,11 @@ def tool_error(case: Case) -> Iterator[Found]:
             yield Found(use.step, f"{use.name} failed", short(use.result))
 
 
-@rule("failing-code", severity="warning")
+@rule("failing-code", severity="warning", weight=0.25)
 def failing_code(case: Case) -> Iterator[Found]:
     """Code or a command that a model wrote, and that failed when it was run. The step is the model's."""
     for use in case.uses:
-        if use.failed and use.asked is not None and isinstance(use.args, dict) and _CODE & set(use.args):
+        if use.failed and use.asked is not None and _wrote(use):
             yield Found(
                 use.asked,
                 f"what the model wrote here failed when {use.name} ran it in step {use.step}",
@@ -58,7 +58,7 @@ def _made_good(later: tuple[Use, ...], failed: Use) -> bool:
     return any(use.name == failed.name and not use.failed for use in later)
 
 
-@rule("error-words", severity="info")
+@rule("error-words", severity="info", weight=0.2)
 def error_words(
     case: Case, *, words: tuple[str, ...] = ("error", "exception", "traceback", "failed", "failure", "undefined", "NaN")
 ) -> Iterator[Found]:
@@ -86,3 +86,37 @@ def refused(case: Case) -> Iterator[Found]:
         error = case.facts.steps[said.step - 1].error
         if said.call.problem or error:
             yield Found(said.step, f"the call of {said.call.model or 'the model'} failed", short(said.call.problem or error))
+
+
+@rule("empty-result", severity="info", weight=0.2)
+def empty_result(case: Case) -> Iterator[Found]:
+    """A tool that went well and brought nothing. The step is the model's, where it wrote what was run."""
+    for use in case.uses:
+        if not use.failed and _EMPTY.search(use.text[:400]):
+            step = use.asked if _wrote(use) and use.asked is not None else use.step
+            yield Found(step, f"{use.name} brought nothing in step {use.step}", short(use.text), (use.step,))
+
+
+_EMPTY = re.compile(
+    r"\A\s*(?:null|none|\[\s*\]|\{\s*\}|\"\"|n/?a)?\s*\Z|(?:output|result)s?:\s*(?:none|\[\s*\]|\{\s*\}|nan)?\s*\Z|\b0 results"
+    r"|\bno (?:results|matches|data|records|code)\b|:\s*none\s*\Z",
+    re.IGNORECASE,
+)
+
+
+def _wrote(use: Use) -> bool:
+    return isinstance(use.args, dict) and bool(_CODE & set(use.args))
+
+
+@rule("carried-on", severity="warning", weight=0.15)
+def carried_on(case: Case) -> Iterator[Found]:
+    """A tool failed, and the answer that follows neither tries again nor asks for another tool."""
+    for use in case.uses:
+        following = case.after(use.step)
+        if use.failed and following is not None and not following.to_tools and "```" not in following.text:
+            yield Found(
+                following.step,
+                f"{use.name} failed in step {use.step}, and the answer goes on without it",
+                short(following.text),
+                (use.step,),
+            )

@@ -9,7 +9,7 @@ from reenact.analyze.anomalies.case import Case
 from reenact.analyze.anomalies.registry import Found, rule
 
 
-@rule("context-growth", severity="info")
+@rule("context-growth", severity="info", weight=0.02)
 def context_growth(case: Case, *, times: float = 4.0, least: int = 20_000) -> Iterator[Found]:
     """Prompts that grow to many times the size that they had at first."""
     sizes: dict[str, list[tuple[int, int]]] = {}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from reenact.analyze.anomalies.case import Case, short
+from reenact.analyze.anomalies.case import Case, Said, short
+from reenact.analyze.anomalies.known import stated
 from reenact.analyze.anomalies.registry import Found, rule
 
 _ASSUMES = re.compile(
@@ -18,12 +19,10 @@ _ASSUMES = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-_REJECTS = re.compile(
-    r"""\b(?:not\ (?:yet\ )?(?:been\ )?(?:found|provided|retrieved|obtained|identified|satisfied|successful|available|correct)
-    | did\ not\ (?:provide|return|yield|find|contain|bring|execute|produce) | didn'?t\ (?:provide|return|find|work)
-    | (?:no|without)\ (?:progress|success|result|relevant|useful) | incorrect | wrong | mistake | unable\ to | failed\ to
-    | still\ need | there\ (?:seems\ to\ be|was|is)\ an?\ (?:issue|error|problem)
-    | there\ is\ no\ code | no\ code\ block)""",
+_STALLED = re.compile(
+    r"""\b(?:we|i)(?:'re|\ are|'m|\ am|\ seem\ to\ be)\ (?:now\ )?(?:stuck|stalled|repeating|going\ (?:in|round\ in)\ circles|in\ a\ loop)
+    | "is_in_loop":\s*\{[^}]*"answer":\s*true | "is_progress_being_made":\s*\{[^}]*"answer":\s*false
+    | \A\s*stalled""",
     re.IGNORECASE | re.VERBOSE,
 )
 _DONE = re.compile(
@@ -36,7 +35,7 @@ _DONE = re.compile(
 )
 
 
-@rule("assumption", severity="warning")
+@rule("assumption", severity="warning", weight=0.3)
 def assumption(case: Case) -> Iterator[Found]:
     """An answer that goes on with assumed, simulated or placeholder data."""
     for said in case.answers:
@@ -45,23 +44,79 @@ def assumption(case: Case) -> Iterator[Found]:
             yield Found(said.step, f"the answer works with '{short(match[0], 40)}'", short(around))
 
 
-@rule("claimed-check", severity="warning")
+@rule("claimed-check", severity="warning", weight=0.1)
 def claimed_check(case: Case) -> Iterator[Found]:
-    """An answer that says it looked something up or verified it, with no tool used since anybody spoke before."""
+    """An answer that says it looked something up or verified it, and no tool was used for it: among several agents
+    none since the one before spoke, else none at all.
+    """
     used = {use.step for use in case.uses}
+    if case.several and not used:
+        # Agents whose tools were not recorded: nobody can tell who looked at what.
+        return
     before = 0
     for said in case.answers:
         if (match := _DONE.search(said.text)) and not any(before < step < said.step for step in used):
             around = said.text[max(0, match.start() - 40) : match.end() + 80]
             yield Found(said.step, f"the answer says '{match[0]}', but nothing was looked up for it", short(around))
-        before = said.step
+        before = said.step if case.several else 0
 
 
-@rule("rejected", severity="info", on=True)
-def rejected(case: Case) -> Iterator[Found]:
-    """What an agent brought, and the next one says is not what was wanted. The step is the first one's."""
-    said = case.said
-    for one, next_ in zip(said, said[1:], strict=False):
-        if one.agent != next_.agent and (match := _REJECTS.search(next_.text)):
-            around = next_.text[max(0, match.start() - 60) : match.end() + 80]
-            yield Found(one.step, f"the answer of step {next_.step} is not content with it", short(around), (next_.step,))
+@rule("stalled", severity="warning", weight=0.15)
+def stalled(case: Case) -> Iterator[Found]:
+    """An agent says that the work goes in circles. The step is what it says so of."""
+    last: Said | None = None
+    for said in case.said:
+        if (match := _STALLED.search(said.text)) and last is not None:
+            yield Found(
+                last.step, f"step {said.step} says that there is no progress", short(match[0]), (said.step,)
+            )
+        if said.agent != case.leader or not case.leader:
+            last = said
+
+
+@rule("unfounded", severity="info", weight=0.35)
+def unfounded(case: Case, *, least: int = 80) -> Iterator[Found]:
+    """Among several agents, the first answer that asserts something while no tool had been used."""
+    if not case.several:
+        # One agent with one person: it greets, and asks back.
+        return
+    first = min((use.step for use in case.uses if not use.failed and use.text), default=1 << 60)
+    for said in case.answers:
+        if said.step > first:
+            return
+        if said.to_tools or said.agent == case.leader or len(said.text) < least or said.text.rstrip(" *_`\n")[-1:] == "?":
+            continue
+        yield Found(said.step, "this is said before any tool was used", short(said.text))
+        return
+
+
+@rule("origin", severity="info", weight=0.25)
+def origin(case: Case, *, least: int = 200) -> Iterator[Found]:
+    """Where the final answer comes from: the first step that stated what it states, if that was a model's word."""
+    spoken = [said for said in case.answers if not _bare(said.text)]
+    final = spoken[-1] if spoken else None
+    if final is None or not case.several:
+        return
+    stating = stated(final.text)
+    claims = {*stating.ids, *(text for text, _ in stating.amounts), *stating.names, *_QUOTED.findall(final.text)}
+    task = " ".join(message.text for message in case.said[0].turn.new)
+    claims = {claim for claim in claims if claim not in task}
+    votes: dict[int, list[str]] = {}
+    for claim in sorted(claims):
+        first = next((said.step for said in spoken if claim in said.text), None)
+        use = next((use for use in case.uses if claim in use.text), None)
+        if use is not None and (first is None or use.step < first):
+            first = use.asked or use.step
+        if first is not None:
+            votes.setdefault(first, []).append(claim)
+    if votes:
+        step = max(votes, key=lambda one: (len(votes[one]), -one))
+        yield Found(step, "what the last answer states was first stated here", short(", ".join(votes[step])))
+
+
+_QUOTED = re.compile(r"\*\*([^*\n]{2,60})\*\*")
+
+
+def _bare(text: str) -> bool:
+    """Words that only end a conversation."""
+    return len(text.strip()) < 40 and not any(letter.isdigit() for letter in text)
