@@ -1,4 +1,6 @@
-"""`python -m benchmarks.diagnose DATA`: how well the rules of `reenact diagnose` do on labelled runs; writes DIAGNOSE.md.
+"""`python -m benchmarks.diagnose DATA`: how well the rules of `reenact diagnose` do on labelled runs.
+
+Writes DIAGNOSE.md.
 
 DATA is a folder with `tau-bench-airline/runs.jsonl` (which runs failed) and `who-and-when/*/*.json` (at which step).
 Both are imported as `reenact import` does it. Tasks are cut in two halves by a hash of their names: what was looked at
@@ -77,11 +79,8 @@ def _chosen(group: str) -> bool:
 
 
 def _cases(store: LocalStore, files: Iterable[Path]) -> list[Case]:
-    found = []
-    for file in files:
-        for run in importers.runs(file)[1]:
-            found.append(Case(store.load(importers.keep(store, run))))
-    return found
+    kept = [importers.keep(store, run) for file in files for run in importers.runs(file)[1]]
+    return [Case(store.load(id)) for id in kept]
 
 
 def _source(case: Case) -> dict[str, Any]:
@@ -250,94 +249,102 @@ and a first version was once counted over both halves; no figure of the reported
 
 
 def _failed(seen: list[Run], rest: list[Run]) -> str:
-    together = bayes(seen)
-    count: Callable[[Run], float] = lambda run: len({one.rule for one in run.shipped})  # noqa: E731 - one of a list
     scores: list[tuple[str, Callable[[Run], float]]] = [
-        ("all rules together, weighed on the chosen half", together),
-        ("how many rules find something", count),
+        ("all rules together, weighed on the chosen half", bayes(seen)),
+        ("how many rules find something", lambda run: len({one.rule for one in run.shipped})),
         ("as shipped: the weights of the rules joined", lambda run: rank(run.shipped)),
         ("*trivial: longer runs fail (steps)*", lambda run: run.steps),
         ("*trivial: more tool calls fail*", lambda run: run.uses),
-        ("*trivial: any run fails*", lambda run: 0.0),
+        ("*trivial: any run fails*", lambda _: 0.0),
     ]
-    lines = [
-        "## Failed runs from good ones (tau-bench)\n",
-        f"{len(rest)} runs of the reported half, {sum(run.failed for run in rest)} of them failed"
-        f" (chosen half: {len(seen)}, {sum(run.failed for run in seen)} failed). The threshold for the balanced"
-        " accuracy comes from the chosen half.\n",
-        "| | AUC | balanced accuracy | AUC, chosen half |",
-        "| --- | ---: | ---: | ---: |",
-    ]
+    about = f"""## Failed runs from good ones (tau-bench)
+
+{len(rest)} runs of the reported half, {sum(run.failed for run in rest)} of them failed (chosen half: {len(seen)},
+{sum(run.failed for run in seen)} failed). The threshold for the balanced accuracy comes from the chosen half.
+
+| | AUC | balanced accuracy | AUC, chosen half |
+| --- | ---: | ---: | ---: |"""
+    lines = [about]
     for name, score in scores:
-        mark = threshold(score, seen)
-        lines.append(
-            f"| {name} | {auc(score, rest):.2f} | {balanced(lambda run, s=score, m=mark: s(run) >= m, rest):.2f} |"  # type: ignore[misc]
-            f" {auc(score, seen):.2f} |"
-        )
+        right = balanced(_above(score, threshold(score, seen)), rest)
+        lines.append(f"| {name} | {auc(score, rest):.2f} | {right:.2f} | {auc(score, seen):.2f} |")
     for place, severity in enumerate(SEVERITIES):
-        grave = SEVERITIES[: place + 1]
-        test: Callable[[Run], bool] = lambda run, grave=grave: any(one.severity in grave for one in run.shipped)  # type: ignore[misc]  # noqa: E731
         at_least = severity if place == 0 else f"{severity} or graver"
-        lines.append(f"| a finding of severity {at_least} | | {balanced(test, rest):.2f} | |")
+        right = balanced(_grave(SEVERITIES[: place + 1]), rest)
+        lines.append(f"| a finding of severity {at_least} | | {right:.2f} | |")
     return "\n".join(lines) + "\n"
+
+
+def _above(score: Callable[[Run], float], mark: float) -> Callable[[Run], bool]:
+    return lambda run: score(run) >= mark
+
+
+def _grave(among: tuple[str, ...]) -> Callable[[Run], bool]:
+    return lambda run: any(one.severity in among for one in run.shipped)
 
 
 def _rules(seen: list[Run], rest: list[Run], known: list[Run], held: list[Run]) -> str:
     lines = [
-        "## Rule by rule\n",
-        "tau-bench: how many failed and good runs it names something in, precision, recall, and lift (precision against"
-        " the share of failed runs). Who&When: of the runs in which it names a step, how often the first one is the"
-        " decisive one, and how often a step drawn by lot would be. *Helps* is decided on the chosen half (lift above 1,"
-        f" or better than the lot); of a rule that was hardly seen there (in fewer than {ENOUGH} runs of either) nothing is"
-        " known, and it stays on. A rule that does not help is off by default.\n",
-        "| rule | failed, good | precision | recall | lift | first step decisive | by lot | helps (chosen half) | on |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |",
+        f"""## Rule by rule
+
+tau-bench: in how many failed and good runs it finds something, precision, recall, and lift (precision against the share
+of failed runs). Who&When: of the runs in which it names a step, how often the first one is the decisive one, and how
+often a step drawn by lot would be. *Helps* is decided on the chosen half (lift above 1, or better than the lot); of a
+rule that was hardly seen there (in fewer than {ENOUGH} runs of either) nothing is known, and it stays on. A rule that
+does not help is off by default.
+
+| rule | failed, good | precision | recall | lift | first step decisive | by lot | helps (chosen half) | on |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |"""
     ]
     words = {True: "yes", False: "no", None: "hardly seen"}
     for rule in sorted(RULES.values(), key=lambda rule: rule.name):
         one, other = told(rule.name, rest), placed(rule.name, held)
-        verdict = words[helps(rule.name, seen, known)]
-        lines.append(
-            f"| `{rule.name}` | {one.bad}, {one.good} | {_share(one.precision)} |"
-            f" {_share(one.recall) if one.good + one.bad else ''} | {_share(one.lift)}"
-            f" | {f'{other.first} of {other.runs}' if other.runs else ''} | {_share(other.chance)} | {verdict} |"
-            f" {'on' if rule.on else 'off'} |"
-        )
+        cells = [f"`{rule.name}`", f"{one.bad}, {one.good}"]
+        cells += [
+            _share(value) if one.good + one.bad else "" for value in (one.precision, one.recall, one.lift)
+        ]
+        cells += [f"{other.first} of {other.runs}" if other.runs else "", _share(other.chance)]
+        cells += [words[helps(rule.name, seen, known)], "on" if rule.on else "off"]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def _decisive(known: list[Run], held: list[Run]) -> str:
     lines = [
-        "## The decisive step (Who&When)\n",
-        "In how many runs the annotated step is the first that `reenact diagnose` names, or among the first three. Where"
-        " the annotation is message 0 (the task as the agents were given it), which is no step of a recording, the run"
-        " counts as missed.\n",
-        "| | runs | of them message 0 | first named | by lot | step 1 | among the first three | by lot | steps 1 to 3 |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        """## The decisive step (Who&When)
+
+In how many runs the annotated step is the first that `reenact diagnose` names, or among the first three. Where the
+annotation is message 0 (the task as the agents were given it), which is no step of a recording, the run counts as
+missed.
+
+| | runs | message 0 | first named | by lot | step 1 | first three | by lot | steps 1 to 3 |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
     ]
     for title, among in (("reported half", held), ("chosen half", known)):
         for subset in (*sorted({run.subset for run in among}), ""):
             some = [run for run in among if not subset or run.subset == subset]
-            cells = [f"{title}, {subset or 'all'}", str(len(some)), str(sum(run.decisive == 0 for run in some))]
-            for first in (1, 3):
-                mine = hits(some, first, lambda run: run.named)
-                front = hits(some, first, lambda run: [1, 2, 3])
-                cells += [
-                    f"**{mine}** ({mine / len(some):.0%})",
-                    f"{guess(some, first) / len(some):.0%}",
-                    f"{front / len(some):.0%}",
-                ]
-            lines.append(f"| {' | '.join(cells)} |")
-    lines.append(
-        f"\nThe best language-model judge in the paper that Who&When comes from names the step in {PAPER:.1%} of the"
-        " runs, with one guess and without being told the right answer (on all 184 runs of it; these are a part)."
-    )
+            lines.append(f"| {title}, {subset or 'all'} | {' | '.join(_hits(some))} |")
     missed = [run for run in held if run.decisive not in run.named]
     lines.append(
-        f"\nNamed nowhere at all: {len(missed)} of {len(held)}. Steps named a run: "
-        f"{mean(len(run.named) for run in held):.1f} of {mean(run.steps for run in held):.1f}.\n"
+        f"""
+The best language-model judge in the paper that Who&When comes from names the step in {PAPER:.1%} of the runs, with one
+guess and without being told the right answer (on all 184 runs of it; these are a part).
+
+Of the reported half the decisive step is named nowhere at all in {len(missed)} of {len(held)}. Steps named a run:
+{mean(len(run.named) for run in held):.1f} of {mean(run.steps for run in held):.1f}.
+"""
     )
     return "\n".join(lines)
+
+
+def _hits(some: list[Run]) -> list[str]:
+    cells = [str(len(some)), str(sum(run.decisive == 0 for run in some))]
+    for first in (1, 3):
+        mine = hits(some, first, lambda run: run.named)
+        front = hits(some, first, lambda _: [1, 2, 3])
+        cells += [f"**{mine}** ({mine / len(some):.0%})", f"{guess(some, first) / len(some):.0%}"]
+        cells.append(f"{front / len(some):.0%}")
+    return cells
 
 
 def _share(value: float) -> str:

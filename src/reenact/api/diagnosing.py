@@ -54,10 +54,13 @@ def anomalies(
     choice = chosen(settings, rules=rules, without=without)
     recording = source if isinstance(source, Recording) else LocalStore(home).load(source)
     usual = baseline if isinstance(baseline, Baseline) else usual_of(baseline, leave=recording.id, home=home)
+    return diagnosed(recording, choice, usual, judge)
+
+
+def diagnosed(recording: Recording, choice: Choice, usual: Baseline | None, judge: Any) -> list[Anomaly]:
+    """What the chosen rules find, and what the judge says where there is one."""
     found = examine(recording, choice, usual)
-    if judge is not None:
-        found = ordered([*found, *asked(judge, recording)])
-    return found
+    return found if judge is None else ordered([*found, *asked(judge, recording)])
 
 
 def chosen(

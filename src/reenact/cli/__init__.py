@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from reenact import __version__
-from reenact.cli import keeping, present, reading, running
+from reenact.cli import diagnosing, keeping, present, reading, running
 from reenact.errors import ReenactError
 
 UNABLE = 2
@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 running.register(app)
 reading.register(app)
+diagnosing.register(app)
 keeping.register(app)
 
 
@@ -45,6 +46,7 @@ def reenact(
     [bold]reenact record -- python agent.py[/bold]   record a run
     [bold]reenact list[/bold]                        what there is
     [bold]reenact show last[/bold]                   the run as a conversation
+    [bold]reenact diagnose last[/bold]               what is odd about it, and where
     [bold]reenact replay last[/bold]                 run it again, offline and exactly
     """
 

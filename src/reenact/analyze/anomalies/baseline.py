@@ -71,7 +71,11 @@ def totals(facts: RecordingFacts) -> Totals:
             most[figure] = max(most.get(figure, (-1.0, 0)), (value, step.step.number))
     duration = facts.recording.duration or None
     return Totals(
-        duration, sums.get("tokens"), sums.get("cost"), float(len(facts.steps)), {k: v[1] for k, v in most.items()}
+        duration,
+        sums.get("tokens"),
+        sums.get("cost"),
+        float(len(facts.steps)),
+        {k: v[1] for k, v in most.items()},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -164,15 +165,22 @@ class Case:
         agents = [said.agent for said in self.said]
         turns = [agent for place, agent in enumerate(agents) if place == 0 or agents[place - 1] != agent]
         most = max(set(turns), key=turns.count, default="")
-        return most if len(set(turns)) > 1 and len(turns) > 4 and turns.count(most) * 2 >= len(turns) - 1 else ""
+        return (
+            most if len(set(turns)) > 1 and len(turns) > 4 and turns.count(most) * 2 >= len(turns) - 1 else ""
+        )
 
-    def before(self, step: int) -> Said | None:
-        """The last model call before a step, or None."""
-        return next((said for said in reversed(self.said) if said.step < step), None)
+    def at(self, step: int | None) -> Said | None:
+        """The model call that is that step, or None."""
+        return None if step is None else self._by_step.get(step)
 
     def after(self, step: int) -> Said | None:
         """The first model call after a step, or None."""
-        return next((said for said in self.said if said.step > step), None)
+        place = bisect_right(self.said, step, key=lambda said: said.step)
+        return self.said[place] if place < len(self.said) else None
+
+    @cached_property
+    def _by_step(self) -> dict[int, Said]:
+        return {said.step: said for said in self.said}
 
     @cached_property
     def output(self) -> str | None:

@@ -95,6 +95,9 @@ def _setting(name: str, value: Any, where: str) -> tuple[bool | None, dict[str, 
     return (True if on is None and options else on), options, severity
 
 
+_KINDS = {int: "a whole number", str: "a text", bool: "true or false"}
+
+
 def _option(rule: Rule, option: str, given: Any, where: str) -> Any:
     if option not in rule.options:
         there = ", ".join(["on", "severity", *rule.options])
@@ -106,7 +109,7 @@ def _option(rule: Rule, option: str, given: Any, where: str) -> Any:
     elif isinstance(usual, float):
         fits, kind = isinstance(given, (int, float)) and not isinstance(given, bool), "a number"
     else:
-        fits, kind = type(given) is type(usual), {int: "a whole number", str: "a text", bool: "true or false"}[type(usual)]
+        fits, kind = type(given) is type(usual), _KINDS[type(usual)]
     if not fits:
         raise UsageError(f"{where}: {rule.name}.{option} is {given!r}; it must be {kind}")
     return tuple(given) if isinstance(usual, tuple) else given

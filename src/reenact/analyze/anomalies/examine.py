@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from reenact.analyze.anomalies.anomaly import Anomaly, ordered
 from reenact.analyze.anomalies.baseline import Baseline
 from reenact.analyze.anomalies.case import Case
-from reenact.analyze.anomalies.config import Choice
-from reenact.analyze.anomalies.registry import RULES
+from reenact.analyze.anomalies.config import Asked, Choice
+from reenact.analyze.anomalies.registry import RULES, Found
+from reenact.errors import RecordingError
 from reenact.model.recording import Recording
-
 
 _LED = 0.15
 
@@ -21,8 +21,18 @@ def examine(
     """What the chosen rules find, the most suspect step first.
 
     A rule that raises costs its own findings only: it is said in their place.
+
+    Raises:
+        RecordingError: Nothing in the recording has an outcome, so there is nothing to look at.
     """
     case = recording if isinstance(recording, Case) else Case(recording)
+    if not any(step.call.outcome is not None for step in case.facts):
+        there = (
+            f"none of its {len(case.facts.steps)} steps has an answer"
+            if case.facts.steps
+            else "it has no steps"
+        )
+        raise RecordingError(f"recording {case.recording.id} cannot be diagnosed: {there}")
     found: list[Anomaly] = []
     # Who leads the others repeats what they brought: what is odd about it began with them.
     led = {said.step for said in case.said if case.leader and said.agent == case.leader}
@@ -33,22 +43,23 @@ def examine(
                 continue
             options["baseline"] = baseline
         try:
-            for one in asked.rule.check(case, **options):
-                found.append(
-                    Anomaly(
-                        asked.rule.name,
-                        asked.severity or one.severity or asked.rule.severity,
-                        one.step,
-                        one.sentence,
-                        one.evidence,
-                        one.others,
-                        asked.rule.weight * (_LED if one.step in led else 1.0),
-                    )
-                )
+            found += [_anomaly(asked, one, led) for one in asked.rule.check(case, **options)]
         except Exception as error:
             text = f"the rule {asked.rule.name} failed on this recording ({type(error).__name__}: {error})"
             found.append(Anomaly(asked.rule.name, "info", None, text))
     return ordered(found)
+
+
+def _anomaly(asked: Asked, one: Found, led: set[int]) -> Anomaly:
+    return Anomaly(
+        asked.rule.name,
+        asked.severity or one.severity or asked.rule.severity,
+        one.step,
+        one.sentence,
+        one.evidence,
+        one.others,
+        asked.rule.weight * (_LED if one.step in led else 1.0),
+    )
 
 
 def rank(found: Iterable[Anomaly]) -> float:

@@ -51,11 +51,15 @@ def asked(model: Any, recording: Recording) -> list[Anomaly]:
         opinion: Opinion = agent.run_sync(told(facts)).output
     except Exception as error:
         name = model if isinstance(model, str) else getattr(model, "model_name", type(model).__name__)
-        raise UsageError(f"the judge {name} could not be asked: {type(error).__name__}: {short(str(error))}") from None
+        raise UsageError(
+            f"the judge {name} could not be asked: {type(error).__name__}: {short(str(error))}"
+        ) from None
     if opinion.step == 0:
         return []
     there = 1 <= opinion.step <= len(facts.steps)
-    sentence = opinion.reason if there else f"{opinion.reason} (it names step {opinion.step}, which there is not)"
+    sentence = (
+        opinion.reason if there else f"{opinion.reason} (it names step {opinion.step}, which there is not)"
+    )
     return [
         Anomaly(
             NAME,
@@ -75,7 +79,9 @@ def told(facts: RecordingFacts) -> str:
     if facts.recording.status == "error":
         lines.append("The run is known to have failed.")
     for step in facts:
-        lines.append(f"--- step {step.step.number}: {step.call.label}, by {step.call.scope.rpartition('/')[2]}")
+        lines.append(
+            f"--- step {step.step.number}: {step.call.label}, by {step.call.scope.rpartition('/')[2]}"
+        )
         lines += _lines(step, each)
     text = "\n".join(lines)
     return text if len(text) <= 2 * _WHOLE else f"{text[:_WHOLE]}\n[…]\n{text[-_WHOLE:]}"
@@ -85,7 +91,10 @@ def _lines(step: StepFacts, each: int) -> list[str]:
     turn = step.turn
     if turn is None:
         given = f"arguments: {short(compact(step.args), each)}"
-        return [given, f"failed: {step.error}" if step.error else f"result: {short(compact(step.output), each)}"]
+        return [
+            given,
+            f"failed: {step.error}" if step.error else f"result: {short(compact(step.output), each)}",
+        ]
     # Of a chat's first call the prompts; later what others said is in their own steps.
     new = [f"{one.role}: {short(one.text, each)}" for one in turn.new if one.role in ("system", "user")]
     lines = new if step.step.number == 1 or len(new) == 1 else []

@@ -10,7 +10,7 @@ _ID = re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[A-Za-z0-9][\w-]{3,}\b")
 # "24-hour", "10th", "5kg", "utf-8": words with a number in them, and no ids.
 _MEASURE = re.compile(r"\d+-?[a-z]+(?:-[a-z]+)*|[a-z]+-\d{1,2}|(?:19|20)\d\ds?(?:-\d\d)+", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])([$€£]\s?)?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w])(\s?%)?")
-_NAME = re.compile(r"\b[A-Z][a-zà-ÿ-]{2,}(?: (?:[A-Z]\. )?[A-Z][a-zà-ÿ-]{2,}\b)+(?!['’])")
+_NAME = re.compile(r"\b[A-Z][a-zà-ÿ-]{2,}(?: (?:[A-Z]\. )?[A-Z][a-zà-ÿ-]{2,}\b)+(?!['\u2019])")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _PAIRS = 120

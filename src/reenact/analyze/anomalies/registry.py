@@ -9,7 +9,6 @@ from importlib import metadata
 from typing import Any, TypeAlias
 
 from reenact.analyze.anomalies.anomaly import SEVERITIES, Severity
-from reenact.analyze.anomalies.case import Case
 from reenact.errors import UsageError
 
 GROUP = "reenact.rules"
@@ -73,9 +72,7 @@ def rule(
         weight: How much its findings count when steps are put in order, from 0 to 1.
     """
     if severity not in SEVERITIES:
-        raise UsageError(
-            f"rule '{name}': severity '{severity}' is none; there are {', '.join(SEVERITIES)}"
-        )
+        raise UsageError(f"rule '{name}': severity '{severity}' is none; there are {', '.join(SEVERITIES)}")
 
     def add(check: Check) -> Check:
         parameters = list(inspect.signature(check).parameters.values())[1:]

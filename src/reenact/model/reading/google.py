@@ -31,7 +31,9 @@ def read(model: str, request: dict[str, Any], replies: list[dict[str, Any]]) -> 
         provider="google",
         streamed=len(replies) > 1,
         problem=next((text for reply in replies if (text := problem(reply))), ""),
-        finish=next((str(one["finishReason"]) for one in reversed(candidates) if one.get("finishReason")), ""),
+        finish=next(
+            (str(one["finishReason"]) for one in reversed(candidates) if one.get("finishReason")), ""
+        ),
         schemas=schemas(request.get("tools")),
     )
 

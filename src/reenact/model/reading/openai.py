@@ -100,7 +100,9 @@ def _chat_stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str
     draft = Draft()
     summary: dict[str, Any] = {}
     for piece in pieces:
-        summary.update({key: piece[key] for key in ("model", "usage", "error", "done_reason") if piece.get(key)})
+        summary.update(
+            {key: piece[key] for key in ("model", "usage", "error", "done_reason") if piece.get(key)}
+        )
         if "eval_count" in piece:
             summary["usage"] = {
                 "prompt_tokens": piece.get("prompt_eval_count"),

@@ -123,6 +123,8 @@ def read(model: str, args: dict[str, Any], reply: Any) -> ModelCall:
         provider=str(reply.get("provider_name") or args.get("provider") or ""),
         tools=tuple(tool if isinstance(tool, str) else str(tool.get("name") or "") for tool in tools),
         streamed=bool(args.get("stream")),
-        finish=str(reply.get("finish_reason") or (reply.get("provider_details") or {}).get("finish_reason") or ""),
+        finish=str(
+            reply.get("finish_reason") or (reply.get("provider_details") or {}).get("finish_reason") or ""
+        ),
         schemas=schemas(tools),
     )

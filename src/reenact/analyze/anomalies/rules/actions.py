@@ -9,14 +9,8 @@ from typing import Any
 
 from reenact.analyze.anomalies.case import Case, Said, Use, short
 from reenact.analyze.anomalies.registry import Found, rule
+from reenact.analyze.anomalies.risk import RISKY, risky
 from reenact.model.plain import compact, plain
-
-RISKY = (
-    "cancel*", "delete*", "remove*", "drop*", "update*", "modify*", "change*", "book*", "buy*", "purchase*", "order*",
-    "pay*", "charge*", "refund*", "transfer_funds*", "transfer_money*", "wire*", "send*", "post*", "publish*", "deploy*", "write*", "create*", "close*",
-    "reset*", "revoke*", "grant*", "approve*", "exchange*", "return*", "issue*", "terminate*", "kill*", "shutdown*",
-)  # fmt: skip
-"""The tools whose calls change something, as patterns of their names."""
 
 _AGREES = re.compile(
     r"\b(?:yes|yeah|yep|sure|ok|okay|correct|right|confirm(?:ed)?|agree|go ahead|proceed|please do|sounds good|do it"
@@ -24,15 +18,6 @@ _AGREES = re.compile(
     re.IGNORECASE,
 )
 _VALUE = re.compile(r"[A-Za-z]*\d[\w-]*|[\w.]+@[\w.]+|[A-Za-z][\w-]{5,}")
-
-
-def risky(name: str, patterns: tuple[str, ...]) -> bool:
-    """Whether a tool's name is meant by one of the patterns; `get_` before it makes it harmless."""
-    short_ = name.lower().rpartition(".")[2]
-    return any(
-        short_.startswith(one[:-1]) if one.endswith("*") else short_ == one
-        for one in map(str.lower, patterns)
-    )
 
 
 @rule("unchecked-action", severity="error")
@@ -65,7 +50,7 @@ def unconfirmed_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterato
 
 def _heard(case: Case, use: Use) -> str | None:
     """The person's last words before a call, in a conversation of more than one such message."""
-    said = next((one for one in case.said if one.step == use.asked), None)
+    said = case.at(use.asked)
     if said is None:
         return None
     told = [message.text for message in said.call.messages if message.role == "user"]
@@ -107,7 +92,11 @@ def unknown_tool(case: Case) -> Iterator[Found]:
 
 def _hosted(said: Said, name: str) -> bool:
     """A provider's own tools are offered by a type (`web_search_20250305`) and called by another name."""
-    return any(name in one or one.partition("_20")[0] in name for one in said.call.tools if one not in said.call.schemas)
+    return any(
+        name in one or one.partition("_20")[0] in name
+        for one in said.call.tools
+        if one not in said.call.schemas
+    )
 
 
 @rule("bad-arguments", severity="error")
@@ -120,7 +109,11 @@ def bad_arguments(case: Case) -> Iterator[Found]:
                 continue
             args = call.args if call.args not in (None, "") else {}
             if problem := fault(plain(args), schema):
-                yield Found(said.step, f"the arguments of {call.name} do not fit its schema: {problem}", short(compact(args)))
+                yield Found(
+                    said.step,
+                    f"the arguments of {call.name} do not fit its schema: {problem}",
+                    short(compact(args)),
+                )
 
 
 def fault(args: Any, schema: dict[str, Any]) -> str:
@@ -128,7 +121,9 @@ def fault(args: Any, schema: dict[str, Any]) -> str:
     # A tenth of a second that only those pay who have tools with schemas.
     jsonschema = importlib.import_module("jsonschema")
     try:
-        validator = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)(schema)
+        validator = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)(
+            schema
+        )
         error = jsonschema.exceptions.best_match(validator.iter_errors(args))
     except Exception:
         return ""

@@ -70,10 +70,13 @@ def _around(text: str, what: str) -> str:
 @rule("contradiction", severity="error")
 def contradiction(case: Case) -> Iterator[Found]:
     """An answer that gives another figure for something than the tool whose result it reports."""
+    fields: dict[str, tuple[set[float], int]] = {}
+    uses = [use for use in reversed(case.uses) if not use.failed]
     for said in case.answers:
+        while uses and uses[-1].step < said.step:
+            _learn(fields, uses.pop())
         if said.to_tools:
             continue
-        fields = _fields([use for use in case.uses if use.step < said.step and not use.failed])
         for name, (values, step) in fields.items():
             found = _says(said, name)
             if found is not None and not any(abs(found - value) < 0.005 for value in values):
@@ -85,16 +88,13 @@ def contradiction(case: Case) -> Iterator[Found]:
                 )
 
 
-def _fields(uses: list[Use]) -> dict[str, tuple[set[float], int]]:
-    """The figures in JSON results by their field's name, where that is of several words: 'total price', not 'id'."""
-    found: dict[str, tuple[set[float], int]] = {}
-    for use in uses:
-        for name, value in _leaves(parsed(use.text)):
-            words = re.sub(r"[_\s-]+|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower()
-            if " " in words:
-                values, _ = found.get(words, (set(), 0))
-                found[words] = (values | {value}, use.step)
-    return found
+def _learn(fields: dict[str, tuple[set[float], int]], use: Use) -> None:
+    """The figures of a JSON result by their field's name, where that is of several words: 'total price', not 'id'."""
+    for name, value in _leaves(parsed(use.text)):
+        words = re.sub(r"[_\s-]+|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower()
+        if " " in words:
+            values, _ = fields.get(words, (set(), 0))
+            fields[words] = (values | {value}, use.step)
 
 
 def _leaves(value: Any, depth: int = 0) -> Iterator[tuple[str, float]]:

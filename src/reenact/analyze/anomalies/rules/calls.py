@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from reenact.analyze.anomalies.case import Case, Use, short
 from reenact.analyze.anomalies.registry import Found, rule
+from reenact.analyze.anomalies.risk import RISKY, risky
 from reenact.model.plain import compact
 
 _WORDS = re.compile(r"[^\W_]{3,}")
@@ -30,7 +31,7 @@ def many_calls(case: Case, *, most: int = 10) -> Iterator[Found]:
 
 
 @rule("repeated-call", severity="warning")
-def repeated_call(case: Case) -> Iterator[Found]:
+def repeated_call(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
     """The same tool with the same arguments again, though nothing was changed in between."""
     first: dict[str, Use] = {}
     told: set[str] = set()
@@ -45,6 +46,9 @@ def repeated_call(case: Case) -> Iterator[Found]:
                 short(use.key),
                 (before.step,),
             )
+        if risky(use.name, tools) and not use.failed and before is None:
+            # What was read before a change may well be read again after it.
+            first = {key: one for key, one in first.items() if risky(one.name, tools)}
         first.setdefault(use.key, use)
 
 

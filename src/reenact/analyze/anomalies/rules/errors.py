@@ -60,7 +60,9 @@ def _made_good(later: tuple[Use, ...], failed: Use) -> bool:
 
 @rule("error-words", severity="info", weight=0.2)
 def error_words(
-    case: Case, *, words: tuple[str, ...] = ("error", "exception", "traceback", "failed", "failure", "undefined", "NaN")
+    case: Case,
+    *,
+    words: tuple[str, ...] = ("error", "exception", "traceback", "failed", "failure", "undefined", "NaN"),
 ) -> Iterator[Found]:
     """Error words in what the run gave in the end, or in the last answer."""
     final = case.final
@@ -85,7 +87,11 @@ def refused(case: Case) -> Iterator[Found]:
     for said in case.said:
         error = case.facts.steps[said.step - 1].error
         if said.call.problem or error:
-            yield Found(said.step, f"the call of {said.call.model or 'the model'} failed", short(said.call.problem or error))
+            yield Found(
+                said.step,
+                f"the call of {said.call.model or 'the model'} failed",
+                short(said.call.problem or error),
+            )
 
 
 @rule("empty-result", severity="info", weight=0.2)
@@ -97,9 +103,10 @@ def empty_result(case: Case) -> Iterator[Found]:
             yield Found(step, f"{use.name} brought nothing in step {use.step}", short(use.text), (use.step,))
 
 
+_NOTHING = r"(?:null|none|nan|n/?a|\[\s*\]|\{\s*\}|\"\")"
 _EMPTY = re.compile(
-    r"\A\s*(?:null|none|\[\s*\]|\{\s*\}|\"\"|n/?a)?\s*\Z|(?:output|result)s?:\s*(?:none|\[\s*\]|\{\s*\}|nan)?\s*\Z|\b0 results"
-    r"|\bno (?:results|matches|data|records|code)\b|:\s*none\s*\Z",
+    rf"\A\s*{_NOTHING}?\s*\Z|(?:output|results?):\s*{_NOTHING}?\s*\Z|:\s*none\s*\Z"
+    r"|\b0 results|\bno (?:results|matches|data|records|code)\b",
     re.IGNORECASE,
 )
 

@@ -10,25 +10,28 @@ from reenact.analyze.anomalies.known import stated
 from reenact.analyze.anomalies.registry import Found, rule
 
 _ASSUMES = re.compile(
-    r"""\b(?:(?:let'?s|let\ us|we(?:'ll|\ will|\ can)?|i(?:'ll|\ will|\ can)?|to)\ (?:now\ )?(?:assume|suppose|pretend|simulate|mock|approximate)
+    r"""\b(?:(?:let'?s|let\ us|we(?:'ll|\ will|\ can)?|i(?:'ll|\ will|\ can)?|to)\ (?:now\ )?
+        (?:assume|suppose|pretend|simulate|mock|approximate)
     | assum(?:e|ing|ed|ption)\b
-    | hypothetical(?:ly)? | placeholder | dummy | made-?up | fictional | simulated? | mock(?:ed)?\ (?:data|up|values?)
-    | (?:example|sample|illustrative)\ (?:data|values?|numbers?|figures?|results?)
-    | for\ (?:the\ sake\ of|demonstration|illustration) | (?:general|prior|common)\ knowledge | i\ recall | from\ memory
+    | hypothetical(?:ly)? | placeholder | dummy | made-?up | fictional | simulated?
+    | mock(?:ed)?\ (?:data|up|values?) | (?:example|sample|illustrative)\ (?:data|values?|numbers?|figures?|results?)
+    | for\ (?:the\ sake\ of|demonstration|illustration)
+    | (?:general|prior|common)\ knowledge | i\ recall | from\ memory
     | your_api_key | path[/_]to[/_] | replace\ .{0,20}with\ (?:the\ )?(?:actual|your|real)
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
 _STALLED = re.compile(
-    r"""\b(?:we|i)(?:'re|\ are|'m|\ am|\ seem\ to\ be)\ (?:now\ )?(?:stuck|stalled|repeating|going\ (?:in|round\ in)\ circles|in\ a\ loop)
+    r"""\b(?:we|i)(?:'re|\ are|'m|\ am|\ seem\ to\ be)\ (?:now\ )?
+        (?:stuck|stalled|repeating|going\ (?:in|round\ in)\ circles|in\ a\ loop)
     | "is_in_loop":\s*\{[^}]*"answer":\s*true | "is_progress_being_made":\s*\{[^}]*"answer":\s*false
     | \A\s*stalled""",
     re.IGNORECASE | re.VERBOSE,
 )
 _DONE = re.compile(
-    r"\b(?:(?:i|we)(?:'ve| have)? (?:already |just |now |also )?(?:verified|confirmed|checked|reviewed|searched|looked up"
-    r"|visited|browsed|accessed|examined|analy[sz]ed|retrieved|obtained|extracted|tested|cross-checked|watched|read)"
-    r"|(?:has|have) been (?:verified|confirmed|checked|cross-checked|validated)"
+    r"\b(?:(?:i|we)(?:'ve| have)? (?:already |just |now |also )?(?:verified|confirmed|checked|reviewed|searched"
+    r"|looked up|visited|browsed|accessed|examined|analy[sz]ed|retrieved|obtained|extracted|tested|cross-checked"
+    r"|watched|read)|(?:has|have) been (?:verified|confirmed|checked|cross-checked|validated)"
     r"|(?:after|upon) (?:reviewing|checking|verifying|analy[sz]ing|examining|searching)"
     r"|based on (?:my|the|our) (?:search|review|analysis|verification|research|available))",
     re.IGNORECASE,
@@ -44,7 +47,7 @@ def assumption(case: Case) -> Iterator[Found]:
             yield Found(said.step, f"the answer works with '{short(match[0], 40)}'", short(around))
 
 
-@rule("claimed-check", severity="warning", weight=0.1)
+@rule("claimed-check", severity="warning", on=False, weight=0.1)
 def claimed_check(case: Case) -> Iterator[Found]:
     """An answer that says it looked something up or verified it, and no tool was used for it: among several agents
     none since the one before spoke, else none at all.
@@ -57,7 +60,9 @@ def claimed_check(case: Case) -> Iterator[Found]:
     for said in case.answers:
         if (match := _DONE.search(said.text)) and not any(before < step < said.step for step in used):
             around = said.text[max(0, match.start() - 40) : match.end() + 80]
-            yield Found(said.step, f"the answer says '{match[0]}', but nothing was looked up for it", short(around))
+            yield Found(
+                said.step, f"the answer says '{match[0]}', but nothing was looked up for it", short(around)
+            )
         before = said.step if case.several else 0
 
 
@@ -84,7 +89,12 @@ def unfounded(case: Case, *, least: int = 80) -> Iterator[Found]:
     for said in case.answers:
         if said.step > first:
             return
-        if said.to_tools or said.agent == case.leader or len(said.text) < least or said.text.rstrip(" *_`\n")[-1:] == "?":
+        if (
+            said.to_tools
+            or said.agent == case.leader
+            or len(said.text) < least
+            or said.text.rstrip(" *_`\n")[-1:] == "?"
+        ):
             continue
         yield Found(said.step, "this is said before any tool was used", short(said.text))
         return
@@ -98,7 +108,12 @@ def origin(case: Case, *, least: int = 200) -> Iterator[Found]:
     if final is None or not case.several:
         return
     stating = stated(final.text)
-    claims = {*stating.ids, *(text for text, _ in stating.amounts), *stating.names, *_QUOTED.findall(final.text)}
+    claims = {
+        *stating.ids,
+        *(text for text, _ in stating.amounts),
+        *stating.names,
+        *_QUOTED.findall(final.text),
+    }
     task = " ".join(message.text for message in case.said[0].turn.new)
     claims = {claim for claim in claims if claim not in task}
     votes: dict[int, list[str]] = {}
