@@ -18,7 +18,7 @@ from reenact.model.recording import Recording
 _NO_TOOLS = {"model", "http", "user", "process", "state"}
 _FAILED = re.compile(
     r"""^\s*(?:[\w.]*(?:error|exception|failure)\b|failed\b|fatal\b|traceback)
-    | \A\s*\{\s*"(?:error|errors)"\s*:\s*(?!null|""|\[\]|false)
+    | \A\s*\{\s*"(?:error|errors)"\s*:(?!\s*(?:null|""|\[\s*\]|\{\s*\}|false|0))
     | "(?:status|state|result|outcome)"\s*:\s*"(?:error|failed|failure)"
     | "(?:success|ok|is_success)"\s*:\s*false
     | traceback\ \(most\ recent\ call\ last\)

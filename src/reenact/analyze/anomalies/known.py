@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 _ID = re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[A-Za-z0-9][\w-]{3,}\b")
 # "24-hour", "10th", "5kg", "utf-8": words with a number in them, and no ids.
 _MEASURE = re.compile(r"\d+-?[a-z]+(?:-[a-z]+)*|[a-z]+-\d{1,2}|(?:19|20)\d\ds?(?:-\d\d)+", re.IGNORECASE)
-_NUMBER = re.compile(r"(?<![\w.])([$€£]\s?)?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w])(\s?%)?")
+_NUMBER = re.compile(r"(?<![\w.-])([$€£]\s?)?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?!\w|-\w)(\s?%)?")
 _NAME = re.compile(r"\b[A-Z][a-zà-ÿ-]{2,}(?: (?:[A-Z]\. )?[A-Z][a-zà-ÿ-]{2,}\b)+(?!['\u2019])")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
@@ -62,17 +62,18 @@ class Known:
     def unknown(self, said: Stated) -> list[str]:
         """What of it was never said before, and does not follow from it by one calculation."""
         found = [one for one in said.ids if one.lower() not in self.ids]
-        found += [text for text, value in said.amounts if not self._follows(value)]
+        found += [text for text, value in said.amounts if not self._follows(value, text)]
         found += [
             name for name in said.names if all(word.lower() not in self.words for word in _WORD.findall(name))
         ]
         return found
 
-    def _follows(self, value: float) -> bool:
+    def _follows(self, value: float, text: str) -> bool:
         if value in self.numbers:
             return True
         numbers = [one for one in list(self.numbers)[-_PAIRS:] if one]
-        near = 0.005 * abs(value) if value != int(value) else 0.5
+        # Half of its last place: what was calculated has been rounded.
+        near = 0.5001 / 10 ** len(text.partition(".")[2].rstrip("% "))
         for one in numbers:
             if abs(one - value) < near or any(abs(one * many - value) < near for many in range(2, 10)):
                 return True

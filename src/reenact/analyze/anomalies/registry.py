@@ -48,12 +48,14 @@ class Rule:
     baseline: bool = False
 
 
+_WEIGHTS: dict[Severity, float] = {"error": 0.3, "warning": 0.15, "info": 0.05}
+
 RULES: dict[str, Rule] = {}
 """All rules that are known, by name; `rule` adds to it."""
 
 
 def rule(
-    name: str, *, severity: Severity = "warning", on: bool = True, weight: float = 0.1
+    name: str, *, severity: Severity = "warning", on: bool = True, weight: float | None = None
 ) -> Callable[[Check], Check]:
     """Make a function a rule.
 
@@ -69,7 +71,7 @@ def rule(
         name: Lower case, joined by hyphens. A rule of a name that is taken replaces the older one.
         severity: `error`, `warning` or `info`; one finding may say another.
         on: Whether it is asked where nobody says so.
-        weight: How much its findings count when steps are put in order, from 0 to 1.
+        weight: How much its findings count when steps are put in order, from 0 to 1; by default what its severity says.
     """
     if severity not in SEVERITIES:
         raise UsageError(f"rule '{name}': severity '{severity}' is none; there are {', '.join(SEVERITIES)}")
@@ -80,7 +82,8 @@ def rule(
         asks = any(one.name == "baseline" for one in parameters)
         options.pop("baseline", None)
         about = " ".join((inspect.getdoc(check) or "").partition("\n\n")[0].split())
-        RULES[name] = Rule(name, about, severity, on, weight, check, options, asks)
+        counts = _WEIGHTS[severity] if weight is None else weight
+        RULES[name] = Rule(name, about, severity, on, counts, check, options, asks)
         return check
 
     return add

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-_VERBS = """approve book buy cancel change charge close create delete deploy drop exchange grant issue kill modify order
-pay post publish purchase refund remove reset return revoke send shutdown terminate transfer_funds transfer_money
-update wire write"""
+_VERBS = """approve book buy cancel change charge close create delete deploy drop edit exchange grant insert issue kill
+modify order pay post publish purchase refund remove reset return revoke send shutdown terminate transfer_funds
+transfer_money update wire write"""
 
 RISKY = tuple(f"{verb}*" for verb in _VERBS.split())
 """The tools whose calls change something, as patterns of their names."""

@@ -61,7 +61,7 @@ def _values(args: Any) -> set[str]:
     return {value.lower() for value in _VALUE.findall(compact(args))}
 
 
-@rule("risky-action", severity="info", weight=0.1)
+@rule("risky-action", severity="info")
 def risky_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
     """A call that changes something. Nothing need be wrong with it; but what cannot be undone is worth a look."""
     acts = [use for use in case.uses if risky(use.name, tools) and not use.failed]

@@ -39,12 +39,14 @@ def repeated_call(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Fou
         before = first.get(use.key)
         if before is not None and not before.failed and use.key not in told and _given(use):
             told.add(use.key)
-            again = "and gave the same" if before.result == use.result else "and gave something else"
+            same = before.result == use.result
             yield Found(
                 use.step,
-                f"{use.name} was called again with the arguments of step {before.step} {again}",
+                f"{use.name} was called again with the arguments of step {before.step}"
+                f" and gave {'the same' if same else 'something else'}",
                 short(use.key),
                 (before.step,),
+                severity=None if same else "info",
             )
         if risky(use.name, tools) and not use.failed and before is None:
             # What was read before a change may well be read again after it.
@@ -102,7 +104,7 @@ def tandems(keys: Sequence[str], times: int) -> list[tuple[int, int, int]]:
     return sorted(found, key=lambda one: (one[0], one[1]))
 
 
-@rule("retry-storm", severity="error")
+@rule("retry-storm", severity="error", weight=0.15)
 def retry_storm(case: Case, *, times: int = 3) -> Iterator[Found]:
     """A tool (or an HTTP exchange) that fails and is tried again at once, several times."""
     for uses in (case.uses, case.http):

@@ -38,7 +38,7 @@ def failing_code(case: Case) -> Iterator[Found]:
             )
 
 
-@rule("hidden-error", severity="error")
+@rule("hidden-error", severity="error", weight=0.1)
 def hidden_error(case: Case) -> Iterator[Found]:
     """A tool failed, was not called again with success, and the answer that follows does not say so."""
     for place, use in enumerate(case.uses):
