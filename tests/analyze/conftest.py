@@ -15,7 +15,9 @@ def says(text=None, *calls, agent="", heard=(), **more):
     messages = [{"role": "user", "content": one} if isinstance(one, str) else one for one in heard]
     asked = [{"function": {"name": name, "arguments": json.dumps(args)}} for name, args in calls]
     said = {"role": "assistant", "content": text, **({"tool_calls": asked} if asked else {})}
-    value = {"choices": [{"message": said, "finish_reason": more.pop("finish")}]} if "finish" in more else said
+    value = (
+        {"choices": [{"message": said, "finish_reason": more.pop("finish")}]} if "finish" in more else said
+    )
     if more and "choices" not in value:
         value = {"choices": [{"message": said}], **({"usage": more["usage"]} if "usage" in more else {})}
     tools = {"tools": more["tools"]} if "tools" in more else {}

@@ -35,7 +35,9 @@ def test_how_many_calls_are_many_can_be_set(finds):
 
 
 def test_the_same_call_again_names_both(finds):
-    (found,) = finds("repeated-call", does("look", {"a": 1, "b": 2}), does("other"), does("look", {"b": 2, "a": 1}))
+    (found,) = finds(
+        "repeated-call", does("look", {"a": 1, "b": 2}), does("other"), does("look", {"b": 2, "a": 1})
+    )
     assert (found.step, found.others, found.severity) == (3, (1,), "warning")
     assert "gave the same" in found.sentence
 
@@ -85,7 +87,9 @@ def test_a_storm_of_retries_is_found(finds):
 
 def test_http_exchanges_that_fail_in_a_row_are_a_storm(finds):
     def exchange():
-        return Happened("http", "GET api.example.com/x", {"url": "https://api.example.com/x"}, None, "ConnectError")
+        return Happened(
+            "http", "GET api.example.com/x", {"url": "https://api.example.com/x"}, None, "ConnectError"
+        )
 
     assert finds("retry-storm", exchange(), exchange(), exchange())[0].step == 2
 
@@ -115,14 +119,18 @@ def test_a_result_that_says_that_it_failed_is_a_tool_error(finds, result):
     assert [one.step for one in finds("tool-error", does("look", result=result))] == [1]
 
 
-@pytest.mark.parametrize("result", ["no errors found", '{"error": null, "id": 1}', '{"errors": [], "ok": true}', ""])
+@pytest.mark.parametrize(
+    "result", ["no errors found", '{"error": null, "id": 1}', '{"errors": [], "ok": true}', ""]
+)
 def test_a_result_that_only_speaks_of_errors_is_none(finds, result):
     assert finds("tool-error", does("look", result=result)) == []
 
 
 def test_code_that_fails_is_the_models(finds):
     code = {"code": "print(1,000 +)"}
-    (found,) = finds("failing-code", says(None, ("python", code)), does("python", code, "SyntaxError: invalid syntax"))
+    (found,) = finds(
+        "failing-code", says(None, ("python", code)), does("python", code, "SyntaxError: invalid syntax")
+    )
     assert (found.step, found.others) == (1, (2,))
 
 
@@ -144,7 +152,9 @@ def test_going_on_after_a_failure_is_named(finds):
     assert finds("carried-on", does("look", error="TimeoutError"), says("Again.", ("look", {}))) == []
 
 
-@pytest.mark.parametrize("result", ["", "[]", None, "{}", "Found 0 results", "exitcode: 0\nCode output: None"])
+@pytest.mark.parametrize(
+    "result", ["", "[]", None, "{}", "Found 0 results", "exitcode: 0\nCode output: None"]
+)
 def test_a_tool_that_brings_nothing_is_named(finds, result):
     assert [one.step for one in finds("empty-result", does("search", {"q": "x"}, result))] == [1]
 
@@ -180,7 +190,9 @@ def test_an_answer_that_was_cut_off_is_an_error(finds, word):
 
 
 def test_ids_amounts_and_names_that_nobody_said_are_invented(finds):
-    look = does("lookup", {"id": "ORD-5521"}, '{"order_id": "ORD-5521", "total": 349.0, "buyer": "Ana Souza"}')
+    look = does(
+        "lookup", {"id": "ORD-5521"}, '{"order_id": "ORD-5521", "total": 349.0, "buyer": "Ana Souza"}'
+    )
     heard = ["Where is my order ORD-5521?"]
     good = says("Order ORD-5521 of Ana Souza, 349.00 in all, is on its way.", heard=heard)
     assert finds("invented", look, good) == []
@@ -195,7 +207,9 @@ def test_what_follows_by_one_calculation_is_not_invented(finds):
 
 
 def test_what_was_invented_is_told_once(finds):
-    assert [one.step for one in finds("invented", says("It costs $512.40."), says("As I said: $512.40."))] == [1]
+    assert [
+        one.step for one in finds("invented", says("It costs $512.40."), says("As I said: $512.40."))
+    ] == [1]
 
 
 def test_an_answer_that_contradicts_a_result_is_an_error(finds):
@@ -216,7 +230,9 @@ def test_a_check_that_was_only_claimed_is_named(finds):
 
 
 def test_an_agent_that_says_that_it_goes_in_circles_is_heard(finds):
-    found = finds("stalled", says("Clicked the link.", agent="surfer"), says("We are in a loop.", agent="lead"))
+    found = finds(
+        "stalled", says("Clicked the link.", agent="surfer"), says("We are in a loop.", agent="lead")
+    )
     assert [(one.step, one.others) for one in found] == [(1, (2,))]
 
 
@@ -255,7 +271,10 @@ def test_a_look_that_failed_is_no_check(finds):
 def test_an_action_that_nobody_agreed_to_is_named(finds):
     args = {"order_id": "ORD-5521"}
     heard = ["Cancel my order.", {"role": "assistant", "content": "Shall I?"}]
-    calls = [says(None, ("cancel_order", args), heard=[*heard, "What would it cost me?"]), does("cancel_order", args)]
+    calls = [
+        says(None, ("cancel_order", args), heard=[*heard, "What would it cost me?"]),
+        does("cancel_order", args),
+    ]
     assert [one.step for one in finds("unconfirmed-action", *calls)] == [2]
     calls[0] = says(None, ("cancel_order", args), heard=[*heard, "Yes, please."])
     assert finds("unconfirmed-action", *calls) == []
@@ -292,7 +311,9 @@ def test_prompts_that_grow_are_named_where_they_are_large(finds):
     assert found.step == 3
 
 
-@pytest.mark.parametrize(("rule", "figure"), [("slow", "duration"), ("many-tokens", "tokens"), ("many-steps", "steps")])
+@pytest.mark.parametrize(
+    ("rule", "figure"), [("slow", "duration"), ("many-tokens", "tokens"), ("many-steps", "steps")]
+)
 def test_a_run_that_stands_out_of_its_baseline_is_named(finds, rule, figure):
     began = datetime(2026, 1, 1, tzinfo=UTC)
     calls = [
@@ -300,7 +321,10 @@ def test_a_run_that_stands_out_of_its_baseline_is_named(finds, rule, figure):
             "model",
             "gpt",
             {"messages": [{"role": "user", "content": "x"}]},
-            {"choices": [{"message": {"content": "y"}}], "usage": {"prompt_tokens": size, "completion_tokens": 1}},
+            {
+                "choices": [{"message": {"content": "y"}}],
+                "usage": {"prompt_tokens": size, "completion_tokens": 1},
+            },
             began=began,
             ended=began + timedelta(seconds=size),
         )
@@ -325,7 +349,9 @@ def test_a_prompt_with_the_time_of_the_run_is_named(finds):
 
     def call(text):
         args = {"messages": [{"role": "system", "content": text}]}
-        return Happened("model", "gpt", args, {"role": "assistant", "content": "ok"}, began=began, ended=began)
+        return Happened(
+            "model", "gpt", args, {"role": "assistant", "content": "ok"}, began=began, ended=began
+        )
 
     assert finds("clock-input", call("It is 2026-03-04 09:59:58 now."))[0].step == 1
     assert finds("clock-input", call("Orders until 2025-03-04 count.")) == []
@@ -336,7 +362,9 @@ def test_a_call_without_an_answer_is_named(tmp_path):
 
     folder = tmp_path / "cut"
     folder.mkdir()
-    source = (__import__("pathlib").Path(__file__).parent.parent / "recordings/v1/order-agent/events.jsonl").read_text()
+    source = (
+        __import__("pathlib").Path(__file__).parent.parent / "recordings/v1/order-agent/events.jsonl"
+    ).read_text()
     lines = [line for line in source.splitlines() if '"event":"sealed"' not in line]
     last = max(place for place, line in enumerate(lines) if '"event":"called"' in line)
     (folder / "events.jsonl").write_text("\n".join(lines[: last + 1]) + "\n")
