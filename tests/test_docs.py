@@ -30,7 +30,8 @@ def test_every_event_that_is_read_is_in_the_format() -> None:
 
 
 def test_the_public_names_are_sorted_and_there() -> None:
-    assert reenact.__all__ == sorted(reenact.__all__)
+    # As the linter sorts them: constants, classes, functions.
+    assert reenact.__all__ == sorted(reenact.__all__, key=lambda name: (not name.isupper(), name))
     assert all(hasattr(reenact, name) for name in reenact.__all__)
 
 
