@@ -101,6 +101,12 @@ def test_a_result_of_which_nothing_is_used_is_named(finds):
     assert finds("unused-result", does("weather", result=weather), says("It is 21.5 degrees.")) == []
 
 
+def test_the_same_result_is_called_unused_once(finds):
+    weather = '{"city": "Lisbon", "temperature": "21.5", "wind": "14.2", "humidity": "63.1", "sky": "Cloudy"}'
+    looks = [does("weather", {"at": "x"}, weather) for _ in range(3)]
+    assert len(finds("unused-result", *looks, says("I cannot help you with that."))) == 1
+
+
 # -- errors --------------------------------------------------------------------------------------------------
 
 
@@ -113,6 +119,8 @@ def test_a_result_of_which_nothing_is_used_is_named(finds):
         "Traceback (most recent call last):\n  …",
         "exitcode: 1 (execution failed)",
         "bash: foo: command not found",
+        "1 validation error for Order",
+        '[{"input": "xx", "loc": ["reason"], "msg": "Input should be a valid integer", "type": "int_parsing"}]',
     ],
 )
 def test_a_result_that_says_that_it_failed_is_a_tool_error(finds, result):
@@ -144,12 +152,6 @@ def test_an_answer_that_hides_an_error_is_named(finds):
 def test_an_error_that_was_made_good_is_not_hidden(finds):
     calls = [does("cancel", {"id": "A1"}, error="TimeoutError"), does("cancel", {"id": "A1"})]
     assert finds("hidden-error", *calls, says("Your order A1 is cancelled.")) == []
-
-
-def test_going_on_after_a_failure_is_named(finds):
-    found = finds("carried-on", does("look", error="TimeoutError"), says("Never mind, it is probably 5."))
-    assert [one.step for one in found] == [2]
-    assert finds("carried-on", does("look", error="TimeoutError"), says("Again.", ("look", {}))) == []
 
 
 @pytest.mark.parametrize(
@@ -261,6 +263,10 @@ def test_an_action_on_what_nobody_looked_at_is_an_error(finds):
     (found,) = finds("unchecked-action", cancel)
     assert (found.step, found.severity) == (1, "error")
     assert finds("unchecked-action", does("lookup_order", {"order_id": "ORD-5521"}), cancel) == []
+
+
+def test_an_action_that_failed_acted_on_nothing(finds):
+    assert finds("unchecked-action", does("cancel_order", {"order_id": "ORD-5521"}, error="denied")) == []
 
 
 def test_a_look_that_failed_is_no_check(finds):

@@ -23,6 +23,7 @@ _FAILED = re.compile(
     | "(?:success|ok|is_success)"\s*:\s*false
     | traceback\ \(most\ recent\ call\ last\)
     | exit\ ?code:?\s*[1-9] | \(execution\ failed\)
+    | \bunknown\ tool\b | \b\d+\ validation\ errors?\b | \A\[?\s*\{[^}]*"loc":[^}]*"msg":
     | \bcommand\ not\ found | \bno\ such\ file\ or\ directory | \bpermission\ denied
     | \b(?:http\ )?(?:404\ (?:page\ |file\ )?not\ found|5\d\d\ (?:internal|bad|service|gateway))
     """,
@@ -218,6 +219,7 @@ class Case:
 
     def _told(self) -> Iterator[Use]:
         pending: list[tuple[int, Any]] = []
+        unknown: set[str] = set()
         for said in self.said:
             for message in said.turn.new:
                 if message.role != "tool" or not pending:
@@ -225,9 +227,11 @@ class Case:
                 mine = next((one for one in pending if one[1].id and one[1].id == message.id), pending[0])
                 pending.remove(mine)
                 step, call = mine
-                failed = bool(_FAILED.search(message.text[:_LOOKED_AT]))
+                failed = fails(message.text) or call.name in unknown
                 yield Use(step, step, call.name, call.args, message.text, failed=failed)
-            pending += [(said.step, call) for call in (said.answer.calls if said.answer else ())]
+            calls = said.answer.calls if said.answer is not None else ()
+            pending += [(said.step, call) for call in calls]
+            unknown |= {call.name for call in calls if said.call.tools and call.name not in said.call.tools}
 
 
 def _use(step: StepFacts, asked: int | None) -> Use:

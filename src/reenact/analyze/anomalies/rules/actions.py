@@ -17,7 +17,7 @@ _AGREES = re.compile(
     r"|that works|fine|perfect|great|absolutely|definitely|let's)\b",
     re.IGNORECASE,
 )
-_VALUE = re.compile(r"[A-Za-z]*\d[\w-]*|[\w.]+@[\w.]+|[A-Za-z][\w-]{5,}")
+_VALUE = re.compile(r"[A-Za-z][\w-]*\d[\w-]*|\d[\w-]*|[\w.]+@[\w.]+|[A-Za-z][\w-]{5,}")
 
 
 @rule("unchecked-action", severity="error")
@@ -25,8 +25,10 @@ def unchecked_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[
     """A risky action on something that no earlier call had looked at."""
     seen: set[str] = set()
     for use in case.uses:
-        if risky(use.name, tools):
-            wanted = {value for value in _values(use.args) if any(letter.isdigit() for letter in value)}
+        if risky(use.name, tools) and not use.failed:
+            wanted = {
+                one for one in _values(use.args) if len(one) > 2 and any(letter.isdigit() for letter in one)
+            }
             if wanted and not wanted & seen:
                 yield Found(
                     use.step,

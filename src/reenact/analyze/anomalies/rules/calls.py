@@ -127,6 +127,7 @@ def retry_storm(case: Case, *, times: int = 3) -> Iterator[Found]:
 def unused_result(case: Case, *, least: int = 40) -> Iterator[Found]:
     """A tool's result of which nothing appears in any later answer or argument."""
     later = ""
+    told: set[str] = set()
     texts: list[tuple[int, str]] = [
         (said.step, said.text + compact([call.args for call in said.answer.calls]) if said.answer else "")
         for said in case.said
@@ -136,7 +137,7 @@ def unused_result(case: Case, *, least: int = 40) -> Iterator[Found]:
     for use in reversed(case.uses):
         while texts and texts[-1][0] > use.step:
             later += texts.pop()[1].lower()
-        if use.failed or len(use.text) < least:
+        if use.failed or len(use.text) < least or use.key in told:
             continue
         stated = {word.lower() for word in _STATED.findall(use.text)} or {
             word.lower() for word in _WORDS.findall(use.text)
@@ -144,4 +145,5 @@ def unused_result(case: Case, *, least: int = 40) -> Iterator[Found]:
         given = compact(use.args).lower()
         stated = {word for word in stated if word not in given}
         if len(stated) > _FEW and not any(word in later for word in stated):
+            told.add(use.key)
             yield Found(use.step, f"nothing of what {use.name} gave was used afterwards", short(use.text))

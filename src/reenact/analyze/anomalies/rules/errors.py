@@ -113,17 +113,3 @@ _EMPTY = re.compile(
 
 def _wrote(use: Use) -> bool:
     return isinstance(use.args, dict) and bool(_CODE & set(use.args))
-
-
-@rule("carried-on", severity="warning", weight=0.15)
-def carried_on(case: Case) -> Iterator[Found]:
-    """A tool failed, and the answer that follows neither tries again nor asks for another tool."""
-    for use in case.uses:
-        following = case.after(use.step)
-        if use.failed and following is not None and not following.to_tools and "```" not in following.text:
-            yield Found(
-                following.step,
-                f"{use.name} failed in step {use.step}, and the answer goes on without it",
-                short(following.text),
-                (use.step,),
-            )

@@ -101,8 +101,10 @@ def unfounded(case: Case, *, least: int = 80) -> Iterator[Found]:
 
 
 @rule("origin", severity="info", weight=0.25)
-def origin(case: Case, *, least: int = 200) -> Iterator[Found]:
-    """Where the final answer comes from: the first step that stated what it states, if that was a model's word."""
+def origin(case: Case) -> Iterator[Found]:
+    """Among several agents, where the final answer comes from: the first step that stated what it states, or else the
+    last that was brought before it.
+    """
     spoken = [said for said in case.answers if not _bare(said.text)]
     final = spoken[-1] if spoken else None
     if final is None or not case.several:
@@ -127,6 +129,12 @@ def origin(case: Case, *, least: int = 200) -> Iterator[Found]:
     if votes:
         step = max(votes, key=lambda one: (len(votes[one]), -one))
         yield Found(step, "what the last answer states was first stated here", short(", ".join(votes[step])))
+        return
+    brought = [said for said in spoken if said.agent != case.leader]
+    if brought:
+        yield Found(
+            brought[-1].step, "the end rests on this, the last that was brought", short(brought[-1].text)
+        )
 
 
 _QUOTED = re.compile(r"\*\*([^*\n]{2,60})\*\*")
