@@ -88,8 +88,10 @@ def diagnose(
     found: list[tuple[Recording, list[Anomaly]]] = []
     failures = []
     for recording in recordings:
-        with present.progress("reading the baseline") as report:
-            usual = usual_of(baseline, leave=recording.id, home=home, progress=report)
+        usual = None
+        if baseline is not None:
+            with present.progress("reading the baseline") as report:
+                usual = usual_of(baseline, leave=recording.id, home=home, progress=report)
         try:
             found.append((recording, diagnosed(recording, choice, usual, judge)))
         except ReenactError as error:
