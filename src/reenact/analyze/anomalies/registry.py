@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib import metadata
+from importlib import import_module
 from typing import Any, TypeAlias
 
 from reenact.analyze.anomalies.anomaly import SEVERITIES, Severity
@@ -91,6 +91,8 @@ def rule(
 
 def installed() -> None:
     """Load the rules of installed packages: entry points of the group `reenact.rules`."""
+    # Every program that imports reenact would pay for it, and few diagnose.
+    metadata = import_module("importlib.metadata")
     for point in metadata.entry_points(group=GROUP):
         if (point.name, point.value) in _loaded:
             continue
