@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import reenact
+from reenact.analyze.anomalies import RULES
 from reenact.model import codec
 from reenact.model.recording import Log
 
@@ -29,13 +30,35 @@ def test_every_event_that_is_read_is_in_the_format() -> None:
 
 
 def test_the_public_names_are_sorted_and_there() -> None:
-    assert reenact.__all__ == sorted(reenact.__all__)
+    # As the linter sorts them: constants, classes, functions.
+    assert reenact.__all__ == sorted(reenact.__all__, key=lambda name: (not name.isupper(), name))
     assert all(hasattr(reenact, name) for name in reenact.__all__)
 
 
 @pytest.mark.parametrize("name", [name for name in reenact.__all__ if callable(getattr(reenact, name))])
 def test_every_public_name_says_what_it_is_for(name: str) -> None:
     assert len(inspect.getdoc(getattr(reenact, name)) or "") > 20
+
+
+def test_every_rule_is_documented_as_it_is() -> None:
+    text = (DOCS / "diagnose.md").read_text()
+    rows = {row.split("`")[1]: row for row in text.splitlines() if row.startswith("| `")}
+    assert set(rows) == set(RULES)
+    for rule in RULES.values():
+        assert rows[rule.name].split("|")[2].strip() == rule.severity
+        assert rule.about in rows[rule.name]
+        assert ("Off by default" in rows[rule.name]) == (not rule.on), rule.name
+        assert [option for option in rule.options if f"`{option}" not in rows[rule.name]] == []
+
+
+def test_the_published_table_has_every_rule_and_those_that_do_not_help_are_off() -> None:
+    text = (DOCS.parent / "benchmarks" / "DIAGNOSE.md").read_text()
+    rows = {cells[1].strip("` "): cells for row in text.splitlines() if len(cells := row.split("|")) == 11}
+    rows = {name: cells for name, cells in rows.items() if name in RULES}
+    assert set(rows) == set(RULES)
+    for name, cells in rows.items():
+        assert cells[9].strip() == ("on" if RULES[name].on else "off"), name
+        assert RULES[name].on == (cells[8].strip() != "no"), name
 
 
 @pytest.mark.parametrize("page", [README, *(path.read_text() for path in DOCS.glob("*.md"))])

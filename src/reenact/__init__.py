@@ -12,9 +12,11 @@ from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from reenact.analyze.anomalies import Anomaly, rule
     from reenact.analyze.diff import Diff
     from reenact.api import (
         Recording,
+        anomalies,
         aresume,
         diff,
         effect,
@@ -42,6 +44,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DEFAULT_RULES",
+    "Anomaly",
     "Departure",
     "Diff",
     "Divergence",
@@ -56,6 +59,7 @@ __all__ = [
     "State",
     "Step",
     "Verdict",
+    "anomalies",
     "aresume",
     "diff",
     "effect",
@@ -67,6 +71,7 @@ __all__ = [
     "replay",
     "restore",
     "resume",
+    "rule",
     "snapshot",
     "span",
     "tool",
@@ -77,8 +82,10 @@ __all__ = [
 # Each name is imported when it is first asked for: a program that decorates its tools, and is not recorded today,
 # needs little of all that.
 _PLACES = {
+    "analyze.anomalies": ("Anomaly", "rule"),
     "analyze.diff": ("Diff",),
     "api.comparing": ("diff",),
+    "api.diagnosing": ("anomalies",),
     "api.effects": ("effect", "span", "tool"),
     "api.fork": ("Recording", "fork", "load"),
     "api.recording": ("record", "recorded"),

@@ -10,6 +10,7 @@ import pytest
 
 from reenact.model import codec, reading
 from reenact.model.event import Event
+from reenact.model.reading import anthropic, google, openai, pydantic_ai
 from reenact.model.recording import Log
 
 EXCHANGES = json.loads((Path(__file__).parent / "exchanges.json").read_text())
@@ -170,3 +171,60 @@ def test_a_reader_of_ones_own_is_asked_first(monkeypatch):
     reading.add_reader(lambda asked: reading.ModelCall("mine") if asked.name == "llama" else None, "local")
     log = log_of(called("local", "llama", {}))
     assert reading.read(log, log.calls[1]).model == "mine"
+
+
+# -- why an answer ended, and what its tools wanted ----------------------------------------------------------
+
+SCHEMA = {"type": "object", "properties": {"id": {"type": "string"}}}
+
+
+def test_every_api_says_in_its_own_word_that_an_answer_was_cut_off():
+    said = {"role": "assistant", "content": "and so"}
+    found = [
+        openai.read_chat({}, {"choices": [{"message": said, "finish_reason": "length"}]}, []),
+        openai.read_chat({}, None, [{"choices": [{"delta": said, "finish_reason": None}]}, CUT]),
+        openai.read_chat({}, {"message": said, "done_reason": "length"}, []),
+        openai.read_responses(
+            {}, {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, []
+        ),
+        anthropic.read({}, {"content": [{"type": "text", "text": "and"}], "stop_reason": "max_tokens"}, []),
+        anthropic.read({}, None, [{"type": "message_delta", "delta": {"stop_reason": "max_tokens"}}]),
+        google.read("gemini", {}, [{"candidates": [{"content": {}, "finishReason": "MAX_TOKENS"}]}]),
+        pydantic_ai.read("gpt", {"messages": []}, {"parts": [], "finish_reason": "length"}),
+        pydantic_ai.read(
+            "gpt", {"messages": []}, {"parts": [], "provider_details": {"finish_reason": "length"}}
+        ),
+    ]
+    assert [call.cut for call in found] == [True] * len(found)
+
+
+CUT = {"choices": [{"delta": {}, "finish_reason": "length"}]}
+
+
+def test_an_answer_that_ended_by_itself_is_not_cut():
+    reply = {"choices": [{"message": {"role": "assistant", "content": "Done."}, "finish_reason": "stop"}]}
+    call = openai.read_chat({}, reply, [])
+    assert (call.finish, call.cut) == ("stop", False)
+    assert not openai.read_responses({}, {"status": "completed", "incomplete_details": None}, []).cut
+
+
+def test_the_schemas_of_tools_are_read_whatever_each_api_calls_them():
+    tools = {
+        "openai": openai.read_chat(
+            {"tools": [{"function": {"name": "look", "parameters": SCHEMA}}]}, None, []
+        ),
+        "responses": openai.read_responses({"tools": [{"name": "look", "parameters": SCHEMA}]}, None, []),
+        "anthropic": anthropic.read({"tools": [{"name": "look", "input_schema": SCHEMA}]}, None, []),
+        "google": google.read(
+            "gemini", {"tools": [{"functionDeclarations": [{"name": "look", "parameters": SCHEMA}]}]}, []
+        ),
+        "pydantic-ai": pydantic_ai.read(
+            "gpt", {"messages": [], "tools": [{"name": "look", "schema": SCHEMA}]}, {}
+        ),
+    }
+    assert [name for name, call in tools.items() if call.schemas != {"look": SCHEMA}] == []
+
+
+def test_tools_that_are_none_have_no_schemas():
+    odd = [None, "search", {"type": "web_search"}, {"name": "x", "parameters": "text"}]
+    assert openai.read_responses({"tools": odd}, None, []).schemas == {}

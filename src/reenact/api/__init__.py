@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reenact.api.comparing import diff
+    from reenact.api.diagnosing import anomalies
     from reenact.api.effects import effect, span, tool
     from reenact.api.fork import Fork, Recording, fork, load
     from reenact.api.recording import RecordingInProgress, record, recorded, substitute
@@ -16,6 +17,7 @@ __all__ = [
     "Recording",
     "RecordingInProgress",
     "Replay",
+    "anomalies",
     "aresume",
     "diff",
     "effect",
@@ -36,6 +38,7 @@ __all__ = [
 
 _PLACES = {
     "comparing": ("diff",),
+    "diagnosing": ("anomalies",),
     "effects": ("effect", "span", "tool"),
     "recording": ("RecordingInProgress", "record", "recorded", "substitute"),
     "fork": ("Fork", "Recording", "fork", "load"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
@@ -19,7 +18,7 @@ from reenact.debugger.shell import prompting
 from reenact.errors import DivergenceError, Halt, UsageError
 from reenact.family import Replayed, replayer_of
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, merged
-from reenact.model.recording import VERBS, Recording
+from reenact.model.recording import Recording
 from reenact.plan import Plan
 from reenact.replay.match import mismatches
 from reenact.replay.replayer import Inserted, Policy, Replayer
@@ -200,16 +199,3 @@ def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None 
 def _words(value: Iterable[str]) -> tuple[str, ...]:
     # live="tool" is meant as live=["tool"], not as four letters.
     return (value,) if isinstance(value, str) else tuple(value)
-
-
-def _late(place: str, name: str) -> Callable[..., Any]:
-    """A verb that is imported when it is first used."""
-
-    def verb(*args: Any, **keywords: Any) -> Any:
-        return getattr(import_module(place), name)(*args, **keywords)
-
-    return verb
-
-
-# Whoever has a recording has it from here.
-VERBS.update({name: _late("reenact.api.state", name) for name in ("restore", "resume")})

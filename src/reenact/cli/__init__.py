@@ -14,6 +14,7 @@ from reenact import __version__
 from reenact.cli import (
     comparing,
     debugging,
+    diagnosing,
     forking,
     keeping,
     present,
@@ -38,6 +39,7 @@ forking.register(app)
 reading.register(app)
 comparing.register(app)
 debugging.register(app)
+diagnosing.register(app)
 keeping.register(app)
 regression.register(app)
 verifying.register(app)
@@ -60,6 +62,7 @@ def reenact(
     [bold]reenact record -- python agent.py[/bold]   record a run
     [bold]reenact list[/bold]                        what there is
     [bold]reenact show last[/bold]                   the run as a conversation
+    [bold]reenact diagnose last[/bold]               what is odd about it, and where
     [bold]reenact replay last[/bold]                 run it again, offline and exactly
     [bold]reenact debug last[/bold]                  run it step by step, back too
     [bold]reenact fork last --at 7[/bold]            again up to step 7, and live from there

@@ -9,16 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from reenact.model import codec, delta
 from reenact.model.event import Event, Tree
 from reenact.model.state import State, state_at
 
+if TYPE_CHECKING:
+    from reenact.analyze.anomalies import Anomaly
+
 _KEPT = 32
 
-VERBS: dict[str, Callable[..., Any]] = {}
-"""What a recording can do that takes living objects: filled in by the layers that know them."""
+_VERBS = {
+    "anomalies": "reenact.api.diagnosing",
+    "restore": "reenact.api.state",
+    "resume": "reenact.api.state",
+}
+"""What can be done with a recording and is built on top of this layer: imported when somebody first does it."""
 
 
 @dataclass(slots=True)
@@ -363,7 +371,7 @@ class Recording:
         """Put the state of a step back into the living objects that are tracked by the same names; returns what was
         put back. `reenact.restore` says more.
         """
-        return VERBS["restore"](self, step, *names)  # type: ignore[no-any-return]
+        return _verb("restore")(self, step, *names)  # type: ignore[no-any-return]
 
     def resume(
         self, step: int | None = None, program: Callable[..., Any] | None = None, /, **changes: Any
@@ -371,13 +379,23 @@ class Recording:
         """Run a program again from a step's state, with other parameters, as a new recording. `reenact.resume` says
         more.
         """
-        return VERBS["resume"](self, step, program, **changes)  # type: ignore[no-any-return]
+        return _verb("resume")(self, step, program, **changes)  # type: ignore[no-any-return]
+
+    def anomalies(self, **options: Any) -> list[Anomaly]:
+        """What is odd about the run, the most suspect step first: `reenact.anomalies` of it, with its options."""
+        found: list[Anomaly] = _verb("anomalies")(self, **options)
+        return found
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
 
     def __repr__(self) -> str:
         return f"<Recording {self.id} {self.name!r}: {len(self.steps)} steps, {self.status}>"
+
+
+def _verb(name: str) -> Callable[..., Any]:
+    found: Callable[..., Any] = getattr(import_module(_VERBS[name]), name)
+    return found
 
 
 def _base(call: CallRecord) -> int | None:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from reenact.model.reading.call import Draft, Message, ModelCall, ToolCall, Usage
 from reenact.model.reading.growing import Memory
 from reenact.model.reading.openai import problem
-from reenact.model.reading.text import assembled, content, number
+from reenact.model.reading.text import assembled, content, number, schemas
 
 _Chat: TypeAlias = tuple[tuple[Message, ...], dict[str, str]]
 
@@ -33,6 +33,8 @@ def read(
         tools=tuple(str(tool.get("name") or tool.get("type") or "") for tool in tools),
         streamed=bool(pieces),
         problem=problem(reply),
+        finish=str(reply.get("stop_reason") or ""),
+        schemas=schemas(tools),
     )
 
 
@@ -77,6 +79,7 @@ def _stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str, Any
         elif kind == "message_delta":
             counts = {key: value for key, value in (piece.get("usage") or {}).items() if value}
             summary["usage"] = {**(summary.get("usage") or {}), **counts}
+            summary["stop_reason"] = (piece.get("delta") or {}).get("stop_reason")
         elif kind == "error":
             summary["error"] = piece.get("error")
         elif kind == "content_block_start":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from reenact.model.reading.growing import Memory
+
+_CUT = {"length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "model_length"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class ModelCall:
         tools: The names of the tools that it was offered.
         streamed: The answer came in pieces.
         problem: The API's own words where it refused.
+        finish: Why the answer ended, in the API's own word (`stop`, `length`, `max_tokens` …), or nothing.
+        schemas: The JSON schema of each offered tool's arguments, by the tool's name, where it was given one.
     """
 
     model: str
@@ -86,6 +90,13 @@ class ModelCall:
     tools: tuple[str, ...] = ()
     streamed: bool = False
     problem: str = ""
+    finish: str = ""
+    schemas: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def cut(self) -> bool:
+        """Whether the answer was cut off at its greatest length, whatever its API calls that."""
+        return self.finish.lower() in _CUT
 
 
 class Asked(Protocol):

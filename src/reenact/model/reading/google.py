@@ -7,7 +7,7 @@ from typing import Any
 from reenact.model.plain import compact
 from reenact.model.reading.call import Message, ModelCall, ToolCall, Usage
 from reenact.model.reading.openai import problem
-from reenact.model.reading.text import number
+from reenact.model.reading.text import number, schemas
 
 
 def read(model: str, request: dict[str, Any], replies: list[dict[str, Any]]) -> ModelCall:
@@ -31,6 +31,10 @@ def read(model: str, request: dict[str, Any], replies: list[dict[str, Any]]) -> 
         provider="google",
         streamed=len(replies) > 1,
         problem=next((text for reply in replies if (text := problem(reply))), ""),
+        finish=next(
+            (str(one["finishReason"]) for one in reversed(candidates) if one.get("finishReason")), ""
+        ),
+        schemas=schemas(request.get("tools")),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from reenact.model.plain import compact
 from reenact.model.reading.call import Draft, Message, ModelCall, ToolCall
 from reenact.model.reading.growing import Memory
-from reenact.model.reading.text import arguments, assembled, content, counted
+from reenact.model.reading.text import arguments, assembled, content, counted, schemas
 
 _Chat: TypeAlias = tuple[tuple[Message, ...], dict[str, str]]
 
@@ -84,7 +84,15 @@ def read_chat(
         tools=_offered(request),
         streamed=bool(pieces),
         problem=problem(reply),
+        finish=_finish(reply),
+        schemas=schemas(request.get("tools")),
     )
+
+
+def _finish(reply: dict[str, Any]) -> str:
+    choice = next(iter(reply.get("choices") or ()), None)
+    found = choice.get("finish_reason") if isinstance(choice, dict) else None
+    return str(found or reply.get("finish_reason") or reply.get("done_reason") or "")
 
 
 def _prompted(request: dict[str, Any]) -> tuple[Message, ...]:
@@ -100,7 +108,9 @@ def _chat_stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str
     draft = Draft()
     summary: dict[str, Any] = {}
     for piece in pieces:
-        summary.update({key: piece[key] for key in ("model", "usage", "error") if piece.get(key)})
+        summary.update(
+            {key: piece[key] for key in ("model", "usage", "error", "done_reason") if piece.get(key)}
+        )
         if "eval_count" in piece:
             summary["usage"] = {
                 "prompt_tokens": piece.get("prompt_eval_count"),
@@ -110,6 +120,8 @@ def _chat_stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str
             [{"delta": piece["message"]}] if isinstance(piece.get("message"), dict) else []
         )
         for choice in choices[:1]:
+            if choice.get("finish_reason"):
+                summary["finish_reason"] = choice["finish_reason"]
             _delta(draft, choice.get("delta") or {}, choice.get("text"))
     return assembled(draft), summary
 
@@ -148,6 +160,8 @@ def read_responses(
         tools=_offered(request),
         streamed=bool(pieces),
         problem=problem(reply),
+        finish=str((reply.get("incomplete_details") or {}).get("reason") or reply.get("status") or ""),
+        schemas=schemas(request.get("tools")),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from reenact.model.plain import compact
 from reenact.model.reading.call import Message, ModelCall, ToolCall
-from reenact.model.reading.text import arguments, content, counted
+from reenact.model.reading.text import arguments, content, counted, schemas
 
 _CLASSES = {
     "TextPart": "text",
@@ -123,6 +123,10 @@ def read(model: str, args: dict[str, Any], reply: Any) -> ModelCall:
         provider=str(reply.get("provider_name") or args.get("provider") or ""),
         tools=tuple(tool if isinstance(tool, str) else str(tool.get("name") or "") for tool in tools),
         streamed=bool(args.get("stream")),
+        finish=str(
+            reply.get("finish_reason") or (reply.get("provider_details") or {}).get("finish_reason") or ""
+        ),
+        schemas=schemas(tools),
     )
 
 

@@ -66,6 +66,23 @@ def assembled(draft: Draft, author: str = "") -> Message:
     return Message("assistant", "".join(draft.text), calls, author, thinking="".join(draft.thinking))
 
 
+def schemas(tools: Any) -> dict[str, Any]:
+    """The JSON schemas of the tools that a call was offered, by the tools' names, whatever each API calls them."""
+    found: dict[str, Any] = {}
+    for tool in tools if isinstance(tools, list) else []:
+        if not isinstance(tool, dict):
+            continue
+        for one in tool.get("functionDeclarations") or tool.get("function_declarations") or [tool]:
+            about = one.get("function") if isinstance(one.get("function"), dict) else one
+            schema = next((about[key] for key in _SCHEMAS if isinstance(about.get(key), dict)), None)
+            if about.get("name") and schema is not None:
+                found[str(about["name"])] = schema
+    return found
+
+
+_SCHEMAS = ("parameters", "input_schema", "schema", "parameters_json_schema", "parametersJsonSchema")
+
+
 def events(body: bytes) -> list[dict[str, Any]]:
     """The JSON objects of a stream of server-sent events, or of one object per line (Ollama)."""
     found = []

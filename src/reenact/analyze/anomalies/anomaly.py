@@ -1,0 +1,62 @@
+"""One finding of a diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+Severity: TypeAlias = Literal["error", "warning", "info"]
+"""`error`: the run is very likely wrong because of it; `warning`: look at it; `info`: worth knowing."""
+
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""From the gravest to the mildest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    """Something in a recording that a rule (or the judge) finds odd.
+
+    Attributes:
+        rule: The rule's name; `judge` where a language model says so, which may be wrong in ways that no rule is.
+        severity: `error`, `warning` or `info`.
+        step: The step to look at first, or None where it is the run as a whole.
+        sentence: What is the matter, in one plain sentence.
+        evidence: The words or figures that it rests on, quoted from the recording.
+        others: More steps that belong to it: the earlier call that is repeated, the members of a loop.
+        weight: How much the rule counts when steps are put in order, from 0 to 1.
+    """
+
+    rule: str
+    severity: Severity
+    step: int | None
+    sentence: str
+    evidence: str = ""
+    others: tuple[int, ...] = ()
+    weight: float = 0.0
+
+
+def ordered(found: Iterable[Anomaly]) -> list[Anomaly]:
+    """The most suspect step first.
+
+    What several rules say of one step counts together, as if each were right with the probability of its weight; what
+    one rule says again of a later step counts half each time, since what went wrong goes on being wrong. The gravest
+    finding of each step comes before the second one of any: who reads only three has read of three steps. Between
+    equals the earlier step goes first.
+    """
+    found = list(found)
+    doubt: dict[int | None, float] = {}
+    times: dict[str, int] = {}
+    counted = sorted({(one.step or 0, one.rule, one.weight) for one in found})
+    for step, rule, weight in counted:
+        times[rule] = times.get(rule, -1) + 1
+        place = step or None
+        doubt[place] = doubt.get(place, 1.0) * (1.0 - weight * 0.5 ** times[rule])
+    ranks: dict[int | None, int] = {}
+    placed = []
+    for one in sorted(found, key=lambda one: (SEVERITIES.index(one.severity), -one.weight, one.rule)):
+        rank = ranks.get(one.step, 0)
+        ranks[one.step] = rank + 1
+        late = one.step if one.step is not None else 1 << 60
+        placed.append(((rank, round(doubt[one.step], 9), late), one))
+    return [one for _, one in sorted(placed, key=lambda pair: pair[0])]

@@ -1,0 +1,89 @@
+"""What a text states that can be checked: ids, amounts, names; and what was known by then."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+_ID = re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[A-Za-z0-9][\w-]{3,}\b")
+# "24-hour", "10th", "5kg", "utf-8": words with a number in them, and no ids.
+_MEASURE = re.compile(r"\d+-?[a-z]+(?:-[a-z]+)*|[a-z]+-\d{1,2}|(?:19|20)\d\ds?(?:-\d\d)+", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.-])([$€£]\s?)?(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?!\w|-\w)(\s?%)?")
+_NAME = re.compile(r"\b[A-Z][a-zà-ÿ-]{2,}(?: (?:[A-Z]\. )?[A-Z][a-zà-ÿ-]{2,}\b)+(?!['\u2019])")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_PAIRS = 120
+_SMALL = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a text states: ids as they are written, amounts with their text, names of several words."""
+
+    ids: tuple[str, ...] = ()
+    amounts: tuple[tuple[str, float], ...] = ()
+    names: tuple[str, ...] = ()
+
+
+def stated(text: str) -> Stated:
+    """The ids, amounts and names in a text; code in fences is left out."""
+    prose = _CODE.sub(" ", text)
+    ids = [one for one in dict.fromkeys(_ID.findall(prose)) if not _MEASURE.fullmatch(one)]
+    amounts: dict[float, str] = {}
+    for match in _NUMBER.finditer(prose):
+        money, whole, part, percent = match.groups()
+        value = float(whole.replace(",", "") + (part or ""))
+        # Small whole numbers count things, and are hours and list places.
+        if money or percent or part or value >= _SMALL:
+            amounts.setdefault(value, match[0].strip())
+    names = dict.fromkeys(_NAME.findall(prose))
+    return Stated(tuple(ids), tuple((text, value) for value, text in amounts.items()), tuple(names))
+
+
+@dataclass
+class Known:
+    """What the prompts and results of a run have said so far."""
+
+    words: set[str] = field(default_factory=set)
+    ids: set[str] = field(default_factory=set)
+    numbers: dict[float, None] = field(default_factory=dict)
+
+    def learn(self, texts: Iterable[str]) -> None:
+        """Take in what texts say."""
+        for text in texts:
+            self.words.update(word.lower() for word in _WORD.findall(text))
+            self.ids.update(one.lower() for one in _ID.findall(text))
+            for match in _NUMBER.finditer(text):
+                self.numbers[float(match[2].replace(",", "") + (match[3] or ""))] = None
+            for digits in re.findall(r"\d+(?:\.\d+)?", text):
+                self.numbers.setdefault(float(digits), None)
+
+    def unknown(self, said: Stated) -> list[str]:
+        """What of it was never said before, and does not follow from it by one calculation."""
+        found = [one for one in said.ids if one.lower() not in self.ids]
+        found += [text for text, value in said.amounts if not self._follows(value, text)]
+        found += [
+            name for name in said.names if all(word.lower() not in self.words for word in _WORD.findall(name))
+        ]
+        return found
+
+    def _follows(self, value: float, text: str) -> bool:
+        if value in self.numbers:
+            return True
+        numbers = [one for one in list(self.numbers)[-_PAIRS:] if one]
+        # Half of its last place: what was calculated has been rounded.
+        near = 0.5001 / 10 ** len(text.partition(".")[2].rstrip("% "))
+        for one in numbers:
+            if abs(one - value) < near or any(abs(one * many - value) < near for many in range(2, 10)):
+                return True
+            for other in numbers:
+                if (
+                    abs(one + other - value) < near
+                    or abs(one - other - value) < near
+                    or abs(one * other - value) < near
+                    or abs(one / other - value) < near
+                    or abs(100 * one / other - value) < near
+                ):
+                    return True
+        return False
