@@ -13,6 +13,7 @@ from reenact.errors import DivergenceError, RecordingError, ReenactError
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
 from reenact.model.recording import Recording, Step
 from reenact.redact import DEFAULT_RULES, SecretRules
+from reenact.reproduction import bisect
 from reenact.search import Found, find
 
 __version__ = "0.1.0"
@@ -30,6 +31,7 @@ __all__ = [
     "SecretRules",
     "Step",
     "Verdict",
+    "bisect",
     "effect",
     "find",
     "load",
