@@ -18,7 +18,7 @@ README = (DOCS.parent / "README.md").read_text()
 
 def test_every_tag_of_the_codec_is_in_the_format() -> None:
     text = (DOCS / "format.md").read_text()
-    assert [tag for tag in (*codec._DECODE, "$blob") if f"`{tag}`" not in text] == []
+    assert [tag for tag in (*codec.TAGS, "$blob") if f"`{tag}`" not in text] == []
 
 
 def test_every_event_that_is_read_is_in_the_format() -> None:

@@ -147,3 +147,52 @@ def test_a_type_that_is_gone_becomes_a_stand_in_that_names_it() -> None:
     tree = {"$dataclass": {"type": "gone.module:Thing", "fields": {}}}
     assert "gone.module:Thing" in repr(codec.decode(tree))
     assert "gone.module:Thing, which is not loaded" in (codec.flaw([tree]) or "")
+
+
+# -- what is encoded already -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "there"),
+    [
+        ({"$blob": "x"}, True),
+        ({"a": ["$blob"]}, True),
+        ({"a": "5 $, $6"}, False),
+        ({"a": "$" * 500}, True),
+        ({"a": "5$" * 500}, False),
+        ({"a": "5$" * 500, "b": {"$blob": 1}}, True),
+        ("$", True),
+        ([], False),
+    ],
+)
+def test_a_tag_is_seen_wherever_it_may_be_and_seldom_where_it_is_not(value, there):
+    assert codec.tagged(codec.dumps(value)) is there
+
+
+def test_one_tag_is_told_from_another():
+    data = codec.dumps([{"$tuple": [1]}, "5$" * 100, {"$unkept": ["a", "b"]}])
+    assert codec.tagged(data, b"unkept")
+    assert not codec.tagged(data, b"blob")
+
+
+def test_items_are_written_as_the_list_that_they_are():
+    items = codec.Items([b'{"a":1}', b'"b"'])
+    assert codec.dumps({"messages": items}) == b'{"messages":[{"a":1},"b"]}'
+    assert codec.packed(items) == b'[{"a":1},"b"]'
+    assert codec.Encoder().encode(items) is items
+
+
+def test_items_that_the_encoder_has_to_encode_are_encoded_by_it():
+    encoder = codec.Encoder(blob=lambda _: "sha256:x")
+    items = encoder.encode(codec.Items([b"1", {"z": b"\xff" * 20000, "a": (1,)}], rest=True))
+    assert codec.dumps(items) == b'[1,{"a":{"$tuple":[1]},"z":{"$blob":"sha256:x"}}]'
+
+
+def test_items_equal_a_list_to_the_letter_and_again_when_it_is_remembered():
+    memory = {}
+    recorded = [{"b": 1, "a": 2}, "x"]
+    for _ in range(2):
+        assert codec.Items([b'{"a":2,"b":1}', b'"x"'], memory=memory).equals(recorded)
+        assert not codec.Items([b'{"a":2,"b":1.0}', b'"x"'], memory=memory).equals(recorded)
+        assert not codec.Items([b'{"a":2,"b":true}', b'"x"'], memory=memory).equals(recorded)
+        assert not codec.Items([b'{"a":2,"b":1}'], memory=memory).equals(recorded)

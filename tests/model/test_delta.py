@@ -11,7 +11,7 @@ from reenact.model import codec, delta
 
 
 def through(value: Any, base: Any) -> Any:
-    written = codec.loads(codec.dumps(delta.Arg.of(value).against(delta.Arg.of(base), 3)))
+    written = codec.loads(delta.Arg.of(value).against(delta.Arg.of(base), 3))
     return written if delta.base_of(written) is None else delta.restore(written, base)
 
 
@@ -34,21 +34,21 @@ def test_any_list_comes_back_to_the_letter(new: list[Any], base: list[Any]) -> N
 def test_a_growing_history_costs_what_it_adds() -> None:
     history = [{"role": "user", "content": "x" * 1000}] * 50
     grown = [*history, {"role": "assistant", "content": "y" * 1000}]
-    assert len(codec.dumps(delta.Arg.of(grown).against(delta.Arg.of(history), 3))) < 1200
+    assert len(delta.Arg.of(grown).against(delta.Arg.of(history), 3)) < 1200
 
 
 def test_a_growing_text_costs_what_it_adds() -> None:
     body = '{"messages":[' + "x" * 100_000
     written = delta.Arg.of(body + "new]}").against(delta.Arg.of(body + "]}"), 3)
-    assert len(codec.dumps(written)) < 500
+    assert len(written) < 500
 
 
 def test_an_equal_dict_is_named_by_its_call() -> None:
     tools = {"tools": ["a tool that has a long description"] * 20}
-    assert delta.Arg.of(tools).against(delta.Arg.of(tools), 3) == {"$same": 3}
+    assert delta.Arg.of(tools).against(delta.Arg.of(tools), 3) == b'{"$same":3}'
 
 
 def test_dicts_that_only_look_equal_are_written_whole() -> None:
     tools = {"tools": ["a tool that has a long description"] * 20, "strict": True}
     other = {**tools, "strict": 1}
-    assert delta.Arg.of(other).against(delta.Arg.of(tools), 3) == other
+    assert delta.Arg.of(other).against(delta.Arg.of(tools), 3) == codec.dumps(other)

@@ -12,15 +12,15 @@ import functools
 import logging
 import sys
 import threading
-from _thread import allocate_lock
 from asyncio import base_events
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context, ContextVar
-from types import FrameType
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
+from reenact.adapters import ordered, sleepers
+from reenact.adapters.scopes import context_of, inner_of, listening, name_of, transparent
 from reenact.boundary import Scope, entered
 from reenact.boundary.scope import _scope, current
 from reenact.boundary.turnstile import real_time
@@ -28,34 +28,12 @@ from reenact.errors import Halt
 
 T = TypeVar("T")
 
-TRANSPARENT = {
-    "pydantic_ai", "pydantic_graph", "agents", "langgraph", "langchain_core", "mcp", "openai", "anthropic",
-    "httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "sniffio",
-}  # fmt: skip
-"""Frameworks whose own tasks do not show in addresses: a recording survives their next version. Their adapters name
-what runs in parallel."""
-
 _awaited: ContextVar[list[bool] | None] = ContextVar("reenact_awaited", default=None)
 _clocks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """The loops whose clock a replay has moved on, each with the turnstile that knows by how much."""
 
-_sleepers: dict[int, list[tuple[Any, int]]] = {}
-_sleeping = allocate_lock()
-"""Who waits for which thread or condition, in order."""
-
 _BEGIN = "begin"
 _NEVER = "cancelled before it began"
-
-_PLUMBING = {
-    "asyncio",
-    "anyio",
-    "contextlib",
-    "concurrent",
-    "threading",
-    "reenact",
-    "functools",
-    "contextvars",
-}
 
 
 def install() -> None:
@@ -70,12 +48,12 @@ def install() -> None:
     _replace(loop, "run_forever", _run_forever)
     _replace(threading.Thread, "start", _start)
     _replace(loop, "shutdown_default_executor", _shut_down)
-    _replace(threading.Thread, "join", _join)
-    _replace(threading.Condition, "wait", _wait)
-    _replace(threading.Condition, "notify", _notify)
+    _replace(threading.Thread, "join", sleepers.join)
+    _replace(threading.Condition, "wait", sleepers.wait)
+    _replace(threading.Condition, "notify", sleepers.notify)
     _replace(ThreadPoolExecutor, "submit", _submit)
-    _replace(asyncio, "as_completed", _as_completed)
-    _replace(asyncio, "wait", _asyncio_wait)
+    _replace(asyncio, "as_completed", ordered.as_completed)
+    _replace(asyncio, "wait", ordered.wait)
     asyncio.tasks.as_completed, asyncio.tasks.wait = asyncio.as_completed, asyncio.wait
     logging.getLogger("asyncio").addFilter(_no_halt)
 
@@ -100,21 +78,16 @@ def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
     setattr(owner, name, patched)
 
 
-def _listening() -> Scope | None:
-    scope = current()
-    return None if scope is None or scope.hidden else scope
-
-
 # -- scopes --------------------------------------------------------------------------------------------------
 
 
 def _create_task(original: Callable[..., Any], loop: Any, coro: Any, **options: Any) -> Any:
     scope = current()
-    if scope is None or _transparent():
+    if scope is None or transparent():
         return original(loop, coro, **options)
     if scope.hidden:
         return original(loop, coro, **options)
-    child = scope.child(_name(coro))
+    child = scope.child(name_of(coro))
     context = options.get("context")
     if context is not None and sys._getframe(2).f_globals.get("__name__") == "asyncio.runners":
         # The main task of `asyncio.run` goes on where its caller stands.
@@ -145,7 +118,7 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
         # The inside of a live call: nothing of it is recorded, but it must be known as such.
         thread.run = functools.partial(_run_within, scope, thread.run)  # type: ignore[method-assign]
         return original(thread)
-    child = scope.child("thread:" + _name(getattr(thread, "_target", None) or type(thread).run))
+    child = scope.child("thread:" + name_of(getattr(thread, "_target", None) or type(thread).run))
     turnstile = scope.run.turnstile
     run = thread.run
 
@@ -159,7 +132,7 @@ def _start(original: Callable[..., None], thread: threading.Thread) -> None:
             # It is remembered, and surfaces at the edge of the replay: here it could only be printed.
             pass
         finally:
-            _wake(thread, len(_sleepers))
+            sleepers.ended(thread)
             turnstile.thread_ends()
 
     thread.run = run_within  # type: ignore[method-assign]
@@ -180,7 +153,7 @@ def _submit(
         return original(pool, fn, *args, **kwargs)
     if scope.hidden:
         return original(pool, functools.partial(_run_within, scope, fn, *args, **kwargs))
-    child = scope.child("thread:" + _name(_inner(fn, args)))
+    child = scope.child("thread:" + name_of(inner_of(fn, args)))
     if scope.run.replaying and scope.run.handler.due(child, _NEVER) is not None:
         # Recorded, it was cancelled before a worker took it up.
         return concurrent.futures.Future()
@@ -262,9 +235,9 @@ def _job(
     token = _scope.set(scope)
     try:
         _begun(scope)
-        if isinstance(fn, functools.partial) and _context_of(fn.func) is not None:
+        if isinstance(fn, functools.partial) and context_of(fn.func) is not None:
             fn, args, kwargs = fn.func, (*fn.args, *args), {**fn.keywords, **kwargs}
-        context = _context_of(fn)
+        context = context_of(fn)
         if context is not None:
             return context.run(_run_within, scope, *args, **kwargs)
         return fn(*args, **kwargs)
@@ -296,7 +269,7 @@ def _call_at(
     *args: Any,
     context: Context | None = None,
 ) -> Any:
-    scope = _listening()
+    scope = listening()
     if scope is None:
         return original(loop, when, callback, *args, context=context)
     run = scope.run
@@ -323,7 +296,7 @@ def _call_at(
 
 
 def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, func: Any, *args: Any) -> Any:
-    scope = _listening()
+    scope = listening()
     if scope is None:
         return original(loop, executor, func, *args)
     run = scope.run
@@ -376,119 +349,3 @@ async def _shut_down(original: Callable[..., Awaitable[None]], *args: Any, **kwa
     # No part of the program. In a replay its time-out (since Python 3.12) would fall on the virtual clock, at once.
     with entered(None):
         await original(*args, **kwargs)
-
-
-def _join(original: Callable[..., Any], thread: threading.Thread, timeout: float | None = None) -> None:
-    _blocking(original, thread, timeout)
-
-
-def _wait(original: Callable[..., Any], condition: threading.Condition, timeout: float | None = None) -> Any:
-    return _blocking(original, condition, timeout)
-
-
-def _blocking(original: Callable[..., Any], owner: Any, timeout: float | None) -> Any:
-    scope = current()
-    if scope is None:
-        return original(owner, timeout)
-    turnstile = scope.run.turnstile
-    sleeper = (turnstile, threading.get_ident())
-    with _sleeping:
-        _sleepers.setdefault(id(owner), []).append(sleeper)
-    turnstile.blocks()
-    try:
-        return original(owner, timeout)
-    finally:
-        with _sleeping:
-            others = _sleepers.get(id(owner), [])
-            if sleeper in others:
-                others.remove(sleeper)
-            if not others:
-                _sleepers.pop(id(owner), None)
-        turnstile.unblocks()
-
-
-def _notify(original: Callable[..., Any], condition: threading.Condition, n: int = 1) -> None:
-    if _sleepers:
-        _wake(condition, n)
-    original(condition, n)
-
-
-def _wake(owner: Any, count: int) -> None:
-    """Whoever waits for this will go on: known at once, not only when it gets the processor."""
-    with _sleeping:
-        sleepers = _sleepers.get(id(owner), [])
-        woken, sleepers[:count] = sleepers[:count], []
-    for turnstile, thread in woken:
-        turnstile.woken(thread)
-
-
-# -- order of sets -------------------------------------------------------------------------------------------
-
-
-class InOrder(set[T]):
-    """A set that is walked in a fixed order: that of the futures that were given."""
-
-    def __init__(self, items: Iterable[T], order: dict[T, int]) -> None:
-        super().__init__(items)
-        self._order = order
-
-    def __iter__(self) -> Iterator[T]:
-        return iter(sorted(super().__iter__(), key=lambda item: self._order.get(item, len(self._order))))
-
-    def pop(self) -> T:
-        """Remove and return the first."""
-        for item in self:
-            self.discard(item)
-            return item
-        raise KeyError("pop from an empty set")
-
-
-def _as_completed(original: Callable[..., Any], fs: Iterable[Any], *, timeout: float | None = None) -> Any:
-    if _listening() is None:
-        return original(fs, timeout=timeout)
-    # The standard one starts them in the order of a set, which is that of their places in memory.
-    return original([asyncio.ensure_future(item) for item in fs], timeout=timeout)
-
-
-async def _asyncio_wait(original: Callable[..., Any], fs: Iterable[Any], **options: Any) -> Any:
-    if _listening() is None:
-        return await original(fs, **options)
-    given = list(fs)
-    done, pending = await original(given, **options)
-    order = {item: place for place, item in enumerate(given)}
-    return InOrder(done, order), InOrder(pending, order)
-
-
-# -- names ---------------------------------------------------------------------------------------------------
-
-
-def _transparent() -> bool:
-    """Whether the code that starts this task belongs to a framework."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None:
-        top = frame.f_globals.get("__name__", "").partition(".")[0]
-        if top not in _PLUMBING:
-            return top in TRANSPARENT
-        frame = frame.f_back
-    return False
-
-
-def _context_of(fn: Any) -> Context | None:
-    owner = getattr(fn, "__self__", None)
-    return owner if isinstance(owner, Context) and getattr(fn, "__name__", "") == "run" else None
-
-
-def _inner(fn: Any, args: tuple[Any, ...]) -> Any:
-    """What a job really runs, behind `functools.partial` and `Context.run`."""
-    while isinstance(fn, functools.partial):
-        fn, args = fn.func, (*fn.args, *args)
-    return args[0] if _context_of(fn) is not None and args else fn
-
-
-def _name(code: Any) -> str:
-    """A short, stable name of what is started."""
-    while isinstance(code, functools.partial):
-        code = code.args[0] if _context_of(code.func) is not None and code.args else code.func
-    inner = getattr(code, "cr_code", None) or getattr(code, "gi_code", None)
-    name = getattr(code, "__qualname__", None) or getattr(inner, "co_qualname", None) or type(code).__name__
-    return str(name).replace(".<locals>", "").replace("/", "|")

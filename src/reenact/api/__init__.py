@@ -1,8 +1,12 @@
 """The verbs: record, replay, load, and effects of one's own. Every face calls these."""
 
-from reenact.api.effects import effect, span, tool
-from reenact.api.recording import RecordingInProgress, record, recorded, substitute
-from reenact.api.replaying import Replay, load, replay
+from importlib import import_module as _import
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reenact.api.effects import effect, span, tool
+    from reenact.api.recording import RecordingInProgress, record, recorded, substitute
+    from reenact.api.replaying import Replay, load, replay
 
 __all__ = [
     "RecordingInProgress",
@@ -16,3 +20,18 @@ __all__ = [
     "substitute",
     "tool",
 ]
+
+_PLACES = {
+    "effects": ("effect", "span", "tool"),
+    "recording": ("RecordingInProgress", "record", "recorded", "substitute"),
+    "replaying": ("Replay", "load", "replay"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    # As in `reenact` itself: who wants an effect of his own needs no recorder.
+    for place, names in _PLACES.items():
+        if name in names:
+            value = globals()[name] = getattr(_import(f"reenact.api.{place}"), name)
+            return value
+    raise AttributeError(f"module 'reenact.api' has no attribute {name!r}")

@@ -90,6 +90,8 @@ class Copies:
                 said = wire.line("copy", place=(place.step, place.extra), passed=passed, process=child)
                 self._line.send(said, theirs.fileno())
                 theirs.close()
+                # Until the debugger knows how much had been written here, no more is.
+                self._line.hear()
                 return None
             theirs.close()
             self._line.switch(ours)

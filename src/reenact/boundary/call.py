@@ -378,7 +378,8 @@ def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
     at = scope
     if effect.owner is not None:
         at = scope.anchor.span(f"call:{effect.owner}")
-    ordinal = at.count(effect.label)
+    label = effect.label
+    ordinal = at.count(label)
     call = Call(at, effect, wire)
     decision = run.handler.enter(effect, at, ordinal)
     if isinstance(decision, Answer):
@@ -386,7 +387,7 @@ def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
     else:
         call.ticket = decision
         run.turnstile.live_begins()
-    call.inner = at.inside(f"{at.path}/{effect.label}#{ordinal}", call=decision.call, hidden=effect.leaf)
+        call.inner = at.inside(f"{at.path}/{label}#{ordinal}", call=decision.call, hidden=effect.leaf)
     return call
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol
 
@@ -111,14 +111,23 @@ class Scope:
         return Scope(address, self.run, call=call, hidden=hidden or self.hidden)
 
 
-@contextmanager
-def entered(scope: Scope | None) -> Iterator[None]:
+class _Entered:
+    # Around every model request and chunk: a generator would cost three times as much.
+    __slots__ = ("_scope", "_token")
+
+    def __init__(self, scope: Scope | None) -> None:
+        self._scope = scope
+
+    def __enter__(self) -> None:
+        self._token = _scope.set(self._scope)
+
+    def __exit__(self, *_: object) -> None:
+        _scope.reset(self._token)
+
+
+def entered(scope: Scope | None) -> AbstractContextManager[None, None]:
     """Run the body in that scope."""
-    token = _scope.set(scope)
-    try:
-        yield
-    finally:
-        _scope.reset(token)
+    return _Entered(scope)
 
 
 @contextmanager

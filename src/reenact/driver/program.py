@@ -273,6 +273,7 @@ class Program:
         word = tree["say"]
         if word == "copy":
             self._keep(tree, handles.pop(0))
+            line.send(wire.line("kept"))
         elif word == "woken":
             self._now = Line(socket.socket(fileno=handles.pop(0)), tree["process"])
             self._selector.register(self._now.socket, selectors.EVENT_READ, self._now)

@@ -10,8 +10,8 @@ steps. An argument is therefore written as what it adds to the same argument of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -23,34 +23,42 @@ _BLOCK = 65536
 _BACK = 128
 
 
-@dataclass(frozen=True, slots=True)
-class Arg:
-    """One argument, encoded once: as a text, as the bytes of a list's items, or as the bytes of anything else."""
+class Arg(NamedTuple):
+    """One argument, encoded once: as a text, as the JSON of a list's items, or as the JSON of anything else."""
 
-    tree: Tree
+    text: str | None = None
+    data: bytes = b""
     items: list[bytes] | None = None
 
     @classmethod
     def of(cls, tree: Tree) -> Arg:
         """An argument ready to be compared with the same argument of a later call."""
+        if type(tree) is codec.Items:
+            return cls(items=tree.data)
+        if isinstance(tree, str):
+            return cls(tree)
         # Bytes, not trees, are compared: to Python 1, 1.0 and True are equal.
-        return cls(tree, [codec.dumps(item) for item in tree] if isinstance(tree, list) else None)
+        if isinstance(tree, list):
+            return cls(items=[codec.dumps(item) for item in tree])
+        return cls(data=codec.dumps(tree))
 
-    def whole(self) -> Tree:
-        """The argument as it is written without a base."""
-        return self.tree if self.items is None else [orjson.Fragment(item) for item in self.items]
+    def whole(self) -> bytes:
+        """The argument's JSON as it is written without a base. Raises TypeError for a text with lone surrogates, which
+        has to be encoded as `data` and is not shared.
+        """
+        if self.text is not None:
+            return orjson.dumps(self.text)
+        return self.data if self.items is None else b"[%b]" % b",".join(self.items)
 
-    def against(self, base: Arg, call: int) -> Tree:
-        """The argument written against that of the earlier call `call`, or whole where nothing is gained."""
-        if isinstance(self.tree, str):
-            return _text(self.tree, base.tree, call) if isinstance(base.tree, str) else self.tree
+    def against(self, base: Arg, call: int) -> bytes:
+        """Its JSON as it is written against that of the earlier call `call`, or whole where nothing is gained."""
+        if self.text is not None:
+            return self.whole() if base.text is None else _text(self.text, base.text, call)
         if self.items is not None:
-            return _items(self.items, base.items, call) if base.items is not None else self.whole()
-        if isinstance(self.tree, dict) and self.tree == base.tree:
-            data = codec.dumps(self.tree)
-            if len(data) > _SMALL and data == codec.dumps(base.tree):
-                return {"$same": call}
-        return self.tree
+            return self.whole() if base.items is None else _items(self.items, base.items, call)
+        if len(self.data) > _SMALL and self.data == base.data:
+            return b'{"$same":%d}' % call
+        return self.data
 
 
 def base_of(tree: Tree) -> int | None:
@@ -72,39 +80,39 @@ def restore(tree: Tree, base: Tree) -> Tree:
     return base[:head] + tree["new"] + base[len(base) - tail :]
 
 
-def _text(tree: str, base: str, call: int) -> Tree:
-    if len(tree) <= _SMALL:
-        return tree
-    head = _common(tree, base, min(len(tree), len(base)))
-    tail = _common_end(tree, base, min(len(tree), len(base)) - head)
-    # A little is written again on either side, so that a secret is never cut in two before it is looked for.
-    head, tail = max(0, head - _BACK), max(0, tail - _BACK)
+def _text(text: str, base: str, call: int) -> bytes:
+    head = tail = 0
+    if len(text) > _SMALL:
+        most = min(len(text), len(base))
+        # Less than this would not be worth a reference.
+        if text[:_SMALL] == base[:_SMALL]:
+            head = _common(text, base, most)
+        if text[-_SMALL:] == base[-_SMALL:]:
+            tail = _common_end(text, base, most - head)
+        # A little is written again on either side, so that a secret is never cut in two before it is looked for.
+        head, tail = max(0, head - _BACK), max(0, tail - _BACK)
     if head + tail <= _SMALL:
-        return tree
-    return {"$text": [call, head, tail], "new": tree[head : len(tree) - tail]}
+        return orjson.dumps(text)
+    return b'{"$text":[%d,%d,%d],"new":%b}' % (call, head, tail, orjson.dumps(text[head : len(text) - tail]))
 
 
-def _items(items: list[bytes], base: list[bytes], call: int) -> Tree:
+def _items(items: list[bytes], base: list[bytes], call: int) -> bytes:
     most = min(len(items), len(base))
-    head = 0
-    while head < most and items[head] == base[head]:
-        head += 1
+    head = _common(items, base, most)
     if head and items[head - 1].startswith(b'"'):
         # A flag may stand before its secret (`--api-key`, …): the two are never parted before they are looked at.
         head -= 1
-    tail = 0
-    while tail < most - head and items[-1 - tail] == base[-1 - tail]:
-        tail += 1
-    new = [orjson.Fragment(item) for item in items[head : len(items) - tail]]
-    return {"$items": [call, head, tail], "new": new} if head + tail else new
+    tail = _common_end(items, base, most - head)
+    new = b"[%b]" % b",".join(items[head : len(items) - tail])
+    return b'{"$items":[%d,%d,%d],"new":%b}' % (call, head, tail, new) if head + tail else new
 
 
-def _common(one: str, other: str, most: int) -> int:
-    """How many leading characters are the same. Comparing slices runs at memory speed."""
+def _common(one: Sequence[Any], other: Sequence[Any], most: int) -> int:
+    """How many leading characters or items are the same. Comparing slices runs at memory speed."""
     return _search(lambda low, high: one[low:high] == other[low:high], most)
 
 
-def _common_end(one: str, other: str, most: int) -> int:
+def _common_end(one: Sequence[Any], other: Sequence[Any], most: int) -> int:
     ends = len(one), len(other)
     return _search(
         lambda low, high: one[ends[0] - high : ends[0] - low] == other[ends[1] - high : ends[1] - low], most
@@ -112,7 +120,7 @@ def _common_end(one: str, other: str, most: int) -> int:
 
 
 def _search(same: Callable[[int, int], bool], most: int) -> int:
-    # In growing blocks: most that differ do so at once, and what is common runs long.
+    # In growing blocks: what is common runs long.
     low, block = 0, _SMALL
     while low < most and same(low, high := min(low + block, most)):
         low, block = high, min(block * 4, _BLOCK)

@@ -11,15 +11,22 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
+import orjson
+
 from reenact.boundary import Scope, Ticket
-from reenact.model import codec, delta
-from reenact.model.event import Cancelled, Effect, Failure, Outcome, Tree, Value
+from reenact.model import codec
+from reenact.model.event import Effect, Failure, Outcome, Tree, Value
+from reenact.model.exact import exact
+from reenact.record.question import Questions
 from reenact.redact import Redactor, StreamRedactor
 from reenact.store.writer import Writer, warn
 
-_BASES = 256
-_WORTH_SHARING = 512
-_SHORT = 1024
+# The lines that are written most, in the shape that `codec.dumps` gives them.
+_RETURNED = b'{"event":"returned","call":%d,"value":%b%b'
+_STREAM, _WHOLE = b',"stream":true,"t":%.6f}', b',"t":%.6f}'
+_CHUNK = b'{"event":"chunk","call":%d,"value":%b,"t":%.6f}'
+_TEXT = b'{"event":"chunk","call":%d,"value":{"$utf8":%b},"t":%.6f}'
+_END = b'{"event":"%b","call":%d,"t":%.6f}'
 
 
 class Recorder:
@@ -36,9 +43,7 @@ class Recorder:
         self._redactor = redactor
         self.started = perf_counter() if started is None else started
         self._numbers = itertools.count(1)
-        self._bases: dict[str, tuple[int, dict[str, delta.Arg]]] = {}
-        self._soiled: dict[str, set[str]] = {}
-        self._clean: dict[bytes, bytes] = {}
+        self._questions = Questions(redactor)
         self._streams: dict[int, StreamRedactor] = {}
         self._warned: set[str] = set()
 
@@ -60,18 +65,14 @@ class Recorder:
 
     def chunk(self, ticket: Ticket, value: Any) -> None:
         try:
-            line: dict[str, Tree] = {"event": "chunk", "call": ticket.call}
-            encoder = self._encoder()
             if isinstance(value, bytes):
-                encoder.raw = None
-                line["value"] = encoder.encode(self._stream(ticket).chunk(value))
-                line["t"] = self._now()
-                self._writer.append(codec.dumps(line))
+                self._append_chunk(ticket, self._stream(ticket).chunk(value))
                 return
-            line["value"] = encoder.encode(value)
-            line["t"] = self._now()
-            self._write(line)
-            self._note_unkept(encoder, ticket.call)
+            unkept: list[str] = []
+            line = _CHUNK % (ticket.call or 0, self._json(unkept, value), self._seconds())
+            self._writer.append(self._redactor.line(line))
+            if unkept:
+                self._note_unkept(unkept, ticket.call)
         except Exception as error:
             self._failed(error)
 
@@ -80,12 +81,10 @@ class Recorder:
             stream = self._streams.pop(ticket.call or 0, None)
             if stream is not None and (rest := stream.end()):
                 # What the last chunk left out, because it might have been the beginning of a secret.
-                value = codec.Encoder(blob=self._writer.blob).encode(rest)
-                self._writer.append(
-                    codec.dumps({"event": "chunk", "call": ticket.call, "value": value, "t": self._now()})
-                )
+                self._append_chunk(ticket, rest)
             if isinstance(how, str):
-                self._write({"event": how, "call": ticket.call, "t": self._now()})
+                # One of our own words: there is nothing to look for.
+                self._writer.append(_END % (how.encode(), ticket.call or 0, self._seconds()))
             else:
                 self._left(ticket, Failure(how))
         except Exception as error:
@@ -146,94 +145,52 @@ class Recorder:
 
     def _called(self, number: int, effect: Effect, scope: Scope, ordinal: int) -> None:
         encoder = self._encoder()
-        args = {name: delta.Arg.of(encoder.encode(value)) for name, value in effect.args.items()}
-        label = effect.label
-        line: dict[str, Tree] = {
-            "event": "called",
-            "call": number,
-            "in": scope.call,
-            "at": scope.path,
-            "kind": effect.kind,
-            "name": effect.name,
-            "n": ordinal,
-            "args": None,
-            "t": self._now(),
-        }
-        key = f"{scope.path}|{label}"
-        base, earlier = self._bases.get(key) or self._bases.get(label) or (0, {})
-        for name in self._soiled.get(label, ()):
-            if name in args:
-                args[name] = self._cleaned(name, args[name])
-        line["args"] = _against(args, earlier, base)
-        data = codec.dumps(line)
-        clean = self._redactor.line(data)
-        if clean is not data:
-            # Secrets mostly stay where they are (a header). From now on these arguments are cleaned beforehand, and
-            # shared with later calls like any other.
-            cleaned = {name: self._cleaned(name, arg) for name, arg in args.items()}
-            self._soiled.setdefault(label, set()).update(n for n in args if cleaned[n] is not args[n])
-            args = cleaned
-            line["args"] = _against(args, earlier, base)
-            data = codec.dumps(line)
-            clean = self._redactor.line(data)
-        if clean is not data:
-            # Rare, and no time to be clever: write it whole, and redact what later calls build upon.
-            line["args"] = {name: arg.whole() for name, arg in args.items()}
-            clean = self._redactor.line(codec.dumps(line))
-            args = {name: delta.Arg.of(tree) for name, tree in codec.loads(clean)["args"].items()}
-        self._writer.append(clean)
-        if len(data) > _WORTH_SHARING or base:
-            if len(self._bases) > _BASES:
-                self._bases.clear()
-            self._bases[key] = self._bases[label] = (number, args)
-        self._note_unkept(encoder, number)
-
-    def _cleaned(self, name: str, arg: delta.Arg) -> delta.Arg:
-        """An argument without its secrets; the same object where it has none. Part by part, since most parts of one
-        (the headers of a request) are those of the call before.
-        """
-        whole = arg.whole()
-        if not isinstance(whole, dict):
-            clean = self._without_secrets(name, whole)
-            return arg if clean is whole else delta.Arg.of(clean)
-        parts = {key: self._without_secrets(key, part) for key, part in whole.items()}
-        return arg if all(parts[key] is part for key, part in whole.items()) else delta.Arg.of(parts)
-
-    def _without_secrets(self, name: str, tree: Tree) -> Tree:
-        data = codec.dumps({name: tree})
-        clean = self._clean.get(data)
-        if clean is None:
-            clean = self._redactor.line(data)
-            if len(data) < _SHORT:
-                if len(self._clean) > _BASES:
-                    self._clean.clear()
-                self._clean[data] = clean
-        return tree if clean == data else next(iter(codec.loads(clean).values()))
+        line = self._questions.line(
+            effect, scope, number=number, ordinal=ordinal, now=self._seconds(), encode=encoder.encode
+        )
+        self._writer.append(line)
+        if encoder.unkept:
+            self._note_unkept(encoder.unkept, number)
 
     def _left(self, ticket: Ticket, outcome: Outcome) -> None:
-        encoder = self._encoder()
-        line: dict[str, Tree] = {"event": "", "call": ticket.call}
+        unkept: list[str] = []
         if isinstance(outcome, Value):
-            line["event"] = "returned"
-            line["value"] = encoder.encode(outcome.value)
-            if outcome.stream:
-                line["stream"] = True
+            end = _STREAM if outcome.stream else _WHOLE
+            line = _RETURNED % (ticket.call or 0, self._json(unkept, outcome.value), end % self._seconds())
+            self._writer.append(self._redactor.line(line))
+            if unkept:
+                self._note_unkept(unkept, ticket.call)
         elif isinstance(outcome, Failure):
-            line["event"] = "raised"
-            line["error"] = codec.encode_error(outcome.error, encoder)
             # What an exception drags along (a response, a frame) may be unkept; its type and text are not.
-            encoder.unkept.clear()
-        elif isinstance(outcome, Cancelled):
-            line["event"] = "cancelled"
-        line["t"] = self._now()
-        self._write(line)
-        self._note_unkept(encoder, ticket.call)
+            tree = codec.encode_error(outcome.error, self._encoder())
+            self._write({"event": "raised", "call": ticket.call, "error": tree, "t": self._now()})
+        else:
+            self._write({"event": "cancelled", "call": ticket.call, "t": self._now()})
+
+    def _json(self, unkept: list[str], value: Any) -> bytes:
+        """The JSON of any value; adds the types that it could not keep to `unkept`."""
+        data = exact(value)
+        if data is None:
+            encoder = self._encoder()
+            data = codec.dumps(encoder.encode(value))
+            unkept += encoder.unkept
+        return data
 
     def _write(self, line: dict[str, Tree]) -> None:
         self._writer.append(self._redactor.line(codec.dumps(line)))
 
     def _encoder(self) -> codec.Encoder:
         return codec.Encoder(raw=self._redactor.raw, blob=self._writer.blob)
+
+    def _append_chunk(self, ticket: Ticket, data: bytes) -> None:
+        """Write bytes that the stream's redactor has seen."""
+        call, now = ticket.call or 0, self._seconds()
+        try:
+            line = _TEXT % (call, orjson.dumps(data.decode()), now)
+        except UnicodeDecodeError:
+            tree = codec.Encoder(blob=self._writer.blob).encode(data)
+            line = _CHUNK % (call, codec.dumps(tree), now)
+        self._writer.append(line)
 
     def _stream(self, ticket: Ticket) -> StreamRedactor:
         number = ticket.call or 0
@@ -243,10 +200,13 @@ class Recorder:
         return stream
 
     def _now(self) -> float:
-        return round(perf_counter() - self.started, 6)
+        return round(self._seconds(), 6)
 
-    def _note_unkept(self, encoder: codec.Encoder, call: int | None) -> None:
-        for name in dict.fromkeys(encoder.unkept):
+    def _seconds(self) -> float:
+        return perf_counter() - self.started
+
+    def _note_unkept(self, unkept: list[str], call: int | None) -> None:
+        for name in dict.fromkeys(unkept):
             self.note("hole", f"a value of type {name} could not be kept", call=call)
             if name not in self._warned:
                 self._warned.add(name)
@@ -261,11 +221,3 @@ class Recorder:
             self.note("hole", text)
         except Exception:
             warn("and the recording could not be told so")
-
-
-def _against(args: dict[str, delta.Arg], earlier: dict[str, delta.Arg], base: int) -> dict[str, Tree]:
-    """The arguments as they are written: against those of an earlier call, as far as it had them."""
-    return {
-        name: arg.against(earlier[name], base) if name in earlier else arg.whole()
-        for name, arg in args.items()
-    }

@@ -19,8 +19,9 @@ name in a header and another in a prompt, and a replay would see a difference wh
 See docs/secrets.md for what is found, and for what is not.
 """
 
+from reenact.redact.members import is_value
 from reenact.redact.redactor import Redactor
 from reenact.redact.rules import DEFAULT_RULES, SecretRules
 from reenact.redact.stream import StreamRedactor
 
-__all__ = ["DEFAULT_RULES", "Redactor", "SecretRules", "StreamRedactor"]
+__all__ = ["DEFAULT_RULES", "Redactor", "SecretRules", "StreamRedactor", "is_value"]

@@ -52,7 +52,8 @@ class Events:
 
     def chunk(self, data: bytes) -> bytes:
         out = []
-        for line in data.splitlines(keepends=True):
+        one = b"\n" not in data and b"\r" not in data
+        for line in (data,) if one else data.splitlines(keepends=True):
             whole = self._part + line
             # An event's newline may come with the next chunk; but what ends in "}" may also be a part of a document.
             ready = line.endswith((b"\n", b"\r")) or (whole[:1] != b"{" and whole.rstrip().endswith(b"}"))

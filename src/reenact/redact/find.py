@@ -18,11 +18,14 @@ class _Marked:
 
     def __init__(self, marks: list[tuple[Mark, Look]], *, literal: bool) -> None:
         self._looks = [(look, mark.back) for mark, look in marks]
-        self._db = Database([(mark.text.encode(), mark.flags) for mark, _ in marks], literal=literal)
+        self.scan = Database([(mark.text.encode(), mark.flags) for mark, _ in marks], literal=literal).scan
 
     def find(self, data: bytes) -> list[Hit]:
+        return self.look(data, self.scan(data))
+
+    def look(self, data: bytes, marks: list[tuple[int, int]]) -> list[Hit]:
         hits: list[Hit] = []
-        for number, end in self._db.scan(data):
+        for number, end in marks:
             look, back = self._looks[number]
             hits += look(data, end - back)
         return hits
@@ -45,11 +48,13 @@ class Finder:
                 own.append((Mark(text, PREFILTER), _user(pattern)))
             else:  # hyperscan cannot even approximate it, so Python has to read everything
                 self._slow.append(pattern)
+        self._scan = self._marked.scan
         self._own = _Marked(own, literal=False) if own else None
 
     def find(self, data: bytes) -> list[Hit]:
         """All secrets in data, in no order and perhaps overlapping."""
-        hits = self._marked.find(data)
+        marks = self._scan(data)
+        hits = self._marked.look(data, marks) if marks else []
         if b"@" in data:
             hits += passwords(data)
         if self._own:

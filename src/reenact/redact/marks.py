@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import hyperscan
 
@@ -60,13 +60,13 @@ class Database:
         except IndexError:
             scratch = self._db.scratch.clone()
         marks: list[tuple[int, int]] = []
-
-        def mark(number: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            marks.append((number, end))
-
-        self._db.scan(data, match_event_handler=mark, scratch=scratch)
+        self._db.scan(data, match_event_handler=_mark, context=marks, scratch=scratch)
         self._spare.append(scratch)
         return marks
+
+
+def _mark(number: int, _start: int, end: int, _flags: int, marks: Any) -> None:
+    marks.append((number, end))
 
 
 def name_marks(names: Names) -> Iterator[Mark]:

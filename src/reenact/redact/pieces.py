@@ -49,7 +49,7 @@ class Pieces:
             return b""
         buffer, done = self._written + self._held + data, len(self._written)
         hits = self._hits(buffer, len(buffer) - len(data))
-        hold = min([len(buffer), *self._open(buffer, hits)])
+        hold = self._open(buffer, hits)
         for hit in reversed(hits):
             hold = hit.start if hit.start < hold < hit.end else hold
         hold = max(done, hold)
@@ -66,6 +66,8 @@ class Pieces:
         return out
 
     def end(self, last: bytes = b"") -> bytes:
+        if not self._held and not last:
+            return b""
         buffer, done = self._written + self._held + last, len(self._written)
         hits = self._hits(buffer, len(buffer) - len(last))
         self._written, self._held = b"", b""
@@ -87,22 +89,29 @@ class Pieces:
             hits = [h for h in hits if not h.start < seam < h.end]
         return merged(buffer, [*hits, *before, *after])
 
-    def _open(self, buffer: bytes, hits: list[Hit]) -> Iterator[int]:
-        """Where a secret may begin that is not finished at the end of the buffer."""
-        if hits and hits[-1].end == len(buffer) and not hits[-1].whole:
-            yield hits[-1].start
-        yield from _open_shapes(buffer)
-        yield from self._open_known(buffer)
+    def _open(self, buffer: bytes, hits: list[Hit]) -> int:
+        """Where a secret may begin that is not finished at the end of the buffer; that end, if none does."""
+        end = len(buffer)
+        # Nothing that is open reaches across a quote, but for a known value.
+        first = end if buffer.endswith(b'"}') and not hits else self._open_in_text(buffer, hits)
+        return min([first, *self._open_known(buffer)])
+
+    def _open_in_text(self, buffer: bytes, hits: list[Hit]) -> int:
+        end = len(buffer)
+        found = [end, *_open_shapes(buffer)]
+        if hits and hits[-1].end == end and not hits[-1].whole:
+            found.append(hits[-1].start)
         value = _OPEN_VALUE_BEHIND.match(buffer[-200:][::-1])
         if value and self._replacer.names.kind(name_behind(value)):
-            yield len(buffer) - len(value["value"])
+            found.append(end - len(value["value"]))
         scheme = buffer.rfind(b"://", -600)
         password = _OPEN_PASSWORD.match(buffer, scheme) if scheme >= 0 else None
         if password:
-            yield password.start(1)
+            found.append(password.start(1))
         pem = buffer.rfind(b"-----BEGIN", -48)
         if pem >= 0 and b"-----" not in buffer[pem + 10 :]:
-            yield pem
+            found.append(pem)
+        return min(found)
 
     def _open_known(self, buffer: bytes) -> Iterator[int]:
         for spelling, _ in self._replacer.known.spelled:
@@ -119,6 +128,8 @@ def _open_shapes(buffer: bytes) -> Iterator[int]:
     run = end - len(buffer[-4096:]) + len(buffer[-4096:].rstrip(_RUN))
     if buffer[max(0, run - 7) : run].rstrip(b" \t").lower().endswith((b"bearer", b"basic")):
         yield run
+    if run == end:
+        return
     for shape in SHAPES:
         prefix = shape.prefix.encode()
         at = buffer.find(prefix, run)

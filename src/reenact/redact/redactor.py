@@ -6,7 +6,10 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from reenact.model import codec
+from reenact.model.event import Tree
 from reenact.redact.bodies import clean_body
+from reenact.redact.members import Member, Members
 from reenact.redact.names import is_common, is_path
 from reenact.redact.replace import Replacer
 from reenact.redact.rules import DEFAULT_RULES, SecretRules
@@ -29,6 +32,11 @@ class Redactor:
         environ: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._replacer = Replacer(rules, salt)
+        self._members = Members(self.line)
+        self.patterns = bool(rules.patterns)
+        """Whether the user has patterns, which may look beyond one member of an object."""
+        self.learnt = 0
+        """How often `learn` had something new: what was found clean before then has to be looked at again."""
         self._variable = self._replacer.names.variable
         for name, value in environ.items():
             if self._variable(name) and not is_path(value) and not is_common(value):
@@ -38,12 +46,31 @@ class Redactor:
         """Replace this value wherever it stands from now on (of "Bearer xyz": xyz), if not too short."""
         scheme = _SCHEME.match(value)
         text = value[scheme.end() if scheme else 0 :].strip()
-        if len(text) >= _LEAST and not TOKEN.search(text.encode("utf-8", "surrogatepass")):
-            self._replacer.learn(text)
+        if len(text) < _LEAST or TOKEN.search(text.encode("utf-8", "surrogatepass")):
+            return
+        if self._replacer.learn(text):
+            self.learnt += 1
+            self._members.forget()
 
     def line(self, data: bytes) -> bytes:
         """One event's JSON without its secrets: the same object where there are none, JSON in any case."""
         return self._replacer.clean(data, json_=True)
+
+    def member(self, name: str, text: str) -> Member | None:
+        """A member of an object without its secrets; None for text that JSON cannot hold, and a flag."""
+        return self._members.get(name, text)
+
+    def members(self, texts: dict[str, str]) -> list[Member] | None:
+        """An object of texts (headers) member by member; None where it is none, or must be seen whole by `line`."""
+        return self._members.object(texts)
+
+    def tree(self, name: str, tree: Tree) -> Tree:
+        """The tree of an argument of that name without its secrets: as `line` would make it of that argument alone."""
+        if type(tree) is dict and (members := self._members.object(tree)) is not None:
+            return {member.name: member.text for member in members}
+        data = codec.dumps({name: tree})
+        clean = self.line(data)
+        return tree if clean is data else next(iter(codec.loads(clean).values()))
 
     def raw(self, data: bytes) -> bytes:
         """Any bytes (text, a form, JSON, binary; decompressed), without their secrets."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from reenact.redact.find import finder
 from reenact.redact.fit import fit
@@ -26,8 +26,12 @@ class Replacer:
         self._known = Known(rules.values)
         self._tokens: dict[str, str] = {}
 
-    def learn(self, value: str) -> None:
+    def learn(self, value: str) -> bool:
+        """Look for this value from now on. False where that is done already."""
+        if value in self._values:
+            return False
         self._values.add(value)
+        return True
 
     @property
     def known(self) -> Known:
@@ -49,29 +53,36 @@ class Replacer:
 
     def hits(self, data: bytes) -> list[Hit]:
         """The secrets in data in order, none overlapping, none touching a token that is there already."""
-        hits = self._finder.find(data) + self.known.find(data)
+        hits = self._finder.find(data)
+        if self._values:
+            hits += self.known.find(data)
         return merged(data, hits) if hits else hits
 
     def clean(self, data: bytes, *, json_: bool) -> bytes:
         """The data without its secrets: the same object where there are none."""
+        hits = self.hits(data)
+        if not hits:
+            return data
         # Where two secrets touch, the second is seen only when a token stands before it: hence not once, but
         # until nothing is found. So what comes out is what comes out again (and the second look costs
         # microseconds).
         for _ in range(8):
-            hits = self.hits(data)
-            if not hits:
-                break
             clean = self.cover(data, hits, json_=json_)
             if clean == data:
                 break
             data = clean
+            hits = self.hits(data)
+            if not hits:
+                break
         return data
 
     def cover(
-        self, data: bytes, hits: Iterable[Hit], *, json_: bool, start: int = 0, end: int | None = None
+        self, data: bytes, hits: Sequence[Hit], *, json_: bool, start: int = 0, end: int | None = None
     ) -> bytes:
         """data[start:end] with the hits replaced."""
         stop = len(data) if end is None else end
+        if not hits:
+            return data[start:stop]
         out: list[bytes] = []
         at = start
         for found in hits:

@@ -30,6 +30,7 @@ BUILT_IN = tuple(f"http:* args.headers.{name}" for name in VOLATILE_HEADERS)
 """The rules of `RULES` number 1."""
 
 _BOUNDARY = re.compile(r"boundary=\"?([^\";,]+)")
+_KEPT = 1024
 _TYPED = ("fields", "items", "value")
 
 
@@ -43,6 +44,7 @@ class Rules:
     def __init__(self, ignore: Iterable[str] = ()) -> None:
         self.applied: dict[str, None] = {}
         self.order = False
+        self._ignored: dict[tuple[str, str], str | None] = {}
         self._rules: list[tuple[str, re.Pattern[str], re.Pattern[str]]] = []
         for text in ignore:
             if text == "order":
@@ -53,11 +55,21 @@ class Rules:
 
     def ignores(self, label: str, path: str) -> bool:
         """Whether a rule removes that part of an effect from the comparison."""
-        for text, labels, paths in self._rules:
-            if labels.fullmatch(label) and paths.match(path):
-                self.applied[f"ignore {text}"] = None
-                return True
-        return False
+        key = (label, path)
+        if key in self._ignored:
+            rule = self._ignored[key]
+        else:
+            matching = (
+                text for text, labels, paths in self._rules if labels.fullmatch(label) and paths.match(path)
+            )
+            rule = next(matching, None)
+            if len(self._ignored) >= _KEPT:
+                self._ignored.clear()
+            # The same headers differ in every request.
+            self._ignored[key] = rule
+        if rule is not None:
+            self.applied[f"ignore {rule}"] = None
+        return rule is not None
 
 
 def _parse(text: str) -> tuple[str, re.Pattern[str], re.Pattern[str]]:
@@ -85,12 +97,24 @@ def differing(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> Itera
     """The names of the actual arguments that are not, to the letter, what was recorded."""
     for name, tree in actual.items():
         known = recorded.get(name, ABSENT)
-        if type(known) is str and type(tree) is str:
+        if (type(known) is str and type(tree) is str) or is_texts(tree):
             if known != tree:
+                yield name
+        elif type(known) is list and type(tree) is codec.Items:
+            if not tree.equals(known):
                 yield name
         # Bytes, not trees, are compared: to Python 1, 1.0 and True are equal.
         elif known is ABSENT or codec.packed(known) != codec.packed(tree):
             yield name
+
+
+def is_texts(value: Any) -> bool:
+    """Whether a value is a dict of texts (headers), which is its own tree, and whose equality means what it says."""
+    return (
+        type(value) is dict
+        and {*map(type, value.values()), *map(type, value)} == {str}
+        and "$" not in "".join(value)
+    )
 
 
 def mismatches(

@@ -13,8 +13,10 @@ import os
 import sys
 import threading
 from pathlib import Path
+from time import perf_counter
 
 _RESERVE = 4096
+_LOOK = 0.002  # seconds; a look costs as much as a small write
 
 
 class Writer:
@@ -31,6 +33,7 @@ class Writer:
         # Re-entrant: a finaliser that the garbage collector runs in between may write too.
         self._lock = threading.RLock()
         self._size = 0
+        self._looked = 0.0
         self.stopped: str | None = None
         """Why nothing more is written, once that is so."""
         self._reserve = path.with_suffix(".reserve")
@@ -44,7 +47,7 @@ class Writer:
             if self.stopped is not None:
                 return False
             try:
-                self._write(line + b"\n")
+                self._write(line)
             except OSError as error:
                 self._stop(error)
                 return False
@@ -71,6 +74,8 @@ class Writer:
         with self._lock:
             if self._fd < 0:
                 return
+            with contextlib.suppress(OSError):
+                self._look()
             self.sync()
             os.close(self._fd)
             self._fd = -1
@@ -78,13 +83,19 @@ class Writer:
             with contextlib.suppress(OSError):
                 self._reserve.unlink()
 
-    def _write(self, data: bytes) -> None:
-        written = os.write(self._fd, data)
-        if written != len(data):
+    def _write(self, line: bytes) -> None:
+        written = os.writev(self._fd, (line, b"\n"))  # one call, and no copy of the line
+        if written != len(line) + 1:
             # A short write is the disk filling up: take the torn line back, then let the rest raise.
             os.ftruncate(self._fd, self._size)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._size += written
+        if (now := perf_counter()) - self._looked > _LOOK:
+            self._looked = now
+            self._look()
+
+    def _look(self) -> None:
+        """See that the file still has a name."""
         if os.fstat(self._fd).st_nlink == 0:
             self._restore()
 

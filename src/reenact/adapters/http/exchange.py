@@ -12,7 +12,7 @@ import re
 import tempfile
 from asyncio import CancelledError
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from functools import wraps
+from functools import lru_cache, wraps
 from types import TracebackType
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -59,7 +59,7 @@ class Body:
     def __init__(self, data: bytes = b"") -> None:
         self._parts: list[bytes] = [data] if data else []
         self._file: IO[bytes] | None = None
-        self._hash = hashlib.sha256()
+        self._hash: hashlib._Hash | None = None
         self._size = len(data)
 
     @classmethod
@@ -78,6 +78,7 @@ class Body:
             self._parts.append(data)
             return
         if self._file is None:
+            self._hash = hashlib.sha256()
             self._file = tempfile.TemporaryFile(prefix="reenact-")  # noqa: SIM115 - lives as long as the request
             for earlier in self._parts:
                 self._spill(earlier)
@@ -90,6 +91,7 @@ class Body:
 
     def _spill(self, data: bytes) -> None:
         assert self._file is not None
+        assert self._hash is not None
         self._hash.update(data)
         self._file.write(data)
 
@@ -111,6 +113,7 @@ class Body:
         """What is kept of it: text where it is text (decompressed), bytes, the hash of a large one, None if empty."""
         data = self.in_memory
         if data is None:
+            assert self._hash is not None
             return {"sha256": self._hash.hexdigest(), "size": self._size}
         return plain(data, headers) if data else None
 
@@ -138,20 +141,36 @@ def plain(data: bytes, headers: dict[str, str]) -> str | bytes:
 
 def effect(method: str, url: str, headers: Iterable[tuple[str, str]], body: Body) -> Effect:
     """The question: an effect named `METHOD host[:port]/path`, its arguments all that the answer may depend on."""
-    joined: dict[str, str] = {}
-    for key, value in headers:
-        name = key.lower()
-        joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    joined = _joined(headers if isinstance(headers, list) else list(headers))
     kept = body.recorded(joined)
     args = {"method": method, "url": url, "headers": joined, "body": kept}
     return Effect("http", f"{method} {place(url)}", args, leaf=True)
 
 
+def _joined(headers: list[tuple[str, str]]) -> dict[str, str]:
+    joined = {key.lower(): value for key, value in headers}
+    if len(joined) < len(headers):
+        joined.clear()
+        for key, value in headers:
+            name = key.lower()
+            joined[name] = f"{joined[name]}, {value}" if name in joined else value
+    return joined
+
+
+@lru_cache(maxsize=256)
 def place(url: str) -> str:
     """`host[:port]/path`, the port only where it is not the scheme's own."""
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2].lower()
     return f"{host.removesuffix(_PORTS.get(parts.scheme, ':'))}{parts.path or '/'}"
+
+
+def pairs(raw: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
+    """Headers that are bytes, as text."""
+    try:
+        return [(key.decode(), value.decode()) for key, value in raw]
+    except UnicodeDecodeError:
+        return [(text(key), text(value)) for key, value in raw]
 
 
 def text(value: bytes | str | Any) -> str:
@@ -169,8 +188,8 @@ _told: set[str] = set()
 
 def upgrades(headers: Iterable[tuple[str, str]], url: str) -> bool:
     """Whether a request turns its connection into something else (a websocket), which is not recorded. Says so."""
-    for key, value in headers:
-        if len(key) == 7 and key.lower() == "upgrade":
+    for key, value in [pair for pair in headers if len(pair[0]) == 7]:
+        if key.lower() == "upgrade":
             where = place(url)
             if where not in _told:
                 _told.add(where)

@@ -12,6 +12,7 @@ from typing import Any
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.boundary import Call, begin, current, entered
+from reenact.boundary.scope import _scope
 
 
 def install(module: ModuleType) -> None:
@@ -53,7 +54,7 @@ class _Library:
         return handle_async_request
 
     def _cross(self, original: Any, transport: Any, request: Any) -> Any:
-        headers, url = _pairs(request.headers), str(request.url)
+        headers, url = exchange.pairs(request.headers.raw), str(request.url)
         if exchange.upgrades(headers, url):
             return original(transport, request)
         body = self._in_memory(request)
@@ -72,7 +73,7 @@ class _Library:
         return response
 
     async def _across(self, original: Any, transport: Any, request: Any) -> Any:
-        headers, url = _pairs(request.headers), str(request.url)
+        headers, url = exchange.pairs(request.headers.raw), str(request.url)
         if exchange.upgrades(headers, url) or not exchange.in_asyncio(url):
             return await original(transport, request)
         body = self._in_memory(request)
@@ -144,8 +145,11 @@ class _Teed:
 
     def close(self) -> None:
         self._call.close()
-        with entered(self._call.inner):
+        token = _scope.set(self._call.inner)
+        try:
             self._stream.close()
+        finally:
+            _scope.reset(token)
 
     async def aclose(self) -> None:
         self._call.close()
@@ -164,10 +168,6 @@ class _Served:
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return exchange.aserved(self._call)
-
-
-def _pairs(headers: Any) -> list[tuple[str, str]]:
-    return [(exchange.text(key), exchange.text(value)) for key, value in headers.raw]
 
 
 def _head(response: Any) -> dict[str, Any]:

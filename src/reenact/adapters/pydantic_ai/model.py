@@ -14,7 +14,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
 from pydantic_ai.usage import RequestUsage
 
-from reenact.adapters.pydantic_ai import question, wire
+from reenact.adapters.pydantic_ai import history, question, wire
 from reenact.adapters.pydantic_ai.stream import Replayed, Tee
 from reenact.boundary import Call, Scope, aperform, begin, entered
 from reenact.errors import Halt
@@ -38,6 +38,7 @@ class RecordedModel(WrapperModel):
     def __init__(self, wrapped: Model[Any], scope: Scope) -> None:
         super().__init__(wrapped)
         self._scope = scope
+        self._histories = history.of_run(scope.run)
 
     async def request(
         self,
@@ -46,7 +47,7 @@ class RecordedModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """One answer, whole."""
-        args = question.of(self.wrapped, messages, model_settings, model_request_parameters, stream=False)
+        args = self._args(messages, model_settings, model_request_parameters)
         with entered(self._scope):
             return await aperform(
                 Effect("model", self.wrapped.model_name, args, leaf=True),
@@ -61,7 +62,7 @@ class RecordedModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> RequestUsage:
         """What a request would cost, where the provider is asked for it."""
-        args = question.of(self.wrapped, messages, model_settings, model_request_parameters, stream=False)
+        args = self._args(messages, model_settings, model_request_parameters)
         with entered(self._scope):
             return await aperform(
                 Effect("model", f"{self.wrapped.model_name}:count_tokens", args, leaf=True),
@@ -74,8 +75,7 @@ class RecordedModel(WrapperModel):
     ) -> ModelResponse:
         """A shorter history, written by the model."""
         context = request_context
-        parameters = context.model_request_parameters
-        args = question.of(self.wrapped, context.messages, context.model_settings, parameters, stream=False)
+        args = self._args(context.messages, context.model_settings, context.model_request_parameters)
         args["instructions"] = instructions
         with entered(self._scope):
             return await aperform(
@@ -93,7 +93,7 @@ class RecordedModel(WrapperModel):
         run_context: RunContext[Any] | None = None,
     ) -> AsyncIterator[StreamedResponse]:
         """One answer, event by event."""
-        args = question.of(self.wrapped, messages, model_settings, model_request_parameters, stream=True)
+        args = self._args(messages, model_settings, model_request_parameters, stream=True)
         with entered(self._scope):
             call = begin(Effect("model", self.wrapped.model_name, args, leaf=True), wire.Stream())
         manager = self.wrapped.request_stream(messages, model_settings, model_request_parameters, run_context)
@@ -105,6 +105,17 @@ class RecordedModel(WrapperModel):
         else:
             async with _live(call, manager) as stream:
                 yield stream
+
+    def _args(
+        self,
+        messages: list[ModelMessage],
+        settings: ModelSettings | None,
+        parameters: ModelRequestParameters,
+        *,
+        stream: bool = False,
+    ) -> dict[str, Any]:
+        histories = self._histories
+        return question.of(self.wrapped, messages, settings, parameters, stream=stream, histories=histories)
 
 
 @asynccontextmanager

@@ -31,6 +31,7 @@ _HEAD = (
 
 _Field = tuple[str, Any, Any]
 _fields: dict[type, tuple[_Field, ...]] = {}
+_names: dict[type, frozenset[str]] = {}
 _blanks: dict[type, tuple[dict[str, Any], tuple[tuple[str, Any], ...]]] = {}
 
 
@@ -52,9 +53,7 @@ def pack(value: Any) -> Any:
         if name in _NESTED:
             item = [pack(part) for part in item] if isinstance(item, (list, tuple)) else pack(item)
         tree[name] = item
-    if isinstance(value, usage.UsageBase) and (
-        more := value.__dict__.keys() - {name for name, _, _ in fields}
-    ):
+    if isinstance(value, usage.UsageBase) and (more := value.__dict__.keys() - _names[kind]):
         # What providers count beside tokens (searches, say) are attributes, but no fields.
         tree["more"] = {name: value.__dict__[name] for name in sorted(more)}
     return tree
@@ -94,6 +93,7 @@ def _learnt(kind: type) -> tuple[_Field, ...]:
         default = field.default if factory is None else dataclasses.MISSING
         # `list[str]` as a factory makes lists too.
         found.append((field.name, default, getattr(factory, "__origin__", factory)))
+    _names[kind] = frozenset(name for name, _, _ in found)
     _fields[kind] = tuple(found)
     return _fields[kind]
 

@@ -98,7 +98,8 @@ def module_kind(namespace: dict[str, Any]) -> int:
     path = namespace.get("__file__")
     if not isinstance(path, str):
         return OWN if namespace.get("__name__") == "__main__" else LIBRARY
-    return _judged(path, namespace)
+    kind = _kinds.get(path)
+    return kind if kind is not None else _judged(path, namespace)
 
 
 def _judged(filename: str, namespace: dict[str, Any]) -> int:

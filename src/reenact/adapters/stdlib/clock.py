@@ -17,10 +17,7 @@ from collections.abc import Callable
 from types import BuiltinMethodType
 from typing import Any
 
-import _time_machine  # type: ignore[import-not-found]
-import time_machine
-
-from reenact.adapters.stdlib import callers, early
+from reenact.adapters.stdlib import callers, early, travel
 from reenact.boundary import Run, current, draw
 from reenact.store.writer import warn
 
@@ -57,7 +54,6 @@ def install() -> None:
     early.replace(time, "asctime", _asctime_of)
     if (timeit := sys.modules.get("timeit")) is not None:
         timeit.default_timer = time.perf_counter  # type: ignore[attr-defined]
-    early.rebind()
 
 
 def begin(run: Run) -> None:
@@ -80,10 +76,10 @@ def end(run: Run) -> None:
         _set_zone(_zones.pop(run))
     with _lock:
         _runs.discard(run)
-        if not _runs and traveller in time_machine.traveller_stack:
-            time_machine.traveller_stack.remove(traveller)
-            if not time_machine.traveller_stack:
-                _time_machine.unpatch()
+        if not _runs and traveller in travel.stack:
+            travel.stack.remove(traveller)
+            if not travel.stack:
+                travel.clock.unpatch()
 
 
 # -- the wall clock ------------------------------------------------------------------------------------------
@@ -112,19 +108,19 @@ traveller: Any = _Traveller()
 
 def travels() -> bool:
     """Whether the program travels in time by itself."""
-    return time_machine.traveller_stack[-1:] not in ([], [traveller])
+    return travel.stack[-1:] not in ([], [traveller])
 
 
 def _real_ns() -> int:
     try:
-        return _time_machine.original_time_ns()  # type: ignore[no-any-return]
+        return travel.clock.original_time_ns()  # type: ignore[no-any-return]
     except ValueError:
         # The last run ended in this very moment: the clock is the real one again.
         return time.time_ns()
 
 
 def _hook_wall_clock() -> None:
-    if traveller in time_machine.traveller_stack:
+    if traveller in travel.stack:
         return
     if not isinstance(dt.datetime.now, BuiltinMethodType):
         # freezegun has put a class of its own there, and patching that would crash the process.
@@ -133,8 +129,8 @@ def _hook_wall_clock() -> None:
         )
         return
     # At the bottom: where the program travels in time by itself, its own time holds.
-    time_machine.traveller_stack.insert(0, traveller)
-    _time_machine.patch()
+    travel.stack.insert(0, traveller)
+    travel.clock.patch()
 
 
 def _ctime_of(seconds: float | None = None, /) -> str:

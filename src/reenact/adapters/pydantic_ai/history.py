@@ -1,0 +1,227 @@
+"""Long histories, each message encoded once.
+
+A chat's whole history goes with every request, and most of it went with the one before. Whether a message is still
+the one that was encoded is looked at each time, for programs may change messages in place: all of its fields are
+compared with copies that were taken of them. Python does that in C, and texts by identity first: a history of 1 MB
+takes a hundred microseconds. What such a comparison does not see (the inside of containers; numbers, since to Python
+1, 1.0 and True are equal) is encoded again and compared as bytes. Only an object that says of itself that it equals a
+text is taken for that text.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from itertools import chain, zip_longest
+from operator import attrgetter
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from reenact.adapters.pydantic_ai import message as one
+from reenact.boundary import Run
+from reenact.model import codec
+
+_MOST = 32
+"""So many histories are known at once; an agent's run asks with one, or with a few."""
+
+_parts = attrgetter("parts")
+_Place = tuple[int, str]
+"""An intricate field: the index of its message or part, and its name."""
+
+
+class Histories:
+    """The histories that the requests of one recording or replay have had so far. Any thread may use it."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, _History] = {}
+        self._memory: codec.Memory = {}
+        self._lock = threading.Lock()
+
+    def encoded(self, messages: Sequence[Any]) -> codec.Items:
+        """Each message, encoded as `message.encoded` does it."""
+        if not messages:
+            return codec.Items([])
+        # A history is known again by its first message, which it holds: while it does, the id is nobody else's.
+        # Who asks with it has it alone until he is done; whoever else comes meanwhile begins anew.
+        key = id(messages[0])
+        history = self._known.pop(key, None)
+        if history is None:
+            # Many requests are the only ones of their kind: what it takes to know a history is done the second time.
+            reduce = one.Reducer()
+            data = [one.encoded(message, reduce) for message in messages]
+            items = codec.Items(data, rest=any(type(item) is not bytes for item in data), memory=self._memory)
+            history = _History(messages[0])
+        else:
+            history.become(messages)
+            items = codec.Items(history.data.copy(), rest=not history.whole, memory=self._memory)
+        with self._lock:
+            self._known[key] = history
+            if len(self._known) > _MOST:
+                del self._known[next(iter(self._known))]
+        return items
+
+
+_runs: WeakKeyDictionary[Run, Histories] = WeakKeyDictionary()
+
+
+def of_run(run: Run) -> Histories:
+    """The histories of a recording or replay under way, which its agents hand on to each other."""
+    return _runs.setdefault(run, Histories())
+
+
+class _Message:
+    """One message as it was when it was encoded: its data and the ids that were made up in it, in order.
+
+    The copies of its fields are shallow: what lies deeper is in `odd`, as (index of the part, name), the index -1
+    for the message itself, with its bytes in `odds`. `kept` is whether it can be known again by all that.
+    """
+
+    __slots__ = ("data", "fields", "ids", "kept", "kind", "odd", "odds", "part_fields", "part_kinds")
+
+    def __init__(self, message: Any, reduce: one.Reducer) -> None:
+        # The copies first: what another thread changes meanwhile is seen to have changed the next time.
+        copied = self._copied(message)
+        reduce.named.clear()
+        self.data = one.encoded(message, reduce)
+        self.ids = tuple(reduce.named.items())
+        self.kept = copied and type(self.data) is bytes
+
+    def _copied(self, message: Any) -> bool:
+        try:
+            self.kind = type(message)
+            parts = message.parts
+            self.fields = {**vars(message), "parts": tuple(parts) if type(parts) is tuple else list(parts)}
+            self.part_kinds = [type(part) for part in parts]
+            self.part_fields = [dict(vars(part)) for part in parts]
+            self.odd = [(-1, name) for name in one.intricate(message) if name != "parts"]
+            self.odd += [(index, name) for index, part in enumerate(parts) for name in one.intricate(part)]
+            self.odds = [one.verbatim(_field(message, *place)) for place in self.odd]
+        except Exception:
+            # A class of the program's own, or bytes, which have to be encoded each time.
+            return False
+        return True
+
+    def holds(self, message: Any) -> bool:
+        """Whether that message has, where it stands now, all that this one had."""
+        try:
+            parts = message.parts
+            return (
+                self.kept
+                and type(message) is self.kind
+                and vars(message) == self.fields
+                and [*map(type, parts)] == self.part_kinds
+                and [*map(vars, parts)] == self.part_fields
+                and (
+                    not self.odd or [one.verbatim(_field(message, *place)) for place in self.odd] == self.odds
+                )
+            )
+        except Exception:
+            # Something else stands there now, which cannot even be compared.
+            return False
+
+
+def _field(message: Any, index: int, name: str) -> Any:
+    return getattr(message if index < 0 else message.parts[index], name)
+
+
+class _History:
+    """The messages of one request. The fields of all of them lie side by side: thus they are compared at once.
+
+    Args:
+        first: The first message itself, held as long as this is.
+    """
+
+    def __init__(self, first: Any) -> None:
+        self.first = first
+        self._clear()
+
+    def _clear(self) -> None:
+        self.data: list[Any] = []
+        self.whole = True
+        """Whether all data are bytes."""
+        self._messages: list[_Message] = []
+        self._ids: dict[str, str] = {}
+        self._kept = True
+        self._kinds: list[type] = []
+        self._fields: list[dict[str, Any]] = []
+        self._part_kinds: list[type] = []
+        self._part_fields: list[dict[str, Any]] = []
+        self._odd: list[_Place] = []
+        self._part_odd: list[_Place] = []
+        self._odds: list[bytes] = []
+        self._part_odds: list[bytes] = []
+
+    def become(self, messages: Sequence[Any]) -> None:
+        """Follow the chat: to these messages, which mostly begin as the last ones did."""
+        if self._begins(messages):
+            reduce = one.Reducer(self._ids)
+            self._add([_Message(message, reduce) for message in messages[len(self.data) :]])
+        else:
+            reduce = one.Reducer()
+            pairs = zip_longest(self._messages[: len(messages)], messages)
+            found = [
+                known if _holds(known, message, reduce) else _Message(message, reduce)
+                for known, message in pairs
+            ]
+            self._clear()
+            self._add(found)
+        self._ids = reduce.ids
+
+    def _begins(self, messages: Sequence[Any]) -> bool:
+        """Whether messages begin with all of these, unchanged."""
+        if not self._kept or len(self.data) > len(messages):
+            return False
+        head = messages[: len(self.data)]
+        try:
+            fields = list(map(vars, head))
+            parts = list(chain.from_iterable(map(_parts, head)))
+            part_fields = list(map(vars, parts))
+            return (
+                fields == self._fields
+                and part_fields == self._part_fields
+                and list(map(type, head)) == self._kinds
+                and list(map(type, parts)) == self._part_kinds
+                and _still(fields, self._odd, self._odds)
+                and _still(part_fields, self._part_odd, self._part_odds)
+            )
+        except Exception:
+            return False
+
+    def _add(self, messages: list[_Message]) -> None:
+        self._messages += messages
+        self.data += [message.data for message in messages]
+        self.whole = self.whole and all(type(message.data) is bytes for message in messages)
+        self._kept = self._kept and all(message.kept for message in messages)
+        if not self._kept:
+            return
+        for number, message in enumerate(messages, len(self._fields)):
+            before = len(self._part_fields)
+            self._part_kinds += message.part_kinds
+            self._part_fields += message.part_fields
+            for (index, name), data in zip(message.odd, message.odds, strict=True) if message.odd else ():
+                if index < 0:
+                    self._odd.append((number, name))
+                    self._odds.append(data)
+                else:
+                    self._part_odd.append((before + index, name))
+                    self._part_odds.append(data)
+        self._kinds += [message.kind for message in messages]
+        self._fields += [message.fields for message in messages]
+
+
+def _holds(known: _Message | None, message: Any, reduce: one.Reducer) -> bool:
+    """Whether a known message stands for that one, and at its place too: generated ids have numbers there."""
+    if known is None or not known.holds(message):
+        return False
+    return not known.ids or all(reduce.name(call) == name for call, name in known.ids)
+
+
+def _still(fields: list[Any], odd: list[_Place], odds: list[bytes]) -> bool:
+    """Whether intricate fields are encoded as they were: at once, if nothing among them has to be walked through."""
+    if not odd:
+        return True
+    values = [fields[index][name] for index, name in odd]
+    together = b"[" + b",".join(odds) + b"]"
+    if b"$" not in together:
+        return one.verbatim(values) == together
+    return [one.verbatim(value) for value in values] == odds

@@ -1,0 +1,68 @@
+"""Which scope is listening, and how a task, thread or job that is started in it is named."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from contextvars import Context
+from types import FrameType
+from typing import Any
+
+from reenact.boundary import Scope, current
+
+TRANSPARENT = {
+    "pydantic_ai", "pydantic_graph", "agents", "langgraph", "langchain_core", "mcp", "openai", "anthropic",
+    "httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "sniffio",
+}  # fmt: skip
+"""Frameworks whose own tasks do not show in addresses: a recording survives their next version. Their adapters name
+what runs in parallel."""
+
+_PLUMBING = {
+    "asyncio",
+    "anyio",
+    "contextlib",
+    "concurrent",
+    "threading",
+    "reenact",
+    "functools",
+    "contextvars",
+}
+
+
+def listening() -> Scope | None:
+    """The scope of the running code, where what it does is recorded or replayed."""
+    scope = current()
+    return None if scope is None or scope.hidden else scope
+
+
+def transparent() -> bool:
+    """Whether the code that starts this task belongs to a framework."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        top = frame.f_globals.get("__name__", "").partition(".")[0]
+        if top not in _PLUMBING:
+            return top in TRANSPARENT
+        frame = frame.f_back
+    return False
+
+
+def context_of(fn: Any) -> Context | None:
+    """The context that a function is the `run` of."""
+    owner = getattr(fn, "__self__", None)
+    return owner if isinstance(owner, Context) and getattr(fn, "__name__", "") == "run" else None
+
+
+def inner_of(fn: Any, args: tuple[Any, ...]) -> Any:
+    """What a job really runs, behind `functools.partial` and `Context.run`."""
+    while isinstance(fn, functools.partial):
+        fn, args = fn.func, (*fn.args, *args)
+    return args[0] if context_of(fn) is not None and args else fn
+
+
+def name_of(code: Any) -> str:
+    """A short, stable name of what is started."""
+    while isinstance(code, functools.partial):
+        code = code.args[0] if context_of(code.func) is not None and code.args else code.func
+    inner = getattr(code, "cr_code", None) or getattr(code, "gi_code", None)
+    name = getattr(code, "__qualname__", None) or getattr(inner, "co_qualname", None) or type(code).__name__
+    return str(name).replace(".<locals>", "").replace("/", "|")

@@ -1,0 +1,66 @@
+"""Threads that wait for each other: the turnstile must know who has come to rest, and who was woken."""
+
+from __future__ import annotations
+
+import threading
+from _thread import allocate_lock
+from collections.abc import Callable
+from typing import Any
+
+from reenact.boundary import current
+
+_sleepers: dict[int, list[tuple[Any, int]]] = {}
+_sleeping = allocate_lock()
+"""Who waits for which thread or condition, in order."""
+
+
+def join(original: Callable[..., Any], thread: threading.Thread, timeout: float | None = None) -> None:
+    """`Thread.join`."""
+    _blocking(original, thread, timeout)
+
+
+def wait(original: Callable[..., Any], condition: threading.Condition, timeout: float | None = None) -> Any:
+    """`Condition.wait`."""
+    return _blocking(original, condition, timeout)
+
+
+def _blocking(original: Callable[..., Any], owner: Any, timeout: float | None) -> Any:
+    scope = current()
+    if scope is None:
+        return original(owner, timeout)
+    turnstile = scope.run.turnstile
+    sleeper = (turnstile, threading.get_ident())
+    with _sleeping:
+        _sleepers.setdefault(id(owner), []).append(sleeper)
+    turnstile.blocks()
+    try:
+        return original(owner, timeout)
+    finally:
+        with _sleeping:
+            others = _sleepers.get(id(owner), [])
+            if sleeper in others:
+                others.remove(sleeper)
+            if not others:
+                _sleepers.pop(id(owner), None)
+        turnstile.unblocks()
+
+
+def notify(original: Callable[..., Any], condition: threading.Condition, n: int = 1) -> None:
+    """`Condition.notify`."""
+    if _sleepers:
+        _wake(condition, n)
+    original(condition, n)
+
+
+def _wake(owner: Any, count: int) -> None:
+    """Whoever waits for this will go on: known at once, not only when it gets the processor."""
+    with _sleeping:
+        sleepers = _sleepers.get(id(owner), [])
+        woken, sleepers[:count] = sleepers[:count], []
+    for turnstile, thread in woken:
+        turnstile.woken(thread)
+
+
+def ended(thread: threading.Thread) -> None:
+    """Whoever has joined that thread goes on."""
+    _wake(thread, len(_sleepers))

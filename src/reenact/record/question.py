@@ -1,0 +1,165 @@
+"""How a question is written: each argument without its secrets, and only what it adds to an earlier one.
+
+Every byte is looked at once for secrets. What was looked at before (a request's headers, the name of an effect) is
+remembered; the rest is looked at as it is written, so that a long chat costs what is new in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import is_
+from typing import Any
+
+import orjson
+
+from reenact.boundary import Scope
+from reenact.model import codec
+from reenact.model.delta import Arg
+from reenact.model.event import Effect, Tree
+from reenact.model.exact import exact
+from reenact.redact import Redactor, is_value
+
+_BASES = 256
+_WORTH_SHARING = 512
+_SHORT = 256
+_ITEMS = 4096
+
+_CALLED = b'{"event":"called","call":%d,"in":%b,%b,"n":%d,"args":{'
+_END = b'},"t":%.6f}'
+
+_Args = dict[str, Arg]
+
+
+class Questions:
+    """Writes the `called` events of one recording.
+
+    Args:
+        redactor: What every byte passes before it is written.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._bases: dict[tuple[str, str] | str, tuple[int, _Args]] = {}
+        self._soiled: dict[str, set[str]] = {}
+        self._heads: dict[tuple[int, str, str, str], bytes] = {}
+        self._items: dict[bytes, bytes] = {}
+
+    def line(
+        self,
+        effect: Effect,
+        scope: Scope,
+        *,
+        number: int,
+        ordinal: int,
+        now: float,
+        encode: Callable[[Any], Tree],
+    ) -> bytes:
+        """The event of the call `number`, ready to be written. `encode` gives the tree of any value."""
+        label = effect.label
+        place = (scope.path, label)
+        base, earlier = self._bases.get(place) or self._bases.get(label) or (0, {})
+        args: _Args = {}
+        members: list[bytes] = []
+        for name, value in effect.args.items():
+            args[name], member = self._member(label, name, value, encode, (earlier.get(name), base))
+            members.append(member)
+        before = _CALLED % (number, _number(scope.call), self._head(effect, scope), ordinal)
+        line = b"".join((before, b",".join(members), _END % now))
+        if (self._redactor.patterns or any(map(is_value, args))) and self._redactor.line(line) is not line:
+            # Here a secret shows only in two arguments together.
+            whole = b",".join([_key(name) + arg.whole() for name, arg in args.items()])
+            line = self._redactor.line(b"".join((before, whole, _END % now)))
+            args = {name: Arg.of(tree) for name, tree in codec.loads(line)["args"].items()}
+        if len(line) > _WORTH_SHARING or base:
+            if len(self._bases) > _BASES:
+                self._bases.clear()
+            self._bases[place] = self._bases[label] = (number, args)
+        return line
+
+    def _head(self, effect: Effect, scope: Scope) -> bytes:
+        """Where and what: mostly as in an earlier call."""
+        key = (self._redactor.learnt, scope.path, effect.kind, effect.name)
+        head = self._heads.get(key)
+        if head is None:
+            texts = {"at": scope.path, "kind": effect.kind, "name": effect.name}
+            head = self._redactor.line(codec.dumps(texts))[1:-1]
+            if len(self._heads) >= _BASES:
+                self._heads.clear()
+            self._heads[key] = head
+        return head
+
+    def _member(
+        self, label: str, name: str, value: Any, encode: Callable[[Any], Tree], base: tuple[Arg | None, int]
+    ) -> tuple[Arg, bytes]:
+        """An argument for later calls to build upon, and what is written of it: both without secrets."""
+        if type(value) is str:
+            if len(value) < _SHORT and (member := self._redactor.member(name, value)) is not None:
+                return Arg(member.text), member.data
+            try:
+                return self._without_secrets(label, name, Arg(value), base)
+            except TypeError:  # lone surrogates
+                return self._without_secrets(label, name, Arg(data=codec.dumps(value)), base)
+        if type(value) is dict and (members := self._redactor.members(value)) is not None:
+            arg = Arg(data=b"{%b}" % b",".join([member.data for member in members]))
+            return arg, _key(name) + _against(arg, base)
+        if type(value) is list:
+            arg = Arg.of(value if exact(value) is not None else encode(value))
+        else:
+            data = exact(value)
+            arg = Arg(data=data) if data is not None else Arg.of(encode(value))
+        return self._without_secrets(label, name, arg, base)
+
+    def _without_secrets(
+        self, label: str, name: str, arg: Arg, base: tuple[Arg | None, int]
+    ) -> tuple[Arg, bytes]:
+        key = _key(name)
+        soiled = name in self._soiled.get(label, ())
+        if soiled:
+            arg = self._cleaned(key, arg)
+        member = key + _against(arg, base)
+        clean = self._redactor.line(member)
+        if clean is member:
+            return arg, member
+        if not soiled:
+            # Secrets mostly stay where they are. From now on this argument is cleaned beforehand, and shared with later
+            # calls like any other.
+            self._soiled.setdefault(label, set()).add(name)
+            return self._without_secrets(label, name, arg, base)
+        # Rare, and no time to be clever: write it whole.
+        clean = self._redactor.line(key + arg.whole())
+        return _read(clean), clean
+
+    def _cleaned(self, key: bytes, arg: Arg) -> Arg:
+        """The whole argument without its secrets; the same object where it has none."""
+        if arg.items and all(item.startswith(b"{") for item in arg.items):
+            # A chat's messages: each by itself, and once.
+            items = [self._clean_item(item) for item in arg.items]
+            return arg if all(map(is_, items, arg.items)) else Arg(items=items)
+        whole = key + arg.whole()
+        clean = self._redactor.line(whole)
+        return arg if clean is whole else _read(clean)
+
+    def _clean_item(self, item: bytes) -> bytes:
+        known = self._items.get(item)
+        if known is None:
+            if len(self._items) >= _ITEMS:
+                self._items.clear()
+            known = self._items[item] = self._redactor.line(item)
+        return known
+
+
+def _number(call: int | None) -> bytes:
+    return b"null" if call is None else b"%d" % call
+
+
+def _key(name: str) -> bytes:
+    return orjson.dumps(name) + b":"
+
+
+def _against(arg: Arg, base: tuple[Arg | None, int]) -> bytes:
+    earlier, call = base
+    return arg.whole() if earlier is None else arg.against(earlier, call)
+
+
+def _read(member: bytes) -> Arg:
+    return Arg.of(next(iter(codec.loads(b"{%b}" % member).values())))

@@ -1,0 +1,78 @@
+"""Members of an object, each cleaned once: most headers of a request are those of the request before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import orjson
+
+_MOST = 1024  # members that are kept
+_SHORT = 1024  # characters of one that is kept
+
+
+class Member(NamedTuple):
+    """A member without its secrets: as it is written (`"name":"text"`), and its two halves."""
+
+    data: bytes
+    name: str
+    text: str
+
+
+class Members:
+    """Cleans members whose values are texts, and remembers the short ones. Any thread may use it.
+
+    Looking at each member by itself finds what looking at the whole object would find, unless a text is a flag, or a
+    name is `value`: `{"name": "x-api-key", "value": "…"}` is a secret that only both together tell.
+    """
+
+    def __init__(self, clean: Callable[[bytes], bytes]) -> None:
+        self._clean = clean
+        self._known: dict[tuple[str, str], Member] = {}
+
+    def get(self, name: str, text: str) -> Member | None:
+        """The member, clean; None where it holds what JSON cannot hold (lone surrogates), or is a flag."""
+        known = self._known
+        return known.get((name, text)) or self._make(known, name, text)
+
+    def object(self, texts: dict[str, str]) -> list[Member] | None:
+        """All members of an object, clean; None where it has other values than texts, or has to be seen whole."""
+        known, members = self._known, []
+        for name, text in texts.items():
+            member = known.get((name, text)) if type(text) is str and type(name) is str else None
+            if member is None:
+                if type(text) is not str or type(name) is not str or name[:1] == "$" or is_value(name):
+                    return None
+                member = self._make(known, name, text)
+                if member is None:
+                    return None
+            members.append(member)
+        return members
+
+    def forget(self) -> None:
+        """There are more secrets now. Who is cleaning at this moment remembers it in the old place."""
+        self._known = {}
+
+    def _make(self, known: dict[tuple[str, str], Member], name: str, text: str) -> Member | None:
+        if text[:2] == "--":
+            return None  # a flag: its secret is the text that follows
+        try:
+            data = orjson.dumps({name: text})
+        except TypeError:
+            return None
+        clean = self._clean(data)
+        if clean is data:
+            member = Member(data[1:-1], name, text)
+        else:
+            ((name_, text_),) = orjson.loads(clean).items()
+            member = Member(clean[1:-1], name_, text_)
+        if len(text) < _SHORT:
+            if len(known) >= _MOST:
+                known.clear()
+            known[name, text] = member
+        return member
+
+
+def is_value(name: str) -> bool:
+    """Does a member of this name tell by the member before it what it is?"""
+    return len(name) == 5 and name.lower() == "value"
