@@ -38,7 +38,7 @@ class Change:
     """One thing that the two runs were told differently.
 
     Attributes:
-        name: What it is, in a few words: `step 7, model:gpt-4o`, or `the reads of entropy:urandom in main`.
+        name: What it is, in a few words: `step 7, model gpt-4o`, or `the reads of entropy:urandom in main`.
         step: The bad run's step, or None where it is no answer but a series of reads.
         other: The good run's step.
         alike: How alike the questions are.
@@ -120,7 +120,7 @@ def differences(bad: Recording, good: Recording, live: Collection[str] = ()) -> 
             same, news = what[0].whole == what[1].whole, what[0].news == what[1].news
             answers.append(
                 Change(
-                    f"step {steps[0][one].number}, {call.label}",
+                    f"step {steps[0][one].number}, {call.kind} {call.name.rstrip(':')}",
                     steps[0][one].number,
                     steps[1][two].number,
                     Alike.SAME if same else Alike.NEWS if news else Alike.PLACE,
@@ -136,6 +136,9 @@ def differences(bad: Recording, good: Recording, live: Collection[str] = ()) -> 
 def _reads(log: Log, other: Log) -> Iterator[Change]:
     for (path, source), values in log.draws.items():
         others = other.draws.get((path, source))
+        # Files are read live: only what tells one content from another is recorded.
+        if source.startswith("file:"):
+            continue
         if others is not None and codec.packed(others) != codec.packed(values):
             yield Change(f"the reads of {source} in {path}", reads=(path, source))
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from reenact import __version__
-from reenact.cli import keeping, present, reading, regression, running
+from reenact.cli import keeping, present, reading, regression, reproducing, running
 from reenact.errors import ReenactError
 
 UNABLE = 2
@@ -27,6 +27,7 @@ running.register(app)
 reading.register(app)
 keeping.register(app)
 regression.register(app)
+reproducing.register(app)
 
 
 def _version(asked: bool) -> None:

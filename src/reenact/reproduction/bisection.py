@@ -1,7 +1,7 @@
 """The decisive step of a failure: which of a good run's answers turns a bad one, found by running the program again.
 
     found = reenact.bisect("bad-id", "good-id", check=lambda run: "refunded" in run.stdout)
-    found.changes[0].name               # step 7, model:gpt-4o
+    found.changes[0].name               # step 7, model gpt-4o
 
 Each trial executes the program for real, in a process of its own, answered from the bad run with some of the good
 run's answers in place. Nothing is asked of the world but what is let through, and no recording is changed.
