@@ -174,6 +174,14 @@ def _shown(facts: RecordingFacts, step: Step) -> str:
 # -- the search ----------------------------------------------------------------------------------------------
 
 
+def _widening(found: Differences) -> Iterator[Sequence[Change]]:
+    """What is tried, and what is added to it where that does not turn the outcome."""
+    yield [change for change in found.answers if change.alike is not Alike.PLACE]
+    # An answer to another question: given in its place, a last answer turns most outcomes, and says nothing.
+    yield [change for change in found.answers if change.alike is Alike.PLACE]
+    yield found.reads
+
+
 class _Spent(Exception):
     """The trials are used up."""
 
@@ -181,8 +189,8 @@ class _Spent(Exception):
 def search(found: Differences, test: Test, *, trials: int) -> Found:
     """Find a smallest set of changes that makes the outcome good.
 
-    First all answers at once (and, if that is not enough, the reads too): else there is nothing to find. Then each by
-    itself, since mostly one is decisive; then ever smaller parts.
+    First all answers to equal questions at once; if that is not enough, those at equal places too, and then the reads:
+    else there is nothing to find. Then each by itself, since mostly one is decisive; then ever smaller parts.
 
     Args:
         found: What may be changed.
@@ -204,11 +212,11 @@ def search(found: Differences, test: Test, *, trials: int) -> Found:
         return known[chosen] is Result.GOOD
 
     try:
-        universe = list(found.answers)
-        if not universe or not good(universe):
-            universe += found.reads
-            if found.reads:
-                good(universe)
+        universe: list[Change] = []
+        for more in _widening(found):
+            universe += more
+            if more and good(universe):
+                break
         for change in universe[: max(1, trials // 2)]:
             if good([change]):
                 return Found((change,))
