@@ -63,7 +63,7 @@ def test_undecided_trials_lead_to_no_false_answer(wanted, data):
 
 
 def test_where_all_answers_together_turn_nothing_there_is_nothing_decisive():
-    found, seen = found_by(lambda changes: Result.BAD, 4)
+    found, seen = found_by(lambda _: Result.BAD, 4)
     assert found.changes is None
     assert not found.spent
     assert len(seen) == 5

@@ -290,25 +290,25 @@ def test_a_check_that_raises_is_told_with_its_error(runs):
 
 def test_a_check_that_says_neither_yes_nor_no_is_refused(runs):
     bad, good = runs(PLAIN, "bad", "good")
-    assert "gave 'yes'" in refused(bad, good, check=lambda run: "yes")
+    assert "gave 'yes'" in refused(bad, good, check=lambda _: "yes")
 
 
 def test_a_check_that_disagrees_with_itself_is_found_out(runs):
     bad, good = runs(PLAIN, "bad", "good")
     says = iter([False, True])
-    assert "the check is flaky" in refused(bad, good, check=lambda run: next(says))
+    assert "the check is flaky" in refused(bad, good, check=lambda _: next(says))
 
 
 def test_runs_that_are_not_what_they_are_said_to_be_are_refused(runs):
     bad, good = runs(PLAIN, "bad", "good")
     assert f"the bad run {good.id} is good" in refused(good, bad, check=lambda run: "ordered" in run.stdout)
-    assert f"the good run {good.id} is bad" in refused(bad, good, check=lambda run: False)
+    assert f"the good run {good.id} is bad" in refused(bad, good, check=lambda _: False)
 
 
 def test_two_runs_that_share_nothing_are_refused(runs):
     (bad,) = runs('print("nothing")', "bad")
     (good,) = runs(PLAIN, "good", name="other.py")
-    assert "share nothing" in refused(bad, good, check=lambda run: True)
+    assert "share nothing" in refused(bad, good, check=lambda _: True)
 
 
 def test_a_run_cannot_be_compared_with_itself(runs):
