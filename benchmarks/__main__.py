@@ -13,7 +13,18 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from benchmarks import elsewhere, first_token, idle, long_chat, recording, replay, report, search, subjects
+from benchmarks import (
+    elsewhere,
+    first_token,
+    idle,
+    long_chat,
+    recording,
+    replay,
+    report,
+    search,
+    state,
+    subjects,
+)
 from benchmarks.plan import Plan, Tell
 from benchmarks.workers import Broken
 
@@ -23,6 +34,7 @@ SECTIONS: dict[str, Callable[[Plan], report.Section]] = {
     "first-token": first_token.measure,
     "replay": replay.measure,
     "long-chat": long_chat.measure,
+    "state": state.measure,
     "elsewhere": elsewhere.measure,
     "search": search.measure,
 }

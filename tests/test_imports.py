@@ -34,7 +34,7 @@ def test_the_package_by_itself_imports_none_of_its_parts(fresh):
         import sys
         import reenact
         print(*sorted(name for name in sys.modules if name.startswith("reenact")))
-    """) == ["reenact", "reenact.record", "reenact.replay"]
+    """) == ["reenact", "reenact.fork", "reenact.record", "reenact.replay"]
 
 
 def test_a_tool_needs_neither_recorder_nor_store(fresh):

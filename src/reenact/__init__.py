@@ -12,10 +12,27 @@ from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reenact.api import effect, load, record, recorded, replay, span, tool
-    from reenact.errors import DivergenceError, RecordingError, ReenactError
+    from reenact.api import (
+        Recording,
+        aresume,
+        effect,
+        fork,
+        load,
+        record,
+        recorded,
+        replay,
+        restore,
+        resume,
+        snapshot,
+        span,
+        tool,
+        track,
+        untrack,
+    )
+    from reenact.errors import DivergenceError, ForkStopped, RecordingError, ReenactError
     from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
-    from reenact.model.recording import Recording, Step
+    from reenact.model.recording import Step
+    from reenact.model.state import State
     from reenact.redact import DEFAULT_RULES, SecretRules
     from reenact.reproduction import bisect, reproduce
     from reenact.search import Found, find
@@ -27,43 +44,55 @@ __all__ = [
     "Departure",
     "Divergence",
     "DivergenceError",
+    "ForkStopped",
     "Found",
     "Mismatch",
     "Recording",
     "RecordingError",
     "ReenactError",
     "SecretRules",
+    "State",
     "Step",
     "Verdict",
+    "aresume",
     "bisect",
     "effect",
     "find",
+    "fork",
     "load",
     "record",
     "recorded",
     "replay",
     "reproduce",
+    "restore",
+    "resume",
+    "snapshot",
     "span",
     "tool",
+    "track",
+    "untrack",
 ]
 
 # Each name is imported when it is first asked for: a program that decorates its tools, and is not recorded today,
 # needs little of all that.
 _PLACES = {
     "api.effects": ("effect", "span", "tool"),
+    "api.fork": ("Recording", "fork", "load"),
     "api.recording": ("record", "recorded"),
-    "api.replaying": ("load", "replay"),
-    "errors": ("DivergenceError", "RecordingError", "ReenactError"),
+    "api.replaying": ("replay",),
+    "api.state": ("aresume", "restore", "resume", "snapshot", "track", "untrack"),
+    "errors": ("DivergenceError", "ForkStopped", "RecordingError", "ReenactError"),
     "model.divergence": ("Departure", "Divergence", "Mismatch", "Verdict"),
-    "model.recording": ("Recording", "Step"),
-    "reproduction": ("bisect", "reproduce"),
+    "model.recording": ("Step",),
+    "model.state": ("State",),
     "redact": ("DEFAULT_RULES", "SecretRules"),
+    "reproduction": ("bisect", "reproduce"),
     "search": ("Found", "find"),
 }
 
 _FOLDERS = ("adapters", "api", "boundary", "errors", "model", "redact", "search", "store")
 
-for _verb in ("record", "replay"):
+for _verb in ("fork", "record", "replay"):
     # Verbs and folders of code. The folder takes the name when it is imported: now, and never again.
     _import(f"reenact.{_verb}")
     del globals()[_verb]

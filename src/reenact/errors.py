@@ -10,9 +10,11 @@
     ├── ProgramError                    the recorded program cannot be run again
     ├── FilterError                     a filter that does not parse                (also a ValueError)
     ├── UsageError                      arguments that do not fit together          (also a ValueError)
-    └── DivergenceError                 a replay left its recording
+    ├── DivergenceError                 a replay left its recording
+    └── ForkStopped                     a fork stopped where it needed a model that is not at hand
 
     Halt (BaseException)                carries a divergence through user code; never reaches the user
+    └── Stop                            the same for the end of a fork
 
 `Halt` is no `Exception` on purpose: agent frameworks catch `Exception` around tools and hand its text to the
 model, and HTTP clients retry on it. The edge of `replay()` turns it into a `DivergenceError`.
@@ -74,9 +76,21 @@ class DivergenceError(ReenactError):
         self.divergence = divergence
 
 
+class ForkStopped(ReenactError):
+    """A fork stopped where it was to go on live: no model at hand. What it has so far is kept, sealed as stopped."""
+
+
 class Halt(BaseException):
     """Carries a divergence through user code that catches `Exception`. Internal: never shown to a user."""
 
     def __init__(self, divergence: Divergence) -> None:
         super().__init__(str(divergence))
         self.divergence = divergence
+
+
+class Stop(Halt):
+    """Ends a fork that cannot go on. Internal, as `Halt` is."""
+
+    def __init__(self, reason: str) -> None:
+        BaseException.__init__(self, reason)
+        self.reason = reason

@@ -23,14 +23,16 @@ import orjson
 
 from reenact.adapters import stdlib
 from reenact.adapters.stdlib import processes
-from reenact.boundary import RecordingTurnstile, Run, Scope, entered
+from reenact.boundary import RecordingTurnstile, ReplayingTurnstile, Run, Scope, entered
 from reenact.boundary.scope import _scope
+from reenact.boundary.tracked import of_run
 from reenact.errors import CorruptRecording
 from reenact.model.divergence import Departure, Divergence, Verdict, merged, verdict_of, verdict_tree
 from reenact.model.event import FORMAT, RULES, Tree
 from reenact.model.recording import Log, Recording
 from reenact.plan import Plan, key
 from reenact.record.recorder import Recorder
+from reenact.record.snapshot import risky_filter
 from reenact.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.replay.mixing import Mix, Mixing
 from reenact.replay.replayer import Replayer
@@ -51,7 +53,9 @@ UNSET: Any = object()
 Ending = Callable[[int | None], None]
 
 
-def replayer_of(recording: Recording, log: Log, options: Mapping[str, Any]) -> Replayer:
+def replayer_of(
+    recording: Recording, log: Log, options: Mapping[str, Any], turnstile: ReplayingTurnstile | None = None
+) -> Replayer:
     """The replayer of one process of a recording."""
     steps = {step.call.number: step.number for step in recording if step.log is log}
     header = recording.header
@@ -61,7 +65,7 @@ def replayer_of(recording: Recording, log: Log, options: Mapping[str, Any]) -> R
     known = {name: options[name] for name in OPTIONS if name in options and name != MIX}
     if options.get(MIX):
         return Mixing(log, redactor, steps=steps, mix=_mix(recording, log, options[MIX]), **known)
-    return Replayer(log, redactor, steps=steps, **known)
+    return Replayer(log, redactor, steps=steps, turnstile=turnstile, **known)
 
 
 def _mix(recording: Recording, log: Log, words: Mapping[str, Any]) -> Mix:
@@ -150,7 +154,7 @@ class Replayed:
 
     @property
     def _replayer(self) -> Replayer:
-        handler = self._run.handler
+        handler = getattr(self._run.handler, "replayer", self._run.handler)
         assert isinstance(handler, Replayer)
         return handler
 
@@ -162,6 +166,10 @@ class Replayed:
         nested = f"{self._log.process}/record:{name}"
         self._block_begun = not any(call.scope.startswith(nested) for call in self._log.calls.values())
         return self._block_begun
+
+    def knows(self, scope: Scope, name: str) -> bool:
+        """Whether the process that is about to be started was recorded. Counts nothing."""
+        return f"{scope.path}/{name}.{scope.peek('+' + name)}" in self._log.spawned
 
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
         """Find the recorded process; an unknown one is a departure."""
@@ -289,6 +297,8 @@ class Member:
         redactor = Redactor(rules, salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ))
         now = perf_counter()
         self._recorder = Recorder(writer, redactor, started=now)
+        self._recorder.snapshots.every = plan.every or self._recorder.snapshots.every
+        self._recorder.snapshots.risky = risky_filter(plan.risky)
         self._recorder.open(
             {
                 "format": FORMAT,
@@ -339,7 +349,10 @@ class Member:
         else:
             # Forked: what refers to the parent's run is this process's from here on.
             run.handler, run.turnstile, run.lock = handler, turnstile, threading.RLock()
+            run.came, run.replaying = None, replaying
             run.root = Scope(self.plan.process, run)
+        # A file of its own begins with the whole state.
+        of_run(run).due = 0
         on_exit(self.finish)
         return run
 
@@ -351,6 +364,8 @@ class Member:
         if self._recorder is not None and isinstance(self._family, Recorded):
             self._family.finish()
             given = dict(ending or {})
+            if self.run is not None:
+                self._recorder.snapshots.finish(self.run)
             status = "error" if code or "error" in given else "ok"
             self._recorder.seal({"status": status, "exit": code, **given})
         elif self._replayer is not None and isinstance(self._family, Replayed):

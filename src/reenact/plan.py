@@ -41,6 +41,8 @@ class Plan:
         name, tags: The recording's.
         began: The recording's beginning, by `perf_counter` (one clock in all processes of a machine).
         patterns: The shapes of secrets that the user added.
+        risky: The filter of effects before which the state is kept.
+        every: After how many steps the state is looked at; 0: as always.
         options: How to replay.
         argv: The recorded command, for a replay.
         python_path: What PYTHONPATH was, to be put back.
@@ -59,6 +61,8 @@ class Plan:
     tags: tuple[str, ...] = ()
     began: float = 0.0
     patterns: tuple[str, ...] = ()
+    risky: str = ""
+    every: int = 0
     options: dict[str, Any] = field(default_factory=dict)
     python_path: str | None = None
     hash_seed: str | None = None

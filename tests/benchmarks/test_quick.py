@@ -8,7 +8,7 @@ from benchmarks.measure import Spread, Stopwatch, quantile
 from benchmarks.plan import Plan
 from benchmarks.workers import Broken, working
 
-from benchmarks import elsewhere, idle, report, server, subjects
+from benchmarks import elsewhere, idle, report, server, state, subjects
 
 QUIET = Plan(quick=True, tell=len)
 
@@ -53,6 +53,13 @@ def test_a_subject_that_fails_says_why(ours):
 def test_hooks_are_measured_idle():
     # In a worker's process, not in this one: what it patches is there to stay.
     assert callable(idle.measure)
+
+
+@pytest.mark.parametrize("agent", [state.Plain, state.Objects])
+def test_an_agent_with_a_memory_is_recorded_with_and_without_its_state(agent):
+    _, bare = state._run(agent(), 6, 10, tracked=False)
+    _, tracked = state._run(agent(), 6, 10, tracked=True)
+    assert tracked > bare + 800_000
 
 
 def test_results_of_other_suites_are_read_in(tmp_path, monkeypatch):

@@ -275,18 +275,17 @@ def _call_at(
     run = scope.run
     name = f"timer#{scope.count('timer')}"
     order = run.handler.due(scope, name)
-    if run.replaying:
-        _clocks[loop] = run.turnstile
-        handle = asyncio.TimerHandle(when, callback, args, loop, context)
-        run.turnstile.push(loop, order, handle._run, handle.cancelled, when)
-        return handle
-
     # As a plain timer would, what it calls runs in the context of whoever set it.
     due = asyncio.TimerHandle(when, callback, args, loop, context)
 
     def release() -> None:
         run.handler.fire(scope, name)
         due._run()
+
+    if run.replaying:
+        _clocks[loop] = run.turnstile
+        run.turnstile.push(loop, order, release, due.cancelled, when)
+        return due
 
     def fire() -> None:
         run.turnstile.push(loop, None, release, handle.cancelled, when)

@@ -5,26 +5,39 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reenact.api.effects import effect, span, tool
+    from reenact.api.fork import Fork, Recording, fork, load
     from reenact.api.recording import RecordingInProgress, record, recorded, substitute
-    from reenact.api.replaying import Replay, load, replay
+    from reenact.api.replaying import Replay, replay
+    from reenact.api.state import aresume, restore, resume, snapshot, track, untrack
 
 __all__ = [
+    "Fork",
+    "Recording",
     "RecordingInProgress",
     "Replay",
+    "aresume",
     "effect",
+    "fork",
     "load",
     "record",
     "recorded",
     "replay",
+    "restore",
+    "resume",
+    "snapshot",
     "span",
     "substitute",
     "tool",
+    "track",
+    "untrack",
 ]
 
 _PLACES = {
     "effects": ("effect", "span", "tool"),
     "recording": ("RecordingInProgress", "record", "recorded", "substitute"),
-    "replaying": ("Replay", "load", "replay"),
+    "fork": ("Fork", "Recording", "fork", "load"),
+    "replaying": ("Replay", "replay"),
+    "state": ("aresume", "restore", "resume", "snapshot", "track", "untrack"),
 }
 
 

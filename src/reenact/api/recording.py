@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import os
@@ -14,18 +15,20 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from reenact import adapters, boundary
 from reenact.adapters import stdlib
+from reenact.api.fork import Fork, Recording, loaded
 from reenact.api.replaying import Replay
 from reenact.api.session import UNSET, Session
-from reenact.boundary import RecordingTurnstile, Run
+from reenact.boundary import RecordingTurnstile, Run, tracked
 from reenact.boundary.scope import _scope
-from reenact.errors import DivergenceError, Halt
+from reenact.errors import DivergenceError, ForkStopped, Halt, Stop, UsageError
 from reenact.family import Recorded, Replayed
+from reenact.fork.family import Forked
 from reenact.model import codec
 from reenact.model.event import FORMAT, RULES, Tree
-from reenact.model.recording import Recording
 from reenact.plan import Plan
 from reenact.record.program import describe
 from reenact.record.recorder import Recorder
+from reenact.record.snapshot import EVERY, risky_filter
 from reenact.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.store.local import EVENTS, LocalStore, new_id
 from reenact.store.writer import Writer, warn
@@ -33,13 +36,13 @@ from reenact.store.writer import Writer, warn
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_substitute: Callable[[str, int], Replay | None] | None = None
+_substitute: Callable[[str, int], Replay | Fork | None] | None = None
 _blocks_begun: dict[str, int] = {}
 
 
-def substitute(claimed: Callable[[str, int], Replay | None]) -> None:
-    """Under `reenact replay` of a recording that a block made: `claimed` gives the replay in the place of the block of
-    that name and ordinal, or None for any other block.
+def substitute(claimed: Callable[[str, int], Replay | Fork | None]) -> None:
+    """Under `reenact replay` (or `fork`) of a recording that a block made: `claimed` gives the replay in place of the
+    block of that name and ordinal, or None for any other block.
     """
     global _substitute
     _substitute = claimed
@@ -63,6 +66,8 @@ class RecordingInProgress(Session):
         rules: SecretRules,
         entry: str,
         known_as: str = "",
+        risky: str = "",
+        every: int | None = None,
     ) -> None:
         self.name = name
         self.tags = tuple(tags)
@@ -71,11 +76,17 @@ class RecordingInProgress(Session):
         self.ending: dict[str, Tree] = {}
         self.program: dict[str, Tree] = {}
         self.plan: Plan | None = None
+        self.parent: dict[str, Tree] = {}
+        self.function: dict[str, Any] = {}
+        self._risky, self._every = risky, EVERY if every is None else every
+        self._filter = risky_filter(risky)
+        if self._every < 1:
+            raise UsageError(f"snapshot_every={every}: it is a number of steps, 1 or more")
         self._rules = rules
         self._entry = entry
         self._ordinal = 0
         self._pid = os.getpid()
-        self._replay: Replay | None = None
+        self._replay: Replay | Fork | None = None
         self._block: Replayed | None = None
         self._store = LocalStore(home)
         self.path = str(self._store.folder(self.id))
@@ -85,7 +96,7 @@ class RecordingInProgress(Session):
 
     def load(self) -> Recording:
         """What is written so far, read back."""
-        return self._store.load(self.path)
+        return loaded(self._store.load(self.path))
 
     def __repr__(self) -> str:
         return f"<recording {self.id} {self.name!r} at {self.path}>"
@@ -93,6 +104,8 @@ class RecordingInProgress(Session):
     def _begin(self) -> Run | None:
         if (scope := boundary.current()) is not None:
             family = scope.run.family
+            if isinstance(family, Forked):
+                family = family.replayed
             if isinstance(family, Replayed) and family.is_block(self.name):
                 # The very block that is being replayed: the same code, run again.
                 self._block = family
@@ -110,19 +123,22 @@ class RecordingInProgress(Session):
             return None
         salt = secrets.token_bytes(16)
         self._recorder = Recorder(writer, Redactor(self._rules, salt=salt, environ=dict(os.environ)))
+        self._recorder.snapshots.every, self._recorder.snapshots.risky = self._every, self._filter
         self._recorder.open(self._header(salt))
         self._run = Run(self._recorder, RecordingTurnstile(), replaying=False)
+        tracked.of_run(self._run)
         self._run.family = self._family = Recorded(self._run, self._recorder, self._plan())
         stdlib.begin(self._run)
         return self._run
 
-    def _replayed(self, replay: Replay | None) -> Run | None:
+    def _replayed(self, replay: Replay | Fork | None) -> Run | None:
         """Under `reenact replay` the recorded block is a replay, and the others are not recorded again."""
         if replay is None:
             return None
         self._replay = replay
+        run = replay._begin()
         self.id, self.path = replay.recording.id, replay.recording.path
-        return replay._begin()
+        return run
 
     def _plan(self) -> Plan:
         folder = str(Path(self.path).absolute())
@@ -132,7 +148,8 @@ class RecordingInProgress(Session):
             return replace(self.plan, folder=folder, began=began)
         seed = os.environ.get("PYTHONHASHSEED")
         home = str(self._store.root)
-        return Plan("record", self.id, folder, home, "", began=began, patterns=patterns, hash_seed=seed)
+        plan = Plan("record", self.id, folder, home, "", began=began, patterns=patterns, hash_seed=seed)
+        return replace(plan, risky=self._risky, every=self._every)
 
     def _open(self) -> Writer | None:
         try:
@@ -167,7 +184,16 @@ class RecordingInProgress(Session):
             "adapters": adapters.installed(),
             "salt": salt.hex(),
             "secrets": {"names": sorted(self._rules.names), "headers": sorted(self._rules.headers)},
+            **({"parent": self.parent} if self.parent else {}),
+            **self._function(),
         }
+
+    def _function(self) -> dict[str, Tree]:
+        """Which function is recorded, with which arguments: what it takes to run it again."""
+        if not self.function or self._recorder is None:
+            return {}
+        given = {name: self._recorder.encode(value) for name, value in self.function["args"].items()}
+        return {"function": {"name": self.function["name"], "args": given}}
 
     def _end(self, error: BaseException | None) -> None:
         if self._block is not None:
@@ -180,12 +206,16 @@ class RecordingInProgress(Session):
             except DivergenceError as diverged:
                 # Here it is the program that runs on, and nobody waits for a DivergenceError.
                 raise Halt(diverged.divergence) from None
+            except ForkStopped as stopped:
+                raise Stop(str(stopped)) from None
             return
         if self._recorder is None or os.getpid() != self._pid:
             # In a fork that leaves the block: it has a file of its own, which ends with the process.
             return
         if self._run is not None:
             stdlib.end(self._run)
+            self._recorder.snapshots.finish(self._run)
+            tracked.ended(self._run)
         if self._family is not None:
             self._family.finish()
         ending: dict[str, Tree] = {"status": "ok" if error is None else "error", **self.ending}
@@ -204,6 +234,8 @@ def record(
     tags: Iterable[str] = (),
     home: str | os.PathLike[str] | None = None,
     secrets: SecretRules = DEFAULT_RULES,
+    risky: str = "",
+    snapshot_every: int | None = None,
 ) -> RecordingInProgress:
     """Record what the body of a `with` (or `async with`) statement does.
 
@@ -215,8 +247,16 @@ def record(
         tags: Words to find it by.
         home: The folder to record to; by default `$REENACT_HOME`, or `.reenact` here.
         secrets: What never reaches the disk; extend `DEFAULT_RULES`.
+        risky: A filter, `"tool:cancel_*"`: before each such effect the tracked state is kept.
+        snapshot_every: After how many steps the tracked state is looked at; 5 by default.
+
+    Raises:
+        FilterError: `risky` does not parse.
+        UsageError: `risky` asks for what is known only afterwards, or `snapshot_every` is no number of steps.
     """
-    return RecordingInProgress(name, tags=tags, home=home, rules=secrets, entry="block")
+    return RecordingInProgress(
+        name, tags=tags, home=home, rules=secrets, entry="block", risky=risky, every=snapshot_every
+    )
 
 
 @overload
@@ -228,21 +268,43 @@ def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = (
     if function is None:
         return functools.partial(recorded, name=name, tags=tags)
     title = name or function.__qualname__
+    signature = inspect.signature(function)
+
+    def begun(args: Any, kwargs: Any) -> RecordingInProgress:
+        recording = record(title, tags=tags)
+        with contextlib.suppress(TypeError):
+            # Called wrongly, it says so itself.
+            recording.function = _called(function, signature.bind(*args, **kwargs))
+        return recording
 
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def arecorded(*args: Any, **kwargs: Any) -> Any:
-            async with record(title, tags=tags) as recording:
+            async with begun(args, kwargs) as recording:
                 recording.output = await function(*args, **kwargs)
                 return recording.output
 
+        arecorded._recorded = function  # type: ignore[attr-defined]
         return arecorded
 
     @functools.wraps(function)
     def srecorded(*args: Any, **kwargs: Any) -> Any:
-        with record(title, tags=tags) as recording:
+        with begun(args, kwargs) as recording:
             recording.output = function(*args, **kwargs)
             return recording.output
 
+    srecorded._recorded = function  # type: ignore[attr-defined]
     return srecorded
+
+
+def _called(function: Any, given: inspect.BoundArguments) -> dict[str, Any]:
+    """A call by which a function could be called again: its place, and its arguments by name."""
+    kinds = {name: parameter.kind for name, parameter in given.signature.parameters.items()}
+    args: dict[str, Any] = {}
+    for name, value in given.arguments.items():
+        if kinds[name] is inspect.Parameter.VAR_KEYWORD:
+            args |= value
+        else:
+            args[name] = value
+    return {"name": f"{function.__module__}:{function.__qualname__}", "args": args}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
@@ -12,13 +13,13 @@ from typing import Any
 from reenact import boundary
 from reenact.adapters import stdlib
 from reenact.api.session import UNSET, Session
-from reenact.boundary import Run
+from reenact.boundary import Run, tracked
 from reenact.debugger.breaks import Breakpoints, Breaks, Stop
 from reenact.debugger.shell import prompting
 from reenact.errors import DivergenceError, Halt, UsageError
 from reenact.family import Replayed, replayer_of
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, merged
-from reenact.model.recording import Recording
+from reenact.model.recording import VERBS, Recording
 from reenact.plan import Plan
 from reenact.replay.match import mismatches
 from reenact.replay.replayer import Inserted, Policy, Replayer
@@ -85,6 +86,7 @@ class Replay(Session):
             self._replayer.turnstile.set_pace(_Pace(log.times))
         self._run = Run(self._replayer, self._replayer.turnstile, replaying=True)
         self._run.family = self._family = Replayed(self._run, self.recording, log, self._plan())
+        tracked.of_run(self._run)
         stdlib.begin(self._run)
         if self._on_break is not None:
             Breaks(self._replayer, self.recording, self.breakpoints, self._on_break).attach()
@@ -96,6 +98,7 @@ class Replay(Session):
             return
         stdlib.end(self._run)
         self._hook.restore()
+        tracked.ended(self._run)
         self._replayer.finish(whole=error is None or self.recording.status == "error")
         if self._family is not None:
             self._family.finish()
@@ -197,3 +200,16 @@ def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None 
 def _words(value: Iterable[str]) -> tuple[str, ...]:
     # live="tool" is meant as live=["tool"], not as four letters.
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _late(place: str, name: str) -> Callable[..., Any]:
+    """A verb that is imported when it is first used."""
+
+    def verb(*args: Any, **keywords: Any) -> Any:
+        return getattr(import_module(place), name)(*args, **keywords)
+
+    return verb
+
+
+# Whoever has a recording has it from here.
+VERBS.update({name: _late("reenact.api.state", name) for name in ("restore", "resume")})

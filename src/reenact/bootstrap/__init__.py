@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +19,12 @@ from typing import Any
 from reenact import adapters, api, family
 from reenact.adapters.stdlib import seal
 from reenact.bootstrap import stdin
-from reenact.bootstrap.debuggee import OPTION, Debuggee, Line
+from reenact.bootstrap.debugged import Debugged
+from reenact.bootstrap.forking import Forking, tell
 from reenact.bootstrap.output import Output, compare
 from reenact.boundary import current, entered
 from reenact.boundary.scope import _scope
-from reenact.errors import DivergenceError, Halt, ReenactError
+from reenact.errors import DivergenceError, ForkStopped, Halt, ProgramError, ReenactError, UsageError
 from reenact.family import Member
 from reenact.model import codec
 from reenact.model.divergence import Departure, Divergence, Verdict, merged, verdict_tree
@@ -60,13 +60,17 @@ def _follow(plan: Plan) -> None:
     if plan.process == "main" and not family._reserve(plan.report, "main"):
         # The command has started a Python before this one.
         plan = plan.child("main~1")
+        if plan.mode == "fork":
+            raise ProgramError("the command starts several Pythons, and only one can be forked")
     process: _Process
     if plan.process != "main":
         process = _Joined(plan)
     elif plan.mode == "record":
         process = _Recorded(plan)
     elif load(Path(plan.folder)).header.get("entry") == "block":
-        process = _Block(plan)
+        process = _ForkedBlock(plan) if plan.mode == "fork" else _Block(plan)
+    elif plan.mode == "fork":
+        process = _Forked(plan)
     else:
         process = _Replayed(plan)
     family.on_exit(process.end)
@@ -75,7 +79,7 @@ def _follow(plan: Plan) -> None:
 
 def _give_up(plan: Plan, text: str) -> None:
     family.report(plan, failed=text)
-    if plan.mode == "replay":
+    if plan.mode != "record":
         # Never let a program that should be answered from a recording go to the world.
         os._exit(2)
     warn(f"this process is not recorded: {text}")
@@ -127,7 +131,14 @@ class _Recorded(_Process):
         stdin.install(_silent)
         super().__init__(plan)
         self._session = api.RecordingInProgress(
-            plan.name, tags=plan.tags, home=plan.home, rules=DEFAULT_RULES, entry="program", known_as=plan.id
+            plan.name,
+            tags=plan.tags,
+            home=plan.home,
+            rules=DEFAULT_RULES,
+            entry="program",
+            known_as=plan.id,
+            risky=plan.risky,
+            every=plan.every or None,
         )
         self._session.plan = plan
         self._session.program = {"hash_seed": plan.hash_seed or os.environ.get("PYTHONHASHSEED"), "tty": tty}
@@ -172,7 +183,7 @@ class _Replayed(_Process):
     def __init__(self, plan: Plan) -> None:
         self.recording = load(Path(plan.folder))
         super().__init__(plan)
-        debugged = _Debugged(plan, self.output)
+        debugged = Debugged(plan, self.output)
         tty = (self.recording.header.get("program") or {}).get("tty") or {}
         stdin.install(self.output.write, tty=bool(tty.get("stdin")))
         self.session = _replay(self.recording, plan)
@@ -212,7 +223,7 @@ class _Block(_Process):
         self.recording = load(Path(plan.folder))
         super().__init__(plan)
         self.session: api.Replay | None = None
-        self._debugged = _Debugged(plan, self.output)
+        self._debugged = Debugged(plan, self.output)
         self._outside: list[Divergence] = []
         family.report(plan)
         adapters.install()
@@ -260,7 +271,7 @@ class _Block(_Process):
 class _Claimed(api.Replay):
     """The replay in the place of a block."""
 
-    def __init__(self, recording: Recording, plan: Plan, debugged: _Debugged) -> None:
+    def __init__(self, recording: Recording, plan: Plan, debugged: Debugged) -> None:
         super().__init__(recording, _options(plan), plan.options.get("pace", "fast"))
         self._debugged = debugged
 
@@ -271,33 +282,54 @@ class _Claimed(api.Replay):
         return run
 
 
-class _Debugged:
-    """The program under the debugger, where the plan says so; without one it does nothing."""
+class _Forked(_Process):
+    """The first Python of a command that is forked."""
 
-    def __init__(self, plan: Plan, output: Output) -> None:
-        path = plan.options.get(OPTION)
-        self._line = Line.to(path) if path else None
-        self._begun = self._line.hear() if self._line is not None else {}
-        self._output = output
-        self._debuggee: Debuggee | None = None
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self.session = Forking(plan, _Watch(None).halted)
+        tty = (self.session.parent.header.get("program") or {}).get("tty") or {}
+        stdin.install(self.output.write, tty=bool(tty.get("stdin")))
+        self.session.__enter__()
+        family.report(plan, path=self.session.path)
 
-    def attach(self, session: api.Replay) -> Callable[[int | None, Verdict], None]:
-        """Let the debugger look on. What is returned is to be called with the end."""
-        if self._line is not None:
+    def end(self, code: int | None) -> None:
+        status, error = self.status(code)
+        _scope.set(None)
+        how = "error" if error is not None or status else "ok"
+        self.session.ending = {**self.ending(status), "status": how}
+        with suppress(DivergenceError, ForkStopped):
+            self.session._end(error)
+        tell(self.plan, self.session, self.session.ended, status)
 
-            def moved(known: int) -> None:
-                family.moved(known)
-                session._pid = self._output.pid = os.getpid()
 
-            replayer, recording = session.replayer, session.recording
-            self._debuggee = Debuggee(self._line, self._begun, replayer, recording, moved)
-            self._debuggee.attach()
-        return self.ended
+class _ForkedBlock(_Block):
+    """A program of which one `record()` block is forked; until that is live, the rest reaches no network."""
 
-    def ended(self, status: int | None, verdict: Verdict) -> None:
-        """The program is over."""
-        if self._debuggee is not None:
-            self._debuggee.ended(status, verdict)
+    _fork: Forking | None = None
+
+    def _claimed(self, name: str, ordinal: int) -> Any:
+        header = self.recording.header
+        known = self.recording.name, int(header.get("ordinal") or 0)
+        if self._fork is not None or (name, ordinal) != known:
+            return None
+        self._fork = Forking(self.plan, _Watch(None).halted)
+        return self._fork
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self._fork is None or not self._fork.live:
+            super()._hear(event, arguments)
+
+    def end(self, code: int | None) -> None:
+        status, _ = self.status(code)
+        found = self._fork.ended if self._fork is not None else None
+        if self._fork is None:
+            found = UsageError(
+                f"the program ended without coming to its block record({self.recording.name!r})"
+            )
+        if self._outside:
+            found = DivergenceError(self._outside[0])
+        tell(self.plan, self._fork, found, status)
 
 
 class _Watch:

@@ -18,12 +18,18 @@ from reenact.boundary.call import (
     stream,
 )
 from reenact.boundary.scope import Family, Run, Scope, current, entered, span
-from reenact.boundary.turnstile import RecordingTurnstile, ReplayingTurnstile, Turnstile
+from reenact.boundary.turnstile import (
+    ForkingTurnstile,
+    RecordingTurnstile,
+    ReplayingTurnstile,
+    Turnstile,
+)
 
 __all__ = [
     "Answer",
     "Call",
     "Family",
+    "ForkingTurnstile",
     "Handler",
     "RecordingTurnstile",
     "ReplayingTurnstile",

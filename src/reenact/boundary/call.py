@@ -9,6 +9,7 @@ from __future__ import annotations
 from asyncio import CancelledError, _get_running_loop
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from reenact.boundary.scope import Scope, _scope
@@ -244,33 +245,35 @@ class Call:
         answer = self._recorded()
         if isinstance(answer.outcome, Cancelled):
             raise self.scope.run.handler.stuck(answer)
-        self.scope.run.turnstile.pass_sync(answer.order, None)
+        self.scope.run.turnstile.pass_sync(answer.order, self._telling(answer, None))
         return self._deliver(answer)
 
     async def aserve(self) -> Any:
         """`serve`, awaiting the turn. A recorded cancellation never answers: whoever cancelled it does so again."""
         answer = self._recorded()
         if isinstance(answer.outcome, Cancelled):
-            await self.scope.run.turnstile.hang(lambda: self.scope.run.handler.stuck(answer))
-        await self.scope.run.turnstile.pass_async(answer.order, None)
+            await self._hang(answer, self.scope.run.handler.stuck)
+        await self.scope.run.turnstile.pass_async(answer.order, self._telling(answer, None))
         return self._deliver(answer)
 
     def pieces(self) -> Iterator[Any]:
         """The recorded chunks, in turn, and the recorded end."""
-        answer, turnstile = self._recorded(), self.scope.run.turnstile
-        for piece in answer.pieces:
-            turnstile.pass_sync(piece.order, None)
+        answer, turnstile, came = self._recorded(), self.scope.run.turnstile, self.scope.run.came
+        for place, piece in enumerate(answer.pieces):
+            turnstile.pass_sync(piece.order, None if came is None else partial(came, answer, place))
             yield self.wire.load(piece.value)
-        end = answer.end_order if answer.end_order is not None else answer.cut
+        end, told = self._end_of(answer)
         if end is not None:
-            turnstile.pass_sync(end, None)
+            turnstile.pass_sync(end, told)
+        elif told is not None:
+            told()
         self._finish(answer)
 
     async def apieces(self) -> AsyncIterator[Any]:
         """`pieces`, awaiting each turn."""
-        answer, turnstile = self._recorded(), self.scope.run.turnstile
-        for piece in answer.pieces:
-            await turnstile.pass_async(piece.order, None)
+        answer, turnstile, came = self._recorded(), self.scope.run.turnstile, self.scope.run.came
+        for place, piece in enumerate(answer.pieces):
+            await turnstile.pass_async(piece.order, None if came is None else partial(came, answer, place))
             yield self.wire.load(piece.value)
         await self._afinish(answer)
 
@@ -284,7 +287,11 @@ class Call:
             return False
         piece = answer.pieces[self.served]
 
+        told = self._telling(answer, self.served)
+
         def release() -> None:
+            if told is not None:
+                told()
             self.served += 1
             deliver(self.wire.load(piece.value))
 
@@ -301,11 +308,33 @@ class Call:
         assert self.answer is not None
         return self.answer
 
+    def _telling(self, answer: Answer, piece: int | None) -> Callable[[], None] | None:
+        """What to do in the turn of a recorded outcome (None), chunk (its number) or end (their count)."""
+        came = self.scope.run.came
+        return None if came is None else partial(came, answer, piece)
+
+    def _end_of(self, answer: Answer) -> tuple[int | None, Callable[[], None] | None]:
+        end = answer.end_order if answer.end_order is not None else answer.cut
+        return end, self._telling(answer, len(answer.pieces))
+
+    async def _hang(self, answer: Answer, stuck: Callable[[Answer], BaseException]) -> None:
+        """Wait for the recorded cancellation."""
+        try:
+            await self.scope.run.turnstile.hang(lambda: stuck(answer))
+        except CancelledError:
+            whole = isinstance(answer.outcome, Cancelled)
+            told = self._telling(answer, None if whole else len(answer.pieces))
+            if told is not None:
+                told()
+            raise
+
     def _pass(self, outcome: Outcome) -> None:
         handler, ticket, turnstile = self._live()
         if not (isinstance(outcome, Value) and outcome.stream):
             turnstile.live_ends()
         turnstile.pass_sync(ticket.order, lambda: handler.leave(ticket, outcome))
+        if self.scope.run.halt is not None:
+            raise self.scope.run.halt
 
     async def _apass(self, outcome: Outcome) -> None:
         handler, ticket, turnstile = self._live()
@@ -324,6 +353,8 @@ class Call:
             if not told:
                 handler.leave(ticket, Cancelled())
             raise
+        if self.scope.run.halt is not None:
+            raise self.scope.run.halt
 
     async def _astop(self, how: BaseException | None) -> None:
         try:
@@ -350,10 +381,12 @@ class Call:
     async def _afinish(self, answer: Answer) -> None:
         turnstile = self.scope.run.turnstile
         if answer.end == "cancelled":
-            await turnstile.hang(lambda: self.scope.run.handler.read_on(answer))
-        end = answer.end_order if answer.end_order is not None else answer.cut
+            await self._hang(answer, self.scope.run.handler.read_on)
+        end, told = self._end_of(answer)
         if end is not None:
-            await turnstile.pass_async(end, None)
+            await turnstile.pass_async(end, told)
+        elif told is not None:
+            told()
         self._finish(answer)
 
     def _finish(self, answer: Answer) -> None:

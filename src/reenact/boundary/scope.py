@@ -7,13 +7,14 @@ scheduled first. Ordinals count per kind and name: one more log line that reads 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from reenact.boundary.call import Handler
+    from reenact.boundary.call import Answer, Handler
+    from reenact.boundary.tracked import Tracked
     from reenact.boundary.turnstile import Turnstile
 
 _scope: ContextVar[Scope | None] = ContextVar("reenact_scope", default=None)
@@ -42,9 +43,21 @@ class Family(Protocol):
 
 
 class Run:
-    """One recording or replay under way: who answers, and in which order outcomes reach the program."""
+    """One recording, replay or fork under way: who answers, and in which order outcomes reach the program.
 
-    __slots__ = ("__weakref__", "family", "handler", "lock", "replaying", "root", "turnstile")
+    Attributes:
+        replaying: Whether a recording answers; a fork sets it to false where it goes live.
+        forked: Whether this is a fork: what it has read from its parent holds, live or not.
+        came: Told of each recorded outcome, chunk and end that is let through, in its turn, where the handler asks
+            for that (a fork writes them down).
+        halt: Raised behind the next live outcome, where the handler wants the program to end there.
+        model: The language model to ask in the place of the program's, in live calls, or None.
+    """
+
+    __slots__ = (
+        "__weakref__", "came", "family", "forked", "halt", "handler", "lock", "model", "replaying", "root", "tracked",
+        "turnstile",
+    )  # fmt: skip
 
     def __init__(
         self, handler: Handler, turnstile: Turnstile, *, replaying: bool, root: str = "main"
@@ -52,9 +65,14 @@ class Run:
         self.handler = handler
         self.turnstile = turnstile
         self.replaying = replaying
+        self.forked = False
+        self.came: Callable[[Answer, int | None], None] | None = getattr(handler, "came", None)
+        self.halt: BaseException | None = None
+        self.model: str | None = None
         self.lock = threading.RLock()
         self.root = Scope(root, self)
         self.family: Family | None = None
+        self.tracked: Tracked | None = None
 
 
 class Scope:
@@ -93,6 +111,10 @@ class Scope:
             ordinal = self._ordinals.get(label, 0)
             self._ordinals[label] = ordinal + 1
         return ordinal
+
+    def peek(self, label: str) -> int:
+        """What `count` would give."""
+        return self._ordinals.get(label, 0)
 
     def child(self, name: str) -> Scope:
         """The scope of a task, thread or job that is started here."""

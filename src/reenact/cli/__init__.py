@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from reenact import __version__
-from reenact.cli import keeping, present, reading, regression, reproducing, running
+from reenact.cli import forking, keeping, present, reading, regression, reproducing, running
 from reenact.errors import ReenactError
 
 UNABLE = 2
@@ -24,6 +24,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 running.register(app)
+forking.register(app)
 reading.register(app)
 keeping.register(app)
 regression.register(app)
@@ -48,6 +49,7 @@ def reenact(
     [bold]reenact list[/bold]                        what there is
     [bold]reenact show last[/bold]                   the run as a conversation
     [bold]reenact replay last[/bold]                 run it again, offline and exactly
+    [bold]reenact fork last --at 7[/bold]            again up to step 7, and live from there
     """
 
 

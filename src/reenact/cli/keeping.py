@@ -15,7 +15,7 @@ from reenact.cli import present
 from reenact.cli.reading import Home, Json, Ref, ids
 from reenact.errors import ReenactError, UsageError
 from reenact.model.summary import Summary
-from reenact.store import bundle
+from reenact.store import bundle, shared
 from reenact.store.index import Index
 from reenact.store.local import LocalStore
 
@@ -126,7 +126,9 @@ def prune(
     older_than: Annotated[
         str, typer.Option(help="Only those last written before: 30d, 12h, 2w.", show_default=False)
     ] = "",
-    status: Annotated[str, typer.Option(help="Only ok, error, unsealed or broken.", show_default=False)] = "",
+    status: Annotated[
+        str, typer.Option(help="Only ok, error, stopped, unsealed or broken.", show_default=False)
+    ] = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")
     ] = False,
@@ -136,8 +138,8 @@ def prune(
     """Delete old recordings: all but the newest, or all from before some time."""
     if keep is None and not older_than:
         raise UsageError("say which to delete: --keep 100, --older-than 30d, or both")
-    if status not in ("", "ok", "error", "unsealed", "broken"):
-        raise UsageError(f"--status {status}: it is one of ok, error, unsealed, broken")
+    if status not in ("", "ok", "error", "stopped", "unsealed", "broken"):
+        raise UsageError(f"--status {status}: it is one of ok, error, stopped, unsealed, broken")
     store = LocalStore(home)
     lines = Index(store).summaries()
     chosen = lines[keep or 0 :]
@@ -185,8 +187,13 @@ def _agreed(chosen: list[Summary], *, yes: bool) -> bool:
 
 
 def _remove(store: LocalStore, chosen: list[Summary]) -> None:
+    kept = shared.detach(store.recordings, [line.id for line in chosen])
+    if kept:
+        present.say(
+            f"made whole before, as {'it shares' if len(kept) == 1 else 'they share'} lines: {', '.join(kept)}"
+        )
     with present.progress("deleting") as report:
         for number, line in enumerate(chosen):
             report(number, len(chosen))
-            store.remove(store.folder(line.id))
+            store.remove(store.folder(line.id), detached=True)
     present.say(f"deleted {present.many(len(chosen), 'recording')}")

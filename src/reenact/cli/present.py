@@ -26,7 +26,7 @@ Column = tuple[str, bool, list[Text]]
 
 _TEXTS = {"name", "model", "tags", "found in"}
 _LEAST = 9
-_STATUS = {"ok": "green", "error": "red", "unsealed": "yellow", "broken": "bold red"}
+_STATUS = {"ok": "green", "error": "red", "stopped": "yellow", "unsealed": "yellow", "broken": "bold red"}
 # A recorded text may hold escape sequences, which would recolour, overwrite or even type into this terminal.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 

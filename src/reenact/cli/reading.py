@@ -11,13 +11,15 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from reenact.cli import present, shape
+from reenact.cli import forking, present, shape
+from reenact.cli import state as states
 from reenact.cli.transcript import Page, tell, tell_step
 from reenact.errors import UsageError
 from reenact.model.facts import RecordingFacts
 from reenact.model.filter import Filter
 from reenact.model.recording import Recording
 from reenact.model.summary import Summary, summarise
+from reenact.store import shared
 from reenact.store.index import Hit, Index
 from reenact.store.local import EVENTS, LocalStore
 
@@ -70,9 +72,14 @@ def list_(
         list[str] | None,
         typer.Option(help="Only with this tag; may be given several times.", show_default=False),
     ] = None,
-    status: Annotated[str, typer.Option(help="Only ok, error, unsealed or broken.", show_default=False)] = "",
+    status: Annotated[
+        str, typer.Option(help="Only ok, error, stopped, unsealed or broken.", show_default=False)
+    ] = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many, the newest first.")] = 30,
     all: Annotated[bool, typer.Option("--all", "-a", help="All of them.")] = False,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="Forks under the recordings that they come from.")
+    ] = False,
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -81,8 +88,8 @@ def list_(
     A filter finds those in which some step is as it says: [bold]reenact list 'tool:cancel_order and error'[/bold].
     `reenact list` says "found in" which steps. docs/filters.md has the language.
     """
-    if status and status not in ("ok", "error", "unsealed", "broken"):
-        raise UsageError(f"--status {status}: it is one of ok, error, unsealed, broken")
+    if status and status not in ("ok", "error", "stopped", "unsealed", "broken"):
+        raise UsageError(f"--status {status}: it is one of ok, error, stopped, unsealed, broken")
     wanted = Filter(" ".join(filter or ()))
     index = Index(LocalStore(home))
     with present.progress("reading new recordings") as report:
@@ -95,8 +102,13 @@ def list_(
         there = {line.id for line in meant}
         hits = [hit for hit in index.search(wanted) if hit.summary.id in there]
     shown = hits if all else hits[:limit]
+    origins = {}
+    if json or tree:
+        origins = shared.origins(index.store.recordings, [hit.summary.id for hit in shown])
     if json:
-        present.dump([shape.listed(hit) for hit in shown])
+        present.dump([shape.listed(hit, origins.get(hit.summary.id)) for hit in shown])
+    elif shown and tree:
+        present.out().print(forking.drawn([hit.summary for hit in shown], origins))
     elif shown:
         steps = {hit.summary.id: hit.steps for hit in shown if wanted.about_steps}
         table = present.listed(
@@ -144,6 +156,9 @@ def show(
     raw: Annotated[
         bool, typer.Option("--raw", help="The events as they are stored, one JSON object per line.")
     ] = False,
+    state: Annotated[
+        bool, typer.Option("--state", help="The tracked state as STEP was asked, or at the end.")
+    ] = False,
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -157,6 +172,13 @@ def show(
     wanted = Filter(filter)
     facts = RecordingFacts(_load(home, path))
     within = _chosen(step, facts.recording)
+    if state:
+        found = facts.recording.state(states.number_of(step))
+        if json:
+            present.dump(states.as_json(facts.recording, found))
+        else:
+            states.tell_state(Page(present.out(), full=full), facts.recording, found)
+        return
     chosen: Sequence[int] = (
         [number for number in facts.where(wanted) if number in within] if filter else within
     )
@@ -221,7 +243,11 @@ def _head(page: Page, facts: RecordingFacts) -> None:
     page.line(Text(" · ".join(part for part in parts if part), "dim"))
     if line.tags:
         page.line(Text(present.one_line(" ".join(f"#{tag}" for tag in line.tags)), "magenta"))
+    if (said := shared.origin(recording.header)) is not None:
+        page.line(Text(f"{said.how or 'child'} of {said.id}, step {said.step}", "cyan"))
     _origin(page, recording)
+    if reason := (recording.logs[0].sealed or {}).get("reason"):
+        page.block("stopped", str(reason), 0, "yellow")
     if line.problem:
         page.block("ended with", line.problem, 0, "red")
     if recording.status == "unsealed":

@@ -20,6 +20,7 @@ from reenact import launch
 from reenact.cli.verdict import panel
 from reenact.errors import ReenactError
 from reenact.model.divergence import verdict_tree
+from reenact.record.snapshot import EVERY
 from reenact.store.local import LocalStore
 
 FAITHFUL, DIVERGED, UNABLE = 0, 1, 2
@@ -59,6 +60,16 @@ def record(
     tag: Annotated[
         list[str] | None, typer.Option(help="A word to find it by; may be given several times.")
     ] = None,
+    *,
+    risky: Annotated[
+        str,
+        typer.Option(
+            metavar="FILTER", help="Keep the tracked state before each such effect: 'tool:cancel_*'."
+        ),
+    ] = "",
+    snapshot_every: Annotated[
+        int, typer.Option(min=1, help="Look at the tracked state after so many steps.", metavar="N")
+    ] = EVERY,
     home: Home = None,
 ) -> None:
     """Run a program and record it. It need not know of Reenact.
@@ -66,7 +77,9 @@ def record(
     [bold]reenact record -- python agent.py "Cancel my order"[/bold]
     """
     with _one_line():
-        done = launch.record(_given(command), name=name, tags=tuple(tag or ()), home=home)
+        done = launch.record(
+            _given(command), name=name, tags=tuple(tag or ()), home=home, risky=risky, every=snapshot_every
+        )
     recording = done.recording
     if recording is None:
         _say(f"nothing was recorded: {done.failed}")

@@ -17,12 +17,14 @@ from reenact.model.facts import RecordingFacts, StepFacts
 from reenact.model.plain import plain
 from reenact.model.reading import Message
 from reenact.model.summary import Summary, summarise
+from reenact.store import shared
 from reenact.store.index import Hit
+from reenact.store.shared import Origin
 
 
-def listed(hit: Hit) -> dict[str, Any]:
+def listed(hit: Hit, origin: Origin | None = None) -> dict[str, Any]:
     """One entry of `list --json`."""
-    found = _line(hit.summary)
+    found = _line(hit.summary) | ({"parent": asdict(origin)} if origin is not None else {})
     return {**found, "found_in": list(hit.steps)} if hit.steps else found
 
 
@@ -52,6 +54,7 @@ def recording(facts: RecordingFacts, chosen: Collection[int]) -> dict[str, Any]:
     sealed = found.logs[0].sealed or {}
     return {
         **_line(line),
+        "parent": found.header.get("parent"),
         "notes": list(found.notes),
         "program": found.header.get("program"),
         "source": plain(found.header.get("source")),
@@ -116,7 +119,8 @@ def stored(path: Path, first: str) -> Iterator[list[bytes]]:
                 yield _lines(archive.read(name))
         return
     for file in sorted(path.glob("events*.jsonl"), key=lambda file: (file.name != first, file.name)):
-        yield _lines(file.read_bytes())
+        data = file.read_bytes()
+        yield _lines(shared.whole(data, path) if file.name == first else data)
 
 
 def _lines(data: bytes) -> list[bytes]:

@@ -13,8 +13,12 @@ from typing import Any
 
 from reenact.model import codec, delta
 from reenact.model.event import Event, Tree
+from reenact.model.state import State, state_at
 
 _KEPT = 32
+
+VERBS: dict[str, Callable[..., Any]] = {}
+"""What a recording can do that takes living objects: filled in by the layers that know them."""
 
 
 @dataclass(slots=True)
@@ -112,6 +116,8 @@ class Log:
         self.fired_within: list[tuple[int | None, int]] = []
         self.notes: list[Mapping[str, Tree]] = []
         self.spawned: dict[str, Mapping[str, Tree]] = {}
+        self.snapshots: dict[str, list[Mapping[str, Tree]]] = {}
+        self.states: dict[tuple[str, int], Tree] = {}
         self.times: list[float] = []
         self.last = 0.0
         self._whole: dict[int, dict[str, Tree]] = {}
@@ -181,6 +187,9 @@ class Log:
 
     def _on_spawned(self, data: Mapping[str, Tree]) -> None:
         self.spawned[data["process"]] = data
+
+    def _on_snapshot(self, data: Mapping[str, Tree]) -> None:
+        self.snapshots.setdefault(data["name"], []).append(data)
 
     def _on_noted(self, data: Mapping[str, Tree]) -> None:
         self.notes.append(data)
@@ -343,6 +352,26 @@ class Recording:
                 f"recording {self.id} has no step {number}: its steps go from 1 to {len(self.steps)}"
             )
         return self.steps[number - 1]
+
+    def state(self, step: int | None = None) -> State:
+        """The declared state as it was when a step was asked, as far as snapshots tell; without a step, at the end.
+        `state.of(name)` says as of when each value is. Raises LookupError where there is no such step.
+        """
+        return state_at(self, step)
+
+    def restore(self, step: int | None = None, *names: str) -> State:
+        """Put the state of a step back into the living objects that are tracked by the same names; returns what was
+        put back. `reenact.restore` says more.
+        """
+        return VERBS["restore"](self, step, *names)  # type: ignore[no-any-return]
+
+    def resume(
+        self, step: int | None = None, program: Callable[..., Any] | None = None, /, **changes: Any
+    ) -> Recording:
+        """Run a program again from a step's state, with other parameters, as a new recording. `reenact.resume` says
+        more.
+        """
+        return VERBS["resume"](self, step, program, **changes)  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)

@@ -6,7 +6,7 @@ remembered; the rest is looked at as it is written, so that a long chat costs wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import is_
 from typing import Any
 
@@ -75,6 +75,11 @@ class Questions:
                 self._bases.clear()
             self._bases[place] = self._bases[label] = (number, args)
         return line
+
+    def build_on(self, number: int, scope: str, label: str, args: Mapping[str, Tree]) -> None:
+        """Later arguments are written against those of a call that the recording has already (a fork's)."""
+        known = number, {name: Arg.of(tree) for name, tree in args.items()}
+        self._bases[scope, label] = self._bases[label] = known
 
     def _head(self, effect: Effect, scope: Scope) -> bytes:
         """Where and what: mostly as in an earlier call."""

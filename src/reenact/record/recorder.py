@@ -7,7 +7,7 @@ that does not serialise leaves a hole that says so, and a bug of ours a warning.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -17,7 +17,9 @@ from reenact.boundary import Scope, Ticket
 from reenact.model import codec
 from reenact.model.event import Effect, Failure, Outcome, Tree, Value
 from reenact.model.exact import exact
+from reenact.model.patch import clean_by
 from reenact.record.question import Questions
+from reenact.record.snapshot import Snapshots
 from reenact.redact import Redactor, StreamRedactor
 from reenact.store.writer import Writer, warn
 
@@ -36,22 +38,30 @@ class Recorder:
         writer: Where the events go.
         redactor: What every line passes before it is written.
         started: The value of `perf_counter` at the recording's beginning; times are written relative to it.
+        first: The number of the first call.
     """
 
-    def __init__(self, writer: Writer, redactor: Redactor, *, started: float | None = None) -> None:
+    def __init__(
+        self, writer: Writer, redactor: Redactor, *, started: float | None = None, first: int = 1
+    ) -> None:
         self._writer = writer
         self._redactor = redactor
         self.started = perf_counter() if started is None else started
-        self._numbers = itertools.count(1)
+        self._numbers = itertools.count(first)
         self._questions = Questions(redactor)
         self._streams: dict[int, StreamRedactor] = {}
         self._warned: set[str] = set()
+        self.snapshots = Snapshots(self._stamped, self._encoder, clean_by(redactor.line), self._hole)
 
     # -- the handler -----------------------------------------------------------------------------------------
 
     def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Ticket:
         number = next(self._numbers)
         try:
+            tracked = scope.run.tracked
+            if tracked is not None and (number >= tracked.due or self.snapshots.risky is not None):
+                self.snapshots.before(number, effect, scope)
+            self.snapshots.last = number
             self._called(number, effect, scope, ordinal)
         except Exception as error:
             self._failed(error)
@@ -137,6 +147,10 @@ class Recorder:
         self._write({"event": "sealed", **ending, "t": self._now()})
         self._writer.close()
 
+    def build_on(self, number: int, scope: str, label: str, args: Mapping[str, Tree]) -> None:
+        """Write the arguments of later calls against those of a call that the recording has already (a fork's)."""
+        self._questions.build_on(number, scope, label, args)
+
     def encode(self, value: Any) -> Tree:
         """A value as it would be recorded (the run's output, its arguments)."""
         return self._encoder().encode(value)
@@ -178,6 +192,12 @@ class Recorder:
 
     def _write(self, line: dict[str, Tree]) -> None:
         self._writer.append(self._redactor.line(codec.dumps(line)))
+
+    def _stamped(self, line: dict[str, Tree]) -> None:
+        self._write({**line, "t": self._now()})
+
+    def _hole(self, text: str) -> None:
+        self.note("hole", text)
 
     def _encoder(self) -> codec.Encoder:
         return codec.Encoder(raw=self._redactor.raw, blob=self._writer.blob)

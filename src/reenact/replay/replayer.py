@@ -45,6 +45,7 @@ class Replayer:
         policy: What a departure does: `raise` stops there; `realign` names it and keeps every other call with its own
             answer; `live` names it and answers everything after it live.
         inserted: Under `realign`, whether a call without a counterpart is refused or answered live.
+        turnstile: A turnstile of another kind (a fork's).
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Replayer:
         ignore: Iterable[str] = (),
         policy: Policy = "raise",
         inserted: Inserted = "refuse",
+        turnstile: ReplayingTurnstile | None = None,
     ) -> None:
         for name, value, known in (
             ("on_divergence", policy, ("raise", "realign", "live")),
@@ -64,7 +66,7 @@ class Replayer:
         ):
             if value not in known:
                 raise UsageError(f"{name}={value!r} is not one of {', '.join(map(repr, known))}")
-        self.turnstile = ReplayingTurnstile(len(log.times))
+        self.turnstile = turnstile or ReplayingTurnstile(len(log.times))
         self.rules = match.Rules(ignore)
         self.cursor = Cursor(log, self.rules)
         self.divergences: list[Divergence] = []
@@ -401,6 +403,10 @@ class Replayer:
         self._show(divergence, question)
         if self._policy == "live":
             self.go_live()
+
+    def lenient(self) -> None:
+        """From here on a departure is no error: the world answers behind it."""
+        self._policy = "live"
 
     def go_live(self) -> None:
         """From here on the world answers."""

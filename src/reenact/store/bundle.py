@@ -16,8 +16,10 @@ import os
 import re
 import secrets
 import shutil
+import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ import orjson
 
 from reenact.errors import CorruptRecording, FutureFormat, NotARecording, RecordingError, UsageError
 from reenact.model.event import FORMAT
+from reenact.store import shared
 from reenact.store.local import EVENTS, SUFFIX, UNREADABLE, LocalStore, load
 
 MANIFEST = "manifest.json"
@@ -64,13 +67,28 @@ def export(
         raise UsageError(f"{target} exists; --force replaces it")
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
-        _write(source, part, recording.id, recording.name, progress)
+        with _complete(source) as folder:
+            _write(folder, part, recording.id, recording.name, progress)
         part.replace(target)
     except OSError as error:
         raise UsageError(f"{target} cannot be written: {error.strerror or error}") from None
     finally:
         part.unlink(missing_ok=True)
     return target
+
+
+@contextmanager
+def _complete(source: Path) -> Iterator[Path]:
+    """A recording's folder; of a fork, one that holds all that it shares with its parent."""
+    if not shared.shares(source):
+        yield source
+        return
+    with tempfile.TemporaryDirectory(prefix="reenact-") as name:
+        folder = Path(name)
+        shutil.copytree(source, folder, dirs_exist_ok=True)
+        (folder / EVENTS).unlink()
+        shared.flatten(source, folder)
+        yield folder
 
 
 def _write(source: Path, part: Path, id: str, name: str, progress: Progress | None) -> None:

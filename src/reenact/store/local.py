@@ -29,9 +29,10 @@ from reenact.errors import (
 )
 from reenact.model.event import FORMAT, Event
 from reenact.model.recording import Log, Recording
+from reenact.store import shared
 
+EVENTS = shared.EVENTS
 SUFFIX = ".reenact"
-EVENTS = "events.jsonl"
 UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -122,11 +123,13 @@ class LocalStore:
         """Read one recording."""
         return load(self.find(ref))
 
-    def remove(self, ref: str | os.PathLike[str]) -> str:
-        """Delete one recording and its blobs; returns its id."""
+    def remove(self, ref: str | os.PathLike[str], *, detached: bool = False) -> str:
+        """Delete one recording and its blobs; returns its id. Forks of it are made whole before, unless they are."""
         path = self.find(ref)
         if path.parent != self.recordings:
             raise NotARecording(f"{path} lies outside the store; delete it as a file")
+        if not detached:
+            shared.detach(self.recordings, [path.name])
         shutil.rmtree(path)
         return path.name
 
@@ -139,6 +142,8 @@ def load(path: Path) -> Recording:
     logs = []
     for name in _process_files(os.listdir(path)):
         data = (path / name).read_bytes()
+        if name == EVENTS:
+            data = shared.whole(data, path)
         logs.append(Log(read_events(data, f"{path / name}", torn), _Blobs(path)))
     if not logs or not logs[0].opened:
         raise NotARecording(
@@ -180,6 +185,10 @@ def _event(line: bytes, number: int, where: str) -> Event:
         ) from None
     if number == 1:
         _check_format(data, where)
+    if kind == "same":
+        raise CorruptRecording(
+            f"{where}, line {number}: it shares this line with its parent, which is not here"
+        )
     return Event(kind, data, number)
 
 
@@ -235,12 +244,15 @@ class _Blobs:
 
     def __call__(self, address: str) -> bytes:
         digest = address.removeprefix("sha256:")
-        try:
-            return (self._folder / "blobs" / digest[:2] / digest).read_bytes()
-        except OSError:
-            raise CorruptRecording(
-                f"{self._folder}: blob {address[:19]}… is missing; restore the folder's `blobs`"
-            ) from None
+        place = Path("blobs", digest[:2], digest)
+        for folder in (self._folder, *shared.ancestors(self._folder)):
+            try:
+                return (folder / place).read_bytes()
+            except OSError:
+                continue
+        raise CorruptRecording(
+            f"{self._folder}: blob {address[:19]}… is missing; restore the folder's `blobs`"
+        )
 
 
 class _ZippedBlobs:

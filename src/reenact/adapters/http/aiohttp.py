@@ -74,6 +74,7 @@ class _Crossing:
             return await handler(request)
         if call.answer is not None:
             return await _replayed(request, call, await call.aserve())
+        exchange.keeps_model(call, "aiohttp")
         async with exchange.alive(call):
             response = await handler(request)
         try:

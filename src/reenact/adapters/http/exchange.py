@@ -17,11 +17,15 @@ from types import TracebackType
 from typing import IO, Any
 from urllib.parse import urlsplit
 
+import orjson
+
 from reenact.adapters.http import coding
 from reenact.boundary import Call
 from reenact.boundary.scope import _scope
 from reenact.errors import Halt, ReenactError
 from reenact.model.event import Effect
+from reenact.model.plain import parsed
+from reenact.model.reading import asks_model
 from reenact.store.writer import warn
 
 LARGE = 10_000_000
@@ -155,6 +159,24 @@ def _joined(headers: list[tuple[str, str]]) -> dict[str, str]:
             name = key.lower()
             joined[name] = f"{joined[name]}, {value}" if name in joined else value
     return joined
+
+
+def another_model(call: Call, body: Body) -> bytes | None:
+    """The body to send where a fork asks another model than the program does, or None to send what was given."""
+    model, data = call.scope.run.model, body.in_memory
+    if model is None or data is None or not asks_model(call.effect.kind, call.effect.name):
+        return None
+    asked = parsed(data)
+    if not isinstance(asked, dict) or "model" not in asked:
+        warn(f"{call.effect.name} keeps its model: its body names none")
+        return None
+    return orjson.dumps({**asked, "model": model})
+
+
+def keeps_model(call: Call, library: str) -> None:
+    """Say that a fork cannot ask another model through this library."""
+    if call.scope.run.model is not None and asks_model(call.effect.kind, call.effect.name):
+        warn(f"{call.effect.name} keeps its model: --model reaches httpx and Pydantic AI, and not {library}")
 
 
 @lru_cache(maxsize=256)

@@ -56,6 +56,8 @@ class _Request:
 
     def begin(self, body: exchange.Body) -> Call | None:
         self.call = begin(exchange.effect(self.method, self.url, self.headers, body), Coding())
+        if self.call is not None and self.call.answer is None:
+            exchange.keeps_model(self.call, "http.client")
         return self.call
 
     def begin_by_hand(self) -> Call | None:

@@ -66,6 +66,7 @@ class _Library:
             return original(transport, request)
         if call.answer is not None:
             return self._response(call.serve(), call)
+        self._redirected(call, request, body)
         with exchange.live(call):
             response = original(transport, request)
         call.returned(_head(response), stream=True)
@@ -87,6 +88,7 @@ class _Library:
             return await original(transport, request)
         if call.answer is not None:
             return self._response(await call.aserve(), call)
+        self._redirected(call, request, body)
         async with exchange.alive(call):
             response = await original(transport, request)
         stream = response.stream = self.teed(call, response.stream)
@@ -103,6 +105,14 @@ class _Library:
             return None
         data = b"".join(stream)
         return exchange.Body(data) if len(data) <= exchange.LARGE else exchange.Body.of([data])
+
+    def _redirected(self, call: Call, request: Any, body: exchange.Body) -> None:
+        """In a fork, ask the model that its user named."""
+        other = exchange.another_model(call, body)
+        if other is not None:
+            request.stream = self.module.ByteStream(other)
+            request.headers["content-length"] = str(len(other))
+            request.headers.pop("transfer-encoding", None)
 
     def _response(self, head: Any, call: Call) -> Any:
         extensions = {"http_version": head["version"].encode("ascii")}

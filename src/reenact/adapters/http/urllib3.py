@@ -91,6 +91,7 @@ class _Library:
         if call.answer is not None:
             response = self._replayed(call, args)
         else:
+            exchange.keeps_model(call, "urllib3")
             with exchange.live(call):
                 response = _attempt(original, args, prepare)
             _tee(response, call)

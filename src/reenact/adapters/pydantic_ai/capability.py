@@ -11,6 +11,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.tools import RunContext
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 
+from reenact.adapters.pydantic_ai import state
 from reenact.adapters.pydantic_ai.model import RecordedModel
 from reenact.boundary import Scope, aperform, entered
 from reenact.model.event import Effect
@@ -37,7 +38,7 @@ class FlightRecorder(AbstractCapability[Any]):
         name = getattr(ctx.agent, "name", None) or "agent"
         # A span of the scope that started the run, not of the framework's task that has come to wrap it.
         self.scope = self.scope.span(f"agent:{name}")
-        with entered(self.scope):
+        with entered(self.scope), state.tracked(ctx.deps, self.scope):
             return await handler()  # type: ignore[no-any-return]
 
     def get_wrapper_model(self, model: Model[Any]) -> Model[Any]:

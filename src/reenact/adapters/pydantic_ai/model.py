@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from asyncio import CancelledError
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models import Model, ModelRequestContext, ModelRequestParameters, StreamedResponse
+from pydantic_ai.models import (
+    Model,
+    ModelRequestContext,
+    ModelRequestParameters,
+    StreamedResponse,
+    infer_model,
+)
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
@@ -17,7 +24,7 @@ from pydantic_ai.usage import RequestUsage
 from reenact.adapters.pydantic_ai import history, question, wire
 from reenact.adapters.pydantic_ai.stream import Replayed, Tee
 from reenact.boundary import Call, Scope, aperform, begin, entered
-from reenact.errors import Halt
+from reenact.errors import Halt, UsageError
 from reenact.model.event import Effect
 from reenact.store.writer import warn
 
@@ -40,6 +47,12 @@ class RecordedModel(WrapperModel):
         self._scope = scope
         self._histories = history.of_run(scope.run)
 
+    @property
+    def _asked(self) -> Model[Any]:
+        """The model that answers live: in a fork perhaps another one."""
+        other = self._scope.run.model
+        return self.wrapped if other is None else _another(self.wrapped, other)
+
     async def request(
         self,
         messages: list[ModelMessage],
@@ -51,7 +64,7 @@ class RecordedModel(WrapperModel):
         with entered(self._scope):
             return await aperform(
                 Effect("model", self.wrapped.model_name, args, leaf=True),
-                lambda: self.wrapped.request(messages, model_settings, model_request_parameters),
+                lambda: self._asked.request(messages, model_settings, model_request_parameters),
                 _WHOLE,
             )
 
@@ -66,7 +79,7 @@ class RecordedModel(WrapperModel):
         with entered(self._scope):
             return await aperform(
                 Effect("model", f"{self.wrapped.model_name}:count_tokens", args, leaf=True),
-                lambda: self.wrapped.count_tokens(messages, model_settings, model_request_parameters),
+                lambda: self._asked.count_tokens(messages, model_settings, model_request_parameters),
                 _WHOLE,
             )
 
@@ -80,7 +93,7 @@ class RecordedModel(WrapperModel):
         with entered(self._scope):
             return await aperform(
                 Effect("model", f"{self.wrapped.model_name}:compact_messages", args, leaf=True),
-                lambda: self.wrapped.compact_messages(request_context, instructions=instructions),
+                lambda: self._asked.compact_messages(request_context, instructions=instructions),
                 _WHOLE,
             )
 
@@ -96,7 +109,7 @@ class RecordedModel(WrapperModel):
         args = self._args(messages, model_settings, model_request_parameters, stream=True)
         with entered(self._scope):
             call = begin(Effect("model", self.wrapped.model_name, args, leaf=True), wire.Stream())
-        manager = self.wrapped.request_stream(messages, model_settings, model_request_parameters, run_context)
+        manager = self._asked.request_stream(messages, model_settings, model_request_parameters, run_context)
         if call is None:
             async with manager as stream:
                 yield stream
@@ -116,6 +129,23 @@ class RecordedModel(WrapperModel):
     ) -> dict[str, Any]:
         histories = self._histories
         return question.of(self.wrapped, messages, settings, parameters, stream=stream, histories=histories)
+
+
+def _another(model: Model[Any], name: str) -> Model[Any]:
+    """The model that a name means: with its provider (`openai:gpt-5`), or another one of the same."""
+    if ":" in name:
+        return infer_model(name)
+    other = copy.copy(model)
+    if isinstance(other, WrapperModel):
+        other.wrapped = _another(other.wrapped, name)
+    elif "_model_name" in vars(other):
+        vars(other).pop("profile", None)
+        other._model_name = name  # type: ignore[attr-defined]
+    else:
+        raise UsageError(
+            f"--model {name}: a {type(model).__name__} has no name; give a provider too: openai:gpt-5"
+        )
+    return other
 
 
 @asynccontextmanager

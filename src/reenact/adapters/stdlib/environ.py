@@ -93,7 +93,7 @@ def _value(run: Run, key: str) -> str | None:
         known = _known.setdefault(run, {})
         if key not in known:
             known[key] = _drawn(run, key)
-        return known[key] if run.replaying else _live(key)
+        return known[key] if run.replaying or run.forked else _live(key)
 
 
 def _drawn(run: Run, key: str) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
@@ -20,7 +20,9 @@ from reenact.model.reading.call import Asked, Message, ModelCall, Reader, ToolCa
 from reenact.model.reading.growing import Memory
 from reenact.model.reading.price import cost
 from reenact.model.reading.text import content, counted, events
-from reenact.model.recording import CallRecord, Log
+
+if TYPE_CHECKING:
+    from reenact.model.recording import CallRecord, Log
 
 __all__ = [
     "Message",
@@ -30,6 +32,7 @@ __all__ = [
     "Usage",
     "add_reader",
     "arguments",
+    "asks_model",
     "cost",
     "read",
     "request",
@@ -102,6 +105,13 @@ def arguments(log: Log, call: CallRecord) -> dict[str, Any]:
 def request(log: Log, body: Any) -> Any:
     """What the JSON text of an HTTP request says, or the text where it is none; nothing of it may be changed."""
     return _memory(log).request(body)
+
+
+def asks_model(kind: str, name: str) -> bool:
+    """Whether an effect of that kind and name asks a language model."""
+    return kind == "model" or (
+        kind == "http" and name.startswith("POST ") and name.rstrip("/").endswith(_PATHS)
+    )
 
 
 def add_reader(reader: Reader, kind: str) -> None:

@@ -124,3 +124,20 @@ def read(model: str, args: dict[str, Any], reply: Any) -> ModelCall:
         tools=tuple(tool if isinstance(tool, str) else str(tool.get("name") or "") for tool in tools),
         streamed=bool(args.get("stream")),
     )
+
+
+_IN_HISTORY = ("model_name", "provider_name", "provider_details", "provider_response_id", "state")
+
+
+def in_history(reply: dict[str, Any]) -> dict[str, Any]:
+    """An answer as the adapter records it, in the form in which later requests have it among their messages."""
+    parts = []
+    for part in reply["parts"]:
+        kind = _kind(part)
+        own = {name: item for name, item in part.items() if name != "type"} if kind else part
+        parts.append({**own, "part_kind": kind} if kind else part)
+    return {
+        "parts": parts,
+        **{name: reply[name] for name in _IN_HISTORY if name in reply},
+        "kind": "response",
+    }

@@ -1,338 +1,21 @@
-"""In which order outcomes reach the program.
-
-Values alone do not make a replay: code whose next prompt depends on which tool came first needs the order too. So
-every wake-up from outside (an outcome, a chunk, a timer, an executor's job) passes here one at a time, in recording
-and replay alike. In an event loop the next one passes only when the loop is quiet, so that what one sets off has run
-before the next begins. Between threads the next one waits, briefly and within bounds, until the thread that was
-last let through has reached the boundary again, blocks, or ends.
-
-Recording must not disturb: nothing waits longer than `GRACE` there, and a loop that is never quiet is not waited
-for. Replaying releases in the recorded order; what the program no longer does is passed over as soon as nobody is
-left who could still do it.
-"""
+"""The turnstile of a replay: outcomes pass in their recorded order, on a virtual clock."""
 
 from __future__ import annotations
 
 import asyncio
-import heapq
-import itertools
-import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import Context
 from threading import get_ident
 from time import monotonic
-from typing import Protocol, cast
-from weakref import WeakKeyDictionary
+from typing import cast
 
-GRACE = 0.01
-"""Seconds that a recording lets one thread wait for another to reach its next boundary."""
-
-PATIENCE = 0.5
-"""Seconds after which a replay passes over an outcome that does not come although somebody might still bring it."""
+from reenact.boundary.turnstile.protocol import PATIENCE
+from reenact.boundary.turnstile.pump import _Base, _call_at, _Entry, _Pump, _wait
 
 _SETTLING = 0.2
 _LOOK = 0.02
-_SPINS = 32
 _UNRECORDED = 1 << 60
-
-_wait = threading.Condition.wait
-# The real ones, whatever is patched later: the turnstile itself runs on real time.
-_call_at = asyncio.base_events.BaseEventLoop.call_at
-
-
-def real_time() -> float:
-    """The clock of event loops as it really is, whatever an adapter puts in its place for the program."""
-    return monotonic()
-
-
-class Turnstile(Protocol):
-    """What the shells ask of either turnstile."""
-
-    def settle(self) -> None:
-        """The running thread has reached the boundary, blocks, or ends."""
-
-    def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
-        """Block until it is this outcome's turn; `write` records it there and then."""
-
-    async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
-        """Wait in the event loop until it is this outcome's turn."""
-
-    def push(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        order: int | None,
-        release: Callable[[], None],
-        given_up: Callable[[], bool],
-        when: float | None = None,
-    ) -> None:
-        """Queue a wake-up of the loop (a timer with its time, a job with time 0): `release` runs in its turn."""
-
-    def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
-        """Wait for a cancellation that the recording has seen."""
-
-    def live_begins(self) -> None:
-        """A real call goes out."""
-
-    def live_ends(self) -> None:
-        """A real call is over."""
-
-    def thread_started(self) -> None:
-        """The running thread starts another, or hands a job to a pool."""
-
-    def thread_begins(self) -> None:
-        """The running thread, started before, takes up the program's code."""
-
-    def thread_ends(self) -> None:
-        """The running thread is done with the program's code."""
-
-    def blocks(self) -> None:
-        """The running thread is about to wait for another one."""
-
-    def unblocks(self) -> None:
-        """The running thread goes on."""
-
-    def woken(self, thread: int) -> None:
-        """A blocked thread has been woken by this one, and will go on."""
-
-    def job_done(self) -> None:
-        """An executor's job has returned; its loop will hear of it."""
-
-    def job_passed(self) -> None:
-        """The loop has heard of a finished job."""
-
-    def rests(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The loop will wait for other threads: see when it is quiet."""
-
-
-class _Pump:
-    """Releases the queued wake-ups of one event loop, one at a time, while the loop is quiet."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, may_release: Callable[[_Entry], bool]) -> None:
-        self.loop = loop
-        self.may_release = may_release
-        self.queue: list[tuple[float, int, _Entry]] = []
-        self.idle: Callable[[], None] = lambda: None
-        self.rest: Callable[[], None] = lambda: None
-        self._active = False
-        self._spins = 0
-        self._count = itertools.count()
-        # Released code must not inherit the scope of whoever happened to queue first.
-        self._context = Context()
-
-    @property
-    def quiet(self) -> bool:
-        """Whether nothing is queued here, and the loop has nothing to run but what runs now."""
-        return not (self.queue or self._active or getattr(self.loop, "_ready", True))
-
-    def push(self, priority: float, entry: _Entry) -> None:
-        heapq.heappush(self.queue, (priority, next(self._count), entry))
-        self.wake()
-
-    def wake(self) -> None:
-        if not self._active:
-            self._active = True
-            self.loop.call_soon(self._run, context=self._context)
-
-    def wake_from_thread(self) -> None:
-        with suppress(RuntimeError):
-            # It may be closed by now: then nobody waits in it.
-            self.loop.call_soon_threadsafe(self.wake, context=Context())
-
-    def _run(self) -> None:
-        ready = getattr(self.loop, "_ready", None)
-        if ready and self._spins < _SPINS:
-            self._spins += 1
-            self.loop.call_soon(self._run, context=self._context)
-            return
-        self._spins = 0
-        self.idle()
-        while self.queue and self.queue[0][2].given_up():
-            heapq.heappop(self.queue)
-        if not self.queue or not self.may_release(self.queue[0][2]):
-            self._active = False
-            if not self.queue and not getattr(self.loop, "_stopping", False):
-                # A loop that stops hands its thread back to the program, which is no rest.
-                self.rest()
-            return
-        entry = heapq.heappop(self.queue)[2]
-        try:
-            entry.release()
-        finally:
-            # Whatever one of them raises, the others go on.
-            self.loop.call_soon(self._run, context=self._context)
-
-
-class _Entry:
-    """One queued wake-up."""
-
-    __slots__ = ("given_up", "order", "release", "when")
-
-    def __init__(
-        self,
-        order: int | None,
-        release: Callable[[], None],
-        given_up: Callable[[], bool],
-        when: float | None = None,
-    ) -> None:
-        self.order = order
-        self.release = release
-        self.given_up = given_up
-        self.when = when
-
-
-class _Base:
-    """What both turnstiles share: the loops' pumps."""
-
-    def __init__(self) -> None:
-        self._cond = threading.Condition()
-        self._pumps: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump] = WeakKeyDictionary()
-
-    def _pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
-        pump = self._pumps.get(loop)
-        if pump is None:
-            pump = self._pumps[loop] = _Pump(loop, self._may_release)
-            pump.idle, pump.rest = self._idle, self.blocks
-        return pump
-
-    def _may_release(self, entry: _Entry) -> bool:
-        raise NotImplementedError
-
-    def _passes_at_once(self, order: int | None) -> bool:
-        raise NotImplementedError
-
-    def _idle(self) -> None:
-        raise NotImplementedError
-
-    def blocks(self) -> None:
-        raise NotImplementedError
-
-    async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
-        loop = asyncio.get_running_loop()
-        if self._pump(loop).quiet and self._passes_at_once(order):
-            # It would be the next one anyhow: spare the loop a turn.
-            if write is not None:
-                write()
-            return
-        turn = loop.create_future()
-
-        def release() -> None:
-            if write is not None:
-                write()
-            turn.set_result(None)
-
-        self.push(loop, order, release, turn.done)
-        await turn
-
-    def push(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        order: int | None,
-        release: Callable[[], None],
-        given_up: Callable[[], bool],
-        when: float | None = None,
-    ) -> None:
-        raise NotImplementedError
-
-
-class RecordingTurnstile(_Base):
-    """Lets outcomes through as they come, one at a time, so that their order is the order of what they set off."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._running: set[int] = set()
-        self._threaded = False
-        self.uncertain = 0
-        """How often another thread had still not come to rest after `GRACE`: the order is uncertain there."""
-
-    def settle(self) -> None:
-        if self._running:
-            with self._cond:
-                self._running.discard(get_ident())
-                self._cond.notify_all()
-
-    def _idle(self) -> None:
-        self.settle()
-
-    def _others_run(self) -> bool:
-        """Whether a thread other than this one was let through and has not settled. Call with the lock held."""
-        return len(self._running) > 1 or (bool(self._running) and get_ident() not in self._running)
-
-    def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
-        with self._cond:
-            if self._others_run():
-                self._await_others()
-            if write is not None:
-                write()
-            self._running.add(get_ident())
-
-    def push(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        order: int | None,
-        release: Callable[[], None],
-        given_up: Callable[[], bool],
-        when: float | None = None,
-    ) -> None:
-        self._pump(loop).push(0, _Entry(order, release, given_up, when))
-
-    def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
-        raise AssertionError("nothing is cancelled beforehand in a recording")
-
-    def live_begins(self) -> None: ...
-
-    def live_ends(self) -> None: ...
-
-    def thread_started(self) -> None:
-        self._threaded = True
-        self._runs()
-
-    def thread_begins(self) -> None: ...
-
-    def unblocks(self) -> None:
-        self._runs()
-
-    def woken(self, thread: int) -> None:
-        with self._cond:
-            self._running.add(thread)
-
-    def job_done(self) -> None: ...
-
-    def job_passed(self) -> None: ...
-
-    def rests(self, loop: asyncio.AbstractEventLoop) -> None: ...
-
-    def _runs(self) -> None:
-        """This thread goes on now, though no outcome has let it through: the next one waits for it too."""
-        with self._cond:
-            self._running.add(get_ident())
-        loop = asyncio._get_running_loop()
-        if loop is not None:
-            self._pump(loop).wake()
-
-    def thread_ends(self) -> None:
-        self.settle()
-
-    def blocks(self) -> None:
-        self.settle()
-
-    def _may_release(self, entry: _Entry) -> bool:
-        with self._cond:
-            if self._others_run():
-                self._await_others()
-            self._running.add(get_ident())
-        return True
-
-    def _passes_at_once(self, order: int | None) -> bool:
-        # With threads about, the others must see that this one runs, and when it has come to rest.
-        return not self._threaded
-
-    def _await_others(self) -> None:
-        until = monotonic() + GRACE
-        while self._others_run() and (left := until - monotonic()) > 0:
-            _wait(self._cond, left)
-        self.uncertain += self._others_run()
-        self._running.clear()
 
 
 class ReplayingTurnstile(_Base):
@@ -506,7 +189,7 @@ class ReplayingTurnstile(_Base):
         me = get_ident()
         self._waiting[me] = order
         try:
-            while self._paused or not self._open:
+            while self._paused or not self._released(order):
                 if self._paused:
                     _wait(self._cond, _LOOK)
                     continue
@@ -524,6 +207,10 @@ class ReplayingTurnstile(_Base):
                 _wait(self._cond, _LOOK)
         finally:
             self._waiting.pop(me, None)
+
+    def _released(self, order: int) -> bool:
+        """Whether nobody waits for turns any longer."""
+        return self._open
 
     def rest(self) -> None:
         """Wait, within bounds, until no other thread runs: what has not been asked by then waits for an outcome."""

@@ -26,6 +26,7 @@ from reenact.errors import ProgramError, RecordingError, UsageError
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, merged, verdict_of
 from reenact.model.recording import Recording
 from reenact.plan import Plan
+from reenact.record.snapshot import risky_filter
 from reenact.replay.match import Rules
 from reenact.store.local import EVENTS, LocalStore, load, new_id
 
@@ -114,12 +115,15 @@ def record(
     tags: Sequence[str] = (),
     home: str | os.PathLike[str] | None = None,
     quiet: bool = False,
+    risky: str = "",
+    every: int = 0,
 ) -> Recorded:
     """Run a command; the first Python in it, and what that starts, is recorded. `quiet` sends what it writes to
-    standard error.
+    standard error. `risky` and `every` (0: as always) say when the tracked state is kept.
 
-    Raises UsageError where there is nothing to run.
+    Raises UsageError where there is nothing to run, FilterError where `risky` does not parse.
     """
+    risky_filter(risky)
     executable = _executable(command)
     store = LocalStore(home)
     known_as = new_id()
@@ -132,6 +136,8 @@ def record(
             str(place),
             name=name,
             tags=tuple(tags),
+            risky=risky,
+            every=every,
         )
         seed = str(random.SystemRandom().randrange(1, 2**32))
         status, pid = _run(
@@ -266,11 +272,13 @@ def _completeness(recording: Recording, reports: dict[str, Any], status: int, *,
     return Verdict(recording.id, divergences=tuple(found))
 
 
-def remembered(recording: Recording) -> tuple[list[str], str]:
+def remembered(recording: Recording, *, verb: str = "replay") -> tuple[list[str], str]:
     """The command and the folder that a recording remembers. Raises ProgramError where they are of no use."""
     program = recording.header.get("program") or {}
     argv = [str(word) for word in program.get("argv") or ()]
-    other = f"say what to run: reenact replay {recording.id} -- python agent.py"
+    word, _, more = verb.partition(" ")
+    options = f" {more}" if more else ""
+    other = f"say what to run: reenact {word} {recording.id}{options} -- python agent.py"
     if not argv:
         raise ProgramError(f"recording {recording.id} remembers no program (it was imported?); {other}")
     cwd = str(program.get("cwd") or "")

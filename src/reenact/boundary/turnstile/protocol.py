@@ -1,0 +1,78 @@
+"""What the shells ask of every turnstile, and how long each of them waits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Protocol
+
+GRACE = 0.01
+"""Seconds that a recording lets one thread wait for another to reach its next boundary."""
+
+PATIENCE = 0.5
+"""Seconds after which a replay passes over an outcome that does not come although somebody might still bring it."""
+
+
+def real_time() -> float:
+    """The clock of event loops as it really is, whatever an adapter puts in its place for the program."""
+    return monotonic()
+
+
+class Turnstile(Protocol):
+    """What the shells ask of either turnstile."""
+
+    def settle(self) -> None:
+        """The running thread has reached the boundary, blocks, or ends."""
+
+    def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
+        """Block until it is this outcome's turn; `write` records it there and then."""
+
+    async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
+        """Wait in the event loop until it is this outcome's turn."""
+
+    def push(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        order: int | None,
+        release: Callable[[], None],
+        given_up: Callable[[], bool],
+        when: float | None = None,
+    ) -> None:
+        """Queue a wake-up of the loop (a timer with its time, a job with time 0): `release` runs in its turn."""
+
+    def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
+        """Wait for a cancellation that the recording has seen."""
+
+    def live_begins(self) -> None:
+        """A real call goes out."""
+
+    def live_ends(self) -> None:
+        """A real call is over."""
+
+    def thread_started(self) -> None:
+        """The running thread starts another, or hands a job to a pool."""
+
+    def thread_begins(self) -> None:
+        """The running thread, started before, takes up the program's code."""
+
+    def thread_ends(self) -> None:
+        """The running thread is done with the program's code."""
+
+    def blocks(self) -> None:
+        """The running thread is about to wait for another one."""
+
+    def unblocks(self) -> None:
+        """The running thread goes on."""
+
+    def woken(self, thread: int) -> None:
+        """A blocked thread has been woken by this one, and will go on."""
+
+    def job_done(self) -> None:
+        """An executor's job has returned; its loop will hear of it."""
+
+    def job_passed(self) -> None:
+        """The loop has heard of a finished job."""
+
+    def rests(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The loop will wait for other threads: see when it is quiet."""

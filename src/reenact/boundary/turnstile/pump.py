@@ -1,0 +1,148 @@
+"""The pump of one event loop, and what all turnstiles share."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import Context
+from weakref import WeakKeyDictionary
+
+_SPINS = 32
+
+# The real ones, whatever is patched later: the turnstile itself runs on real time.
+_wait = threading.Condition.wait
+_call_at = asyncio.base_events.BaseEventLoop.call_at
+
+
+class _Pump:
+    """Releases the queued wake-ups of one event loop, one at a time, while the loop is quiet."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, may_release: Callable[[_Entry], bool]) -> None:
+        self.loop = loop
+        self.may_release = may_release
+        self.queue: list[tuple[float, int, _Entry]] = []
+        self.idle: Callable[[], None] = lambda: None
+        self.rest: Callable[[], None] = lambda: None
+        self._active = False
+        self._spins = 0
+        self._count = itertools.count()
+        # Released code must not inherit the scope of whoever happened to queue first.
+        self._context = Context()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is queued here, and the loop has nothing to run but what runs now."""
+        return not (self.queue or self._active or getattr(self.loop, "_ready", True))
+
+    def push(self, priority: float, entry: _Entry) -> None:
+        heapq.heappush(self.queue, (priority, next(self._count), entry))
+        self.wake()
+
+    def wake(self) -> None:
+        if not self._active:
+            self._active = True
+            self.loop.call_soon(self._run, context=self._context)
+
+    def wake_from_thread(self) -> None:
+        with suppress(RuntimeError):
+            # It may be closed by now: then nobody waits in it.
+            self.loop.call_soon_threadsafe(self.wake, context=Context())
+
+    def _run(self) -> None:
+        ready = getattr(self.loop, "_ready", None)
+        if ready and self._spins < _SPINS:
+            self._spins += 1
+            self.loop.call_soon(self._run, context=self._context)
+            return
+        self._spins = 0
+        self.idle()
+        while self.queue and self.queue[0][2].given_up():
+            heapq.heappop(self.queue)
+        if not self.queue or not self.may_release(self.queue[0][2]):
+            self._active = False
+            if not self.queue and not getattr(self.loop, "_stopping", False):
+                # A loop that stops hands its thread back to the program, which is no rest.
+                self.rest()
+            return
+        entry = heapq.heappop(self.queue)[2]
+        try:
+            entry.release()
+        finally:
+            # Whatever one of them raises, the others go on.
+            self.loop.call_soon(self._run, context=self._context)
+
+
+class _Entry:
+    """One queued wake-up."""
+
+    __slots__ = ("given_up", "order", "release", "when")
+
+    def __init__(
+        self,
+        order: int | None,
+        release: Callable[[], None],
+        given_up: Callable[[], bool],
+        when: float | None = None,
+    ) -> None:
+        self.order = order
+        self.release = release
+        self.given_up = given_up
+        self.when = when
+
+
+class _Base:
+    """What both turnstiles share: the loops' pumps."""
+
+    def __init__(self) -> None:
+        self._cond = threading.Condition()
+        self._pumps: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump] = WeakKeyDictionary()
+
+    def _pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
+        pump = self._pumps.get(loop)
+        if pump is None:
+            pump = self._pumps[loop] = _Pump(loop, self._may_release)
+            pump.idle, pump.rest = self._idle, self.blocks
+        return pump
+
+    def _may_release(self, entry: _Entry) -> bool:
+        raise NotImplementedError
+
+    def _passes_at_once(self, order: int | None) -> bool:
+        raise NotImplementedError
+
+    def _idle(self) -> None:
+        raise NotImplementedError
+
+    def blocks(self) -> None:
+        raise NotImplementedError
+
+    async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
+        loop = asyncio.get_running_loop()
+        if self._pump(loop).quiet and self._passes_at_once(order):
+            # It would be the next one anyhow: spare the loop a turn.
+            if write is not None:
+                write()
+            return
+        turn = loop.create_future()
+
+        def release() -> None:
+            if write is not None:
+                write()
+            turn.set_result(None)
+
+        self.push(loop, order, release, turn.done)
+        await turn
+
+    def push(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        order: int | None,
+        release: Callable[[], None],
+        given_up: Callable[[], bool],
+        when: float | None = None,
+    ) -> None:
+        raise NotImplementedError

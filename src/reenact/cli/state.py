@@ -1,0 +1,65 @@
+"""`reenact show ID --state [STEP]`: the declared state as far as the recording knows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.text import Text
+
+from reenact.cli import present, shape
+from reenact.cli.transcript import Page
+from reenact.errors import UsageError
+from reenact.model.plain import plain
+from reenact.model.recording import Recording
+from reenact.model.state import State, Taken
+
+_WHY = {"risky": "before a risky effect", "asked": "on demand", "recorded": "as the model was asked"}
+
+
+def number_of(step: str) -> int | None:
+    """The step of `--state`, or None for the end. Raises UsageError for a range."""
+    if step and not step.isdigit():
+        raise UsageError(f"--state is that of one step (7), or without one that of the end; not of {step}")
+    return int(step) if step else None
+
+
+def as_json(recording: Recording, state: State) -> dict[str, Any]:
+    """What `show ID --state --json` gives."""
+    found = {}
+    for name in state:
+        taken = state.of(name)
+        found[name] = {
+            "value": plain(state.tree(name)),
+            "as_of_step": taken.step,
+            "exact": taken.exact,
+            "why": taken.why,
+            "label": taken.label or None,
+        }
+    return {"id": recording.id, "step": state.step, "state": found}
+
+
+def tell_state(page: Page, recording: Recording, state: State) -> None:
+    """Each value, with as of when it is."""
+    at = f"when step {state.step} was asked" if state.step is not None else "at the end"
+    page.line(Text(f"state {at}", "bold"))
+    if not state:
+        present.say(
+            f"nothing was tracked in {recording.id} by then; "
+            f"reenact.track('memory', memory) in the program declares state"
+        )
+    for name in state:
+        page.line(Text(""))
+        taken = state.of(name)
+        page.line(Text(present.one_line(name), "bold yellow").append(f"  {_as_of(taken)}", "dim"), 0, 3)
+        page.block("value", shape.text(state.tree(name)), 3)
+
+
+def _as_of(taken: Taken) -> str:
+    if taken.exact:
+        when = "exact"
+    elif taken.step is None:
+        when = "as of after the last step; it may have changed since"
+    else:
+        when = f"as of step {taken.step}; it may have changed since"
+    parts = [when, _WHY.get(taken.why, ""), f"“{present.one_line(taken.label, 60)}”" if taken.label else ""]
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,114 @@
+"""Starting a program so that it is forked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reenact.api import Recording, load
+from reenact.errors import RecordingError, UsageError
+from reenact.fork.edit import parse
+from reenact.fork.point import point
+from reenact.launch import _correct, _executable, _run, _shown, ended_by, folder, remembered, reports_in
+from reenact.plan import Plan
+from reenact.store.local import EVENTS, LocalStore, new_id
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """What became of a program that was to be forked.
+
+    Attributes:
+        parent: What was forked.
+        status: The program's exit status as the shell sees it; ended by a signal, minus its number.
+        recording: The child, or None where nothing came of it.
+        how: `ran` to its end, `stopped` for want of a model, or `failed`.
+        reason: Why it stopped or failed, in one sentence.
+    """
+
+    parent: Recording
+    status: int
+    recording: Recording | None = None
+    how: str = "ran"
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Where to fork, and what is other from there on; the words are those of `reenact.fork()`."""
+
+    at: int
+    set: tuple[str, ...] = ()
+    model: str = ""
+    live: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    def tree(self) -> dict[str, Any]:
+        """For the plan of a process."""
+        names = ("set", "live", "ignore")
+        return {"at": self.at, "model": self.model, **{name: list(getattr(self, name)) for name in names}}
+
+
+def fork(
+    ref: str,
+    options: Options,
+    *,
+    command: Sequence[str] = (),
+    home: str | os.PathLike[str] | None = None,
+    quiet: bool = False,
+) -> Forked:
+    """Run the recorded program again, or another command, answered from the recording up to a step, and live from
+    there. `quiet` sends what it writes to standard error.
+
+    Raises RecordingError, ProgramError or UsageError where it cannot be run.
+    """
+    store = LocalStore(home)
+    parent = load(ref, home=home)
+    point(parent, options.at, parse(options.set) or None, live=options.live, ignore=options.ignore)
+    argv, cwd = (list(command), None) if command else remembered(parent, verb=f"fork --at {options.at}")
+    executable = _executable(argv)
+    program = parent.header.get("program") or {}
+    environ = dict(os.environ)
+    if program.get("hash_seed") is not None:
+        environ.pop("PYTHONHASHSEED", None)
+    known_as, path = new_id(), str(Path(parent.path).absolute())
+    with folder() as place:
+        plan = Plan("fork", known_as, path, str(store.root), str(place), options=options.tree())
+        environ |= plan.environ(environ, seed=program.get("hash_seed"))
+        status, pid = _run(argv, executable, environ, cwd=cwd, quiet=quiet)
+        reports = reports_in(place)
+    failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
+    said = reports.get("main", {})
+    if failed or "how" not in said:
+        return _unfinished(parent, argv, status, failed, store.folder(known_as), known=bool(reports))
+    return _judged(parent, status, said, mine=said.get("pid") == pid)
+
+
+def _unfinished(
+    parent: Recording, argv: Sequence[str], status: int, failed: str, path: Path, *, known: bool
+) -> Forked:
+    """It did not tell how it ended: killed, say. What it had written by then is there."""
+    how = f"ended by {ended_by(status)}" if status < 0 else f"exit status {status}"
+    if not failed and (path / EVENTS).is_file():
+        return Forked(parent, status, load(path), "ran", f"unsealed: {how}")
+    if not failed and not known:
+        failed = f"no Python that could be forked was started by `{_shown(argv)}`"
+    return Forked(parent, status, None, "failed", failed or f"the program left no word ({how})")
+
+
+def _judged(parent: Recording, status: int, said: dict[str, Any], *, mine: bool) -> Forked:
+    how, reason = str(said["how"]), str(said.get("reason", ""))
+    if said.get("diverged"):
+        reason = f"the program is not the recorded one, or no longer: {reason}"
+    if "path" not in said:
+        return Forked(parent, status, None, how, reason)
+    path = Path(str(said["path"]))
+    if how == "ran" and parent.header.get("entry") == "program":
+        _correct(path / EVENTS, status, mine=mine)
+    try:
+        return Forked(parent, status, load(path), how, reason)
+    except (RecordingError, UsageError) as error:
+        return Forked(parent, status, None, "failed", str(error))
