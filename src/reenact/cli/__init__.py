@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from reenact import __version__
-from reenact.cli import forking, keeping, present, reading, regression, reproducing, running
+from reenact.cli import forking, keeping, present, reading, regression, reporting, reproducing, running
 from reenact.errors import ReenactError
 
 UNABLE = 2
@@ -29,6 +29,7 @@ reading.register(app)
 keeping.register(app)
 regression.register(app)
 reproducing.register(app)
+reporting.register(app)
 
 
 def _version(asked: bool) -> None:
