@@ -88,10 +88,10 @@ def report(
         asked = check_world(recording, progress=present.say) if world else None
         more.append(sections.attempts(done, asked))
     if other is not None:
-        more.append(sections.beside(other.name or other.id, differences(recording, other)))
         if check:
             found = bisect(recording, other, check=check, command=words, home=home, progress=present.say)
             more.append(sections.decisive(summary(found), found.changes, found.notes))
+        more.append(sections.beside(other.name or other.id, differences(recording, other)))
     data = _exported(store, ref)
     inside = attach and output.suffix == ".html" and len(data) <= ATTACHED
     name = f"{recording.id}{SUFFIX}" if inside else beside.name

@@ -30,11 +30,13 @@ table { border-collapse: collapse; margin: .5rem 0; display: block; overflow-x: 
 th, td { text-align: left; vertical-align: top; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); }
 th { color: var(--dim); font-weight: 500; }
 .note { margin: .5rem 0; padding: .4rem .8rem; background: var(--warm); border-left: 3px solid var(--warn); }
-.versus { margin: .4rem 0; } .versus b { color: var(--dim); font-weight: 500; font-size: .85rem; }
+.versus { display: grid; gap: .2rem 1rem; grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr));
+  margin: .4rem 0; } .versus > div { min-width: 0; } .versus b { color: var(--dim); font-weight: 500; font-size: .85rem; }
 details { border-bottom: 1px solid var(--line); } details > div { padding: 0 0 .8rem 1.3rem; }
 summary { display: flex; gap: .7rem; padding: .35rem 0; cursor: pointer; align-items: baseline; }
 summary > * { flex: none; } summary .what { flex: 1; min-width: 0; overflow: hidden; white-space: nowrap;
   text-overflow: ellipsis; color: var(--dim); }
+summary::before { content: '▸'; color: var(--dim); } details[open] > summary::before { content: '▾'; }
 details[open] > summary .what { white-space: normal; }
 .number { width: 2.2rem; text-align: right; color: var(--dim); } .number:empty { display: none; }
 .time { color: var(--dim); font-variant-numeric: tabular-nums; width: 4.2rem; text-align: right; }
@@ -89,10 +91,8 @@ def _block(block: Block) -> str:
         body = "".join(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in others)
         return f"<table><tr>{titles}</tr>{body}</table>"
     if block.kind == "versus":
-        return "".join(
-            f'<div class="versus"><b>{_text(title)}</b><pre>{_text(value)}</pre></div>'
-            for title, value in block.rows
-        )
+        texts = (f"<div><b>{_text(title)}</b><pre>{_text(value)}</pre></div>" for title, value in block.rows)
+        return f'<div class="versus">{"".join(texts)}</div>'
     if block.kind == "step":
         return _step(block)
     return f"<p>{_text(block.text)}</p>"

@@ -39,8 +39,8 @@ def _block(block: Block) -> Iterator[str]:
         number, began, label, duration, status = block.rows[0]
         failed = f" **{_line(status)}**" if status not in ("ok", "") else ""
         times = f" (at {began}, {duration})" if began else ""
-        head = f"{number}. {label}".removeprefix(". ")
-        yield f"<details><summary>{_line(head)} {_line(times)}{failed}: {_line(block.text)}</summary>"
+        name = f"{number}. {label}".removeprefix(". ")
+        yield f"<details><summary>{_line(name)}{times}{failed}: {_line(block.text)}</summary>"
         for each in block.inside:
             yield from _block(each)
         yield "</details>"

@@ -125,8 +125,8 @@ def _step(about: StepFacts, recording: RecordingFacts) -> Block:
     inside = _of_model(turn) if turn is not None else _of_effect(about)
     if about.error:
         inside.append(note(about.error))
-    duration = f"{call.duration:.2f} s" if call.duration is not None else "never answered"
-    name = f"{call.kind} {call.name}"
+    duration = _seconds(call.duration) if call.duration is not None else "never answered"
+    name = f"{call.kind} {call.name}".rstrip(":")
     within = recording.within(about)
     inside.append(facts(("where", call.address), ("inside of step", str(within or ""))))
     row = (str(about.step.number), f"{call.began:.2f} s", name, duration, call.status)
@@ -215,6 +215,10 @@ def _pretty(value: Any) -> str:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
     except TypeError:
         return repr(value)
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.1f} s" if value >= 1 else f"{value * 1000:.0f} ms"
 
 
 def _line(value: str, limit: int) -> str:
