@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -144,7 +145,6 @@ def test_a_very_long_text_keeps_its_beginning_and_end():
 def test_a_run_that_was_cut_off_is_said_to_have_no_end(recording, tmp_path):
     path = tmp_path / "cut"
     path.mkdir()
-    lines = (reenact.load(recording.id).path, "events.jsonl")
-    text_ = open("/".join(lines), encoding="utf-8").read().splitlines(keepends=True)
-    (path / "events.jsonl").write_text("".join(text_[:-1]))
+    lines = (Path(recording.path) / "events.jsonl").read_text().splitlines(keepends=True)
+    (path / "events.jsonl").write_text("".join(lines[:-1]))
     assert "the run was cut off" in html(page(reenact.load(path)))

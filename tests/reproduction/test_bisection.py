@@ -114,9 +114,13 @@ BLOCK = """
     def guess(what):
         return open("mood.txt").read()
 
+    @reenact.tool
+    def act(on):
+        return f"did {on}"
+
     @reenact.recorded
     def answer():
-        return {"says": guess("a")}
+        return {"says": act(guess("a"))}
 
     answer()
 """

@@ -6,6 +6,7 @@ asked is therefore read in two ways: with its history, and without (the messages
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ class Asked:
     """What is asked, apart from the run that it is asked in.
 
     Attributes:
-        whole: The label and the question. Of a model call what its messages say, without ids and times.
+        whole: The label and the question, as a hash. Of a model call what its messages say, without ids and times.
         news: The same without the history that a model call repeats.
     """
 
@@ -42,7 +43,7 @@ def asked(log: Log, call: CallRecord) -> Asked:
     if call.kind == "http":
         # Headers differ from run to run though the question is the same.
         args = {name: tree for name, tree in args.items() if name != "headers"}
-    whole = unmarked(codec.packed([call.label, args]))
+    whole = _digest([call.label, args])
     return Asked(whole, whole)
 
 
@@ -119,9 +120,12 @@ def _of_model(kind: str, call: ModelCall) -> Asked:
     messages = [_said(message) for message in call.messages]
     last = max((at for at, message in enumerate(call.messages) if message.role == "assistant"), default=-1)
     head = ["model", call.model if kind == "model" else "", sorted(call.tools)]
-    return Asked(
-        unmarked(codec.packed([head, messages])), unmarked(codec.packed([head, messages[last + 1 :]]))
-    )
+    return Asked(_digest([head, messages]), _digest([head, messages[last + 1 :]]))
+
+
+def _digest(tree: Tree) -> bytes:
+    """A long chat's questions are kept by their hashes: whole they would fill the memory."""
+    return hashlib.blake2b(unmarked(codec.packed(tree)), digest_size=16).digest()
 
 
 def _said(message: Message) -> list[str]:

@@ -31,7 +31,8 @@ th, td { text-align: left; vertical-align: top; padding: .25rem .9rem .25rem 0; 
 th { color: var(--dim); font-weight: 500; }
 .note { margin: .5rem 0; padding: .4rem .8rem; background: var(--warm); border-left: 3px solid var(--warn); }
 .versus { display: grid; gap: .2rem 1rem; grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr));
-  margin: .4rem 0; } .versus > div { min-width: 0; } .versus b { color: var(--dim); font-weight: 500; font-size: .85rem; }
+  margin: .4rem 0; } .versus > div { min-width: 0; }
+.versus b { color: var(--dim); font-weight: 500; font-size: .85rem; }
 details { border-bottom: 1px solid var(--line); } details > div { padding: 0 0 .8rem 1.3rem; }
 summary { display: flex; gap: .7rem; padding: .35rem 0; cursor: pointer; align-items: baseline; }
 summary > * { flex: none; } summary .what { flex: 1; min-width: 0; overflow: hidden; white-space: nowrap;

@@ -282,7 +282,7 @@ class _Bench:
     # -- within ----------------------------------------------------------------------------------------------
 
     def _tried(self, one: Recording, other: Recording, changes: tuple[Change, ...]) -> Trial:
-        words = Options(self._live, (*self._ignore, STDOUT)).tree()
+        words = Options(self._live, (*self._ignore, STDOUT), on_divergence="realign").tree()
         words[MIX] = {
             "other": str(Path(other.path).absolute()),
             "swap": {str(change.step): change.other for change in changes if change.step is not None},
