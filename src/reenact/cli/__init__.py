@@ -11,7 +11,17 @@ from typing import Annotated
 import typer
 
 from reenact import __version__
-from reenact.cli import forking, keeping, present, reading, regression, reporting, reproducing, running
+from reenact.cli import (
+    forking,
+    keeping,
+    present,
+    reading,
+    regression,
+    reporting,
+    reproducing,
+    running,
+    verifying,
+)
 from reenact.errors import ReenactError
 
 UNABLE = 2
@@ -30,6 +40,7 @@ keeping.register(app)
 regression.register(app)
 reproducing.register(app)
 reporting.register(app)
+verifying.register(app)
 
 
 def _version(asked: bool) -> None:

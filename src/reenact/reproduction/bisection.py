@@ -112,7 +112,7 @@ def bisect(
         ignore: What need not match, as for a replay.
         exact: Answer only what was asked to the letter. Else a question of which only the history is another is
             given the answer of its counterpart.
-        trials: How many trials the search may take, at most. Eight runs more see that the check is to be trusted.
+        trials: How many trials the search may take, at most. Six runs more see that check and result are to be trusted.
         patience: Seconds that each run, and each check, may take.
         command: Another program than the recorded one.
         home: The folder of the recordings.
