@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
 import pytest
 
 import reenact
@@ -341,3 +345,76 @@ def test_a_program_that_hangs_is_ended_and_said_to(runs, shell):
     bad, good = runs(PLAIN, "bad", "good")
     shell.write("agent.py", "while True: pass\n")
     assert "still ran after 2 seconds" in refused(bad, good, patience=2)
+
+
+CHAT = """
+    import json, sys, httpx
+
+    base = open("base.txt").read()
+    chat = [{"role": "user", "content": "Where is my money?"}]
+    for turn in range(3):
+        body = {"model": "small", "messages": chat, "stream": True}
+        text = ""
+        with httpx.stream("POST", f"{base}/v1/chat/completions", json=body) as response:
+            for line in response.iter_lines():
+                if line.startswith("data: {"):
+                    text += json.loads(line[6:])["choices"][0]["delta"].get("content") or ""
+        chat += [{"role": "assistant", "content": text}, {"role": "user", "content": f"And then? ({turn})"}]
+    print(" / ".join(message["content"] for message in chat if message["role"] == "assistant"))
+"""
+
+
+class Speaker(BaseHTTPRequestHandler):
+    def do_POST(self):
+        said = json.loads(self.rfile.read(int(self.headers["content-length"])))["messages"]
+        turn, self.server.count = len(said) // 2, self.server.count + 1
+        text = self.server.lost if turn == 1 else f"well {self.server.count}"
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        for word in text.split():
+            piece = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": f"{word} "}}]}
+            self.wfile.write(b"data: " + json.dumps(piece).encode() + b"\n\n")
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def log_message(self, *args): ...
+
+
+def test_a_streamed_chat_over_http_is_bisected_while_its_server_is_gone(runs, shell):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Speaker)
+    server.count, server.lost = 0, "it is lost"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    (shell.folder / "base.txt").write_text(f"http://127.0.0.1:{server.server_address[1]}")
+    (bad,) = runs(CHAT, "bad")
+    server.lost = "it is on its way"
+    (good,) = runs(CHAT, "good")
+    server.shutdown()
+    server.server_close()
+    thread.join()
+    found = reenact.bisect(bad, good, check=lambda run: "on its way" in run.stdout)
+    (change,) = found.changes
+    assert (change.step, change.bad.strip(), change.good.strip()) == (2, "it is lost", "it is on its way")
+    assert len(found.differences.answers) == 3
+    assert found.back
+
+
+FAMILY = """
+    import subprocess, sys, reenact
+
+    @reenact.tool
+    def look(what):
+        return open("mood.txt").read()
+
+    if len(sys.argv) > 1:
+        print("the child sees", look(sys.argv[1]))
+    else:
+        look("first")
+        print(subprocess.run([sys.executable, "agent.py", "child"], capture_output=True, text=True).stdout)
+"""
+
+
+def test_the_decisive_answer_may_have_been_given_to_another_process(runs):
+    bad, good = runs(FAMILY, "bad", "good")
+    found = reenact.bisect(bad, good, check=lambda run: "sees good" in run.stdout)
+    assert numbers(found) == [2]

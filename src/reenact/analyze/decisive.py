@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from reenact.model import codec
-from reenact.model.facts import RecordingFacts
+from reenact.model.facts import RecordingFacts, StepFacts
 from reenact.model.plain import compact
-from reenact.model.recording import Log, Recording, Step
+from reenact.model.recording import CallRecord, Log, Recording
 from reenact.replay.counterparts import align, answer, asked
 from reenact.replay.mixing import edit_of
 
@@ -97,40 +97,40 @@ def differences(bad: Recording, good: Recording, live: Collection[str] = ()) -> 
     """What a bad run was told otherwise than a good one. What runs live (kinds and labels) is no answer of theirs."""
     answers: list[Change] = []
     reads: list[Change] = []
-    shared, fixed = 0, []
+    fixed: list[int] = []
+    shared = 0
     facts = RecordingFacts(bad), RecordingFacts(good)
     for log in bad.logs:
         other = next((each for each in good.logs if each.process == log.process), None)
         if other is None:
             continue
-        steps = _steps(bad, log), _steps(good, other)
+        steps = _steps(facts[0], log), _steps(facts[1], other)
         pairs = align(log, other)
         shared += len(pairs)
         for one, two in pairs.items():
-            call, counterpart = log.calls[one], other.calls[two]
-            if _lives(call.kind, call.label, live) or _answered_outside(log, call.within, live):
+            call = log.calls[one]
+            if _lives(call, live) or _answered_outside(log, call, live):
                 continue
-            said = answer(log, call), answer(other, counterpart)
-            if said[0] == said[1]:
+            step, counterpart = steps[0][one], steps[1][two]
+            if answer(log, call) == answer(other, counterpart.call):
                 continue
-            if said[0] is None or edit_of(other, counterpart) is None:
-                fixed.append(steps[0][one].number)
-                continue
-            what = asked(log, call), asked(other, counterpart)
-            same, news = what[0].whole == what[1].whole, what[0].news == what[1].news
-            answers.append(
-                Change(
-                    f"step {steps[0][one].number}, {call.kind} {call.name.rstrip(':')}",
-                    steps[0][one].number,
-                    steps[1][two].number,
-                    Alike.SAME if same else Alike.NEWS if news else Alike.PLACE,
-                    _shown(facts[0], steps[0][one]),
-                    _shown(facts[1], steps[1][two]),
-                )
-            )
+            if answer(log, call) is None or edit_of(other, counterpart.call) is None:
+                fixed.append(step.step.number)
+            else:
+                answers.append(_change(step, counterpart))
         reads += _reads(log, other)
     answers.sort(key=lambda change: (change.alike is Alike.PLACE, change.step))
     return Differences(tuple(answers), tuple(reads), shared, tuple(fixed))
+
+
+def _change(bad: StepFacts, good: StepFacts) -> Change:
+    """What a step was told, and its counterpart."""
+    call = bad.call
+    what = asked(bad.step.log, call), asked(good.step.log, good.call)
+    same, news = what[0].whole == what[1].whole, what[0].news == what[1].news
+    name = f"step {bad.step.number}, {call.kind} {call.name.rstrip(':')}"
+    alike = Alike.SAME if same else Alike.NEWS if news else Alike.PLACE
+    return Change(name, bad.step.number, good.step.number, alike, _shown(bad), _shown(good))
 
 
 def _reads(log: Log, other: Log) -> Iterator[Change]:
@@ -143,26 +143,24 @@ def _reads(log: Log, other: Log) -> Iterator[Change]:
             yield Change(f"the reads of {source} in {path}", reads=(path, source))
 
 
-def _steps(recording: Recording, log: Log) -> dict[int, Step]:
-    return {step.call.number: step for step in recording if step.log is log}
+def _steps(facts: RecordingFacts, log: Log) -> dict[int, StepFacts]:
+    return {about.call.number: about for about in facts if about.step.log is log}
 
 
-def _lives(kind: str, label: str, live: Collection[str]) -> bool:
-    return kind in live or label in live
+def _lives(call: CallRecord, live: Collection[str]) -> bool:
+    return call.kind in live or call.label in live
 
 
-def _answered_outside(log: Log, within: int | None, live: Collection[str]) -> bool:
+def _answered_outside(log: Log, call: CallRecord, live: Collection[str]) -> bool:
     """Whether a call lies inside one that is answered whole: then it is never asked."""
-    while within is not None and within in log.calls:
-        call = log.calls[within]
-        if not _lives(call.kind, call.label, live):
+    while call.within is not None and call.within in log.calls:
+        call = log.calls[call.within]
+        if not _lives(call, live):
             return True
-        within = call.within
     return False
 
 
-def _shown(facts: RecordingFacts, step: Step) -> str:
-    about = facts.steps[step.number - 1]
+def _shown(about: StepFacts) -> str:
     call = about.model_call
     if call is None or call.answer is None:
         return about.error or compact(about.output)
