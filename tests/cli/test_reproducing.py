@@ -106,7 +106,13 @@ def test_report_writes_a_page_with_the_recording_in_it(shell, runs):
     done = shell.run("report", bad, "-o", "out/page.html", "--good", good, "--check", CHECK, "--times", "1")
     assert done.status == 0, done.err
     shown = (shell.folder / "out/page.html").read_text()
-    for title in ("Attempts to reproduce it", "The decisive step", "Beside a good run", "Commands"):
+    for title in (
+        "Attempts to reproduce it",
+        "The decisive step",
+        "Beside a good run",
+        "What the good run was told",
+        "Commands",
+    ):
         assert f"<h2>{title}</h2>" in shown
     assert "data:application/zip;base64," in shown
     assert f"reenact bisect {bad} --good {good}" in shown

@@ -1,1 +1,1 @@
-"""Reading recordings for what they say about the run: nothing here runs a program or changes a recording."""
+"""What recordings say when they are read side by side: pure, and without a face."""

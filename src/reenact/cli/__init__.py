@@ -12,6 +12,8 @@ import typer
 
 from reenact import __version__
 from reenact.cli import (
+    comparing,
+    debugging,
     forking,
     keeping,
     present,
@@ -36,6 +38,8 @@ app = typer.Typer(
 running.register(app)
 forking.register(app)
 reading.register(app)
+comparing.register(app)
+debugging.register(app)
 keeping.register(app)
 regression.register(app)
 reproducing.register(app)
@@ -61,7 +65,9 @@ def reenact(
     [bold]reenact list[/bold]                        what there is
     [bold]reenact show last[/bold]                   the run as a conversation
     [bold]reenact replay last[/bold]                 run it again, offline and exactly
+    [bold]reenact debug last[/bold]                  run it step by step, back too
     [bold]reenact fork last --at 7[/bold]            again up to step 7, and live from there
+    [bold]reenact diff A B[/bold]                    where two runs part
     """
 
 

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from reenact.analyze.decisive import differences
+from reenact.analyze.diff import compare
 from reenact.cli import present
 from reenact.cli.reading import Home, Ref, ids
 from reenact.cli.reproducing import summary
@@ -91,6 +92,8 @@ def report(
         if check:
             found = bisect(recording, other, check=check, command=words, home=home, progress=present.say)
             more.append(sections.decisive(summary(found), found.changes, found.notes))
+        if recording.steps and other.steps:
+            more.append(sections.diff(compare(recording, other)))
         more.append(sections.beside(other.name or other.id, differences(recording, other)))
     data = _exported(store, ref)
     inside = attach and output.suffix == ".html" and len(data) <= ATTACHED

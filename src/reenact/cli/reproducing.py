@@ -19,9 +19,9 @@ from reenact.analyze.world import Asked
 from reenact.cli import present
 from reenact.cli.reading import Home, Ref, ids
 from reenact.cli.running import Command, Ignore, Live
-from reenact.cli.verdict import difference
 from reenact.errors import UsageError
 from reenact.model.divergence import verdict_tree
+from reenact.prose.difference import difference
 from reenact.reproduction import Decisive, bisect, reproduce
 from reenact.reproduction.bisection import TRIALS
 from reenact.reproduction.repeating import TIMES

@@ -220,12 +220,13 @@ def replaying(
     *,
     command: Sequence[str] = (),
     home: str | os.PathLike[str] | None = None,
+    verb: str = "replay",
 ) -> Start:
     """How to start a program so that it replays. Its processes leave word in the folder `place`.
 
     Raises ProgramError or UsageError where it cannot be run.
     """
-    argv, cwd = (list(command), None) if command else remembered(recording)
+    argv, cwd = (list(command), None) if command else remembered(recording, verb=verb)
     executable = _executable(argv)
     path = str(Path(recording.path).absolute())
     environ = dict(os.environ)

@@ -27,7 +27,8 @@ pre { margin: .4rem 0; padding: .6rem .8rem; background: var(--shade); border: 1
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1.1rem; margin: .5rem 0; }
 dt { color: var(--dim); } dd { margin: 0; }
 table { border-collapse: collapse; margin: .5rem 0; display: block; overflow-x: auto; }
-th, td { text-align: left; overflow-wrap: normal; vertical-align: top; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); }
+th, td { text-align: left; overflow-wrap: normal; }
+th, td { vertical-align: top; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); }
 th { color: var(--dim); font-weight: 500; }
 .note { margin: .5rem 0; padding: .4rem .8rem; background: var(--warm); border-left: 3px solid var(--warn); }
 .versus { display: grid; gap: .2rem 1rem; grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr));

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from reenact.analyze.attempts import Reproduction
 from reenact.analyze.decisive import Alike, Change, Differences
+from reenact.analyze.diff import Diff, Kind
 from reenact.analyze.world import Asked
+from reenact.model.recording import Step
 from reenact.report.page import Block, Section, note, table, text, versus
 
 _MOST = 12
@@ -56,7 +58,7 @@ def beside(good: str, found: Differences) -> Section:
     blocks += [block for change in told[:_MOST] for block in _change(change)]
     if len(told) > _MOST:
         blocks.append(text(f"and {len(told) - _MOST} more"))
-    return Section("Beside a good run", tuple(blocks))
+    return Section("What the good run was told", tuple(blocks))
 
 
 def decisive(sentence: str, changes: Sequence[Change], notes: Sequence[str] = ()) -> Section:
@@ -70,3 +72,32 @@ def _change(change: Change) -> list[Block]:
     if change.step is None:
         return [text(change.name)]
     return [text(f"{change.name}{how}"), versus(("this run", change.bad), ("the good run", change.good))]
+
+
+def diff(found: Diff) -> Section:
+    """Where two runs part, and which steps are others. The first run is the page's own."""
+    parting = found.parting
+    if parting is None:
+        return Section("Beside a good run", (text(f"It does what {found.b.id} did, step for step."),))
+    steps = [f"step {step.number}" if step is not None else "its end" for step in (parting.a, parting.b)]
+    blocks: list[Block] = [
+        text(f"It parts from {found.b.id} at {steps[0]} (there: {steps[1]}): {parting.why}")
+    ]
+    rows = [
+        (
+            pair.kind.value,
+            _place(pair.a),
+            _place(pair.b),
+            "; ".join(dict.fromkeys(difference.path for difference in pair.differences[:4])),
+        )
+        for pair in found.pairs
+        if pair.kind is not Kind.SAME
+    ]
+    blocks.append(table(("", "this run", "the good run", "what differs"), rows[: 5 * _MOST]))
+    if len(rows) > 5 * _MOST:
+        blocks.append(text(f"and {len(rows) - 5 * _MOST} more steps"))
+    return Section("Beside a good run", tuple(blocks))
+
+
+def _place(step: Step | None) -> str:
+    return f"step {step.number}, {step.call.kind} {step.call.name.rstrip(':')}" if step is not None else ""

@@ -301,7 +301,8 @@ class _Bench:
 
     def _run(self, recording: Recording, words: dict[str, Any]) -> Rerun:
         self.runs += 1
-        return rerun(recording, words, **self._more)
+        verb = f"bisect --good {self.good.id}" if recording is self.bad else "replay"
+        return rerun(recording, words, verb=verb, **self._more)
 
     def _must_replay(self, done: Rerun, which: str) -> None:
         if done.verdict is None:

@@ -59,6 +59,7 @@ def rerun(
     command: Sequence[str] = (),
     home: str | os.PathLike[str] | None = None,
     patience: float = PATIENCE,
+    verb: str = "reproduce",
 ) -> Rerun:
     """Run the recorded program again, or another command. It has no terminal; what it writes is kept.
 
@@ -68,11 +69,12 @@ def rerun(
         command: Another program than the remembered one; it runs in the current folder.
         home: The folder of the recordings.
         patience: Seconds until it is ended.
+        verb: What the user may try with another command where this cannot be run.
 
     Raises ProgramError or UsageError where it cannot be run.
     """
     with folder() as place:
-        start = replaying(recording, dict(words), place, command=command, home=home)
+        start = replaying(recording, dict(words), place, command=command, home=home, verb=verb)
         began = perf_counter()
         out, err = place / "stdout", place / "stderr"
         with out.open("wb") as stdout, err.open("wb") as stderr:
