@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from reenact.model.recording import Step
     from reenact.model.state import State
     from reenact.redact import DEFAULT_RULES, SecretRules
+    from reenact.reproduction import bisect, reproduce
     from reenact.search import Found, find
 
 __version__ = "0.1.0"
@@ -61,6 +62,7 @@ __all__ = [
     "Verdict",
     "anomalies",
     "aresume",
+    "bisect",
     "diff",
     "effect",
     "find",
@@ -69,6 +71,7 @@ __all__ = [
     "record",
     "recorded",
     "replay",
+    "reproduce",
     "restore",
     "resume",
     "rule",
@@ -96,6 +99,7 @@ _PLACES = {
     "model.recording": ("Step",),
     "model.state": ("State",),
     "redact": ("DEFAULT_RULES", "SecretRules"),
+    "reproduction": ("bisect", "reproduce"),
     "search": ("Found", "find"),
 }
 

@@ -34,11 +34,15 @@ from reenact.plan import Plan, key
 from reenact.record.recorder import Recorder
 from reenact.record.snapshot import risky_filter
 from reenact.redact import DEFAULT_RULES, Redactor, SecretRules
+from reenact.replay.mixing import Mix, Mixing
 from reenact.replay.replayer import Replayer
 from reenact.store.local import EVENTS, load, read_events
 from reenact.store.writer import Writer, warn
 
-OPTIONS = ("live", "ignore", "policy", "inserted")
+MIX = "mix"
+"""What is answered from another recording, among a plan's options."""
+
+OPTIONS = ("live", "ignore", "policy", "inserted", MIX)
 """What a plan's options say to the replayer; the rest is for the process as a whole."""
 
 _PATIENCE = 0.05
@@ -58,8 +62,22 @@ def replayer_of(
     redactor = Redactor(
         rules_of(header), salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ)
     )
-    known = {name: options[name] for name in OPTIONS if name in options}
+    known = {name: options[name] for name in OPTIONS if name in options and name != MIX}
+    if options.get(MIX):
+        return Mixing(log, redactor, steps=steps, mix=_mix(recording, log, options[MIX]), **known)
     return Replayer(log, redactor, steps=steps, turnstile=turnstile, **known)
+
+
+def _mix(recording: Recording, log: Log, words: Mapping[str, Any]) -> Mix:
+    """What one process takes from another recording, as the plan has it."""
+    other = load(Path(words["other"]))
+    same = next((each for each in other.logs if each.process == log.process), None)
+    if same is None:
+        return Mix(Log((), _no_blobs), exact=words["exact"])
+    pairs = [(recording.step(int(one)), other.step(two)) for one, two in words["swap"].items()]
+    swap = {one.call.number: two.call.number for one, two in pairs if one.log is log and two.log is same}
+    reads = {(path, source) for path, source in words["reads"]}
+    return Mix(same, swap, reads, words["exact"])
 
 
 def rules_of(header: Mapping[str, Tree], patterns: Sequence[str] = ()) -> SecretRules:
@@ -353,7 +371,8 @@ class Member:
         elif self._replayer is not None and isinstance(self._family, Replayed):
             self._replayer.finish()
             self._family.finish()
-            report(self.plan, verdict=verdict_tree(self.verdict()))
+            halted = self._replayer.poison is not None
+            report(self.plan, verdict=verdict_tree(self.verdict()), halted=halted)
             self._family.close()
 
     def verdict(self) -> Verdict:

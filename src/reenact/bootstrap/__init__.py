@@ -198,15 +198,19 @@ class _Replayed(_Process):
         verdict = _ended(self.session, None if isinstance(error, Halt) else error)
         if not verdict.divergences and not self.plan.options.get("silent"):
             verdict = merged([verdict, self._compared()])
-        _report(self.plan, verdict, exit=status)
+        _report(self.plan, verdict, exit=status, **_outcome(self.session), stdout=self._written())
         self._ended(status, verdict)
 
-    def _compared(self) -> Verdict:
-        sealed = self.recording.logs[0].sealed or {}
+    def _written(self) -> dict[str, Tree]:
+        """What the program wrote, as the recording would have it."""
         actual: dict[str, Tree] = {}
         actual.update(self.output.tree())
         self.session.replayer._clean(actual)
-        found, rule = compare("main", sealed.get("stdout"), actual)
+        return actual
+
+    def _compared(self) -> Verdict:
+        sealed = self.recording.logs[0].sealed or {}
+        found, rule = compare("main", sealed.get("stdout"), self._written())
         return Verdict(
             self.recording.id, divergences=(found,) if found else (), rules=(rule,) if rule else ()
         )
@@ -259,7 +263,8 @@ class _Block(_Process):
             found = () if self._outside else (Divergence(Departure.MISSING, "main", None, (), detail),)
             verdicts = [Verdict(self.recording.id, divergences=found)]
         verdicts.append(Verdict(self.recording.id, divergences=tuple(self._outside)))
-        _report(self.plan, merged(verdicts), exit=status)
+        outcome = _outcome(self.session) if self.session is not None else {"halted": bool(self._outside)}
+        _report(self.plan, merged(verdicts), exit=status, **outcome)
         self._debugged.ended(status, merged(verdicts))
 
 
@@ -401,6 +406,16 @@ def _ended(session: api.Replay, error: BaseException | None) -> Verdict:
         # It is in the verdict.
         pass
     return session.verdict
+
+
+def _outcome(session: api.Replay) -> dict[str, Any]:
+    """What came of a replay, for whoever compares it with others."""
+    if session._replayer is None:
+        return {"halted": True}
+    found: dict[str, Any] = {"halted": session.replayer.poison is not None}
+    if session.output is not family.UNSET:
+        found["output"] = session.replayer.tree(session.output)
+    return found
 
 
 def _report(plan: Plan, verdict: Verdict, **more: Any) -> None:

@@ -84,7 +84,7 @@ def compare(process: str, recorded: Any, actual: dict[str, Tree]) -> tuple[Diver
     whole = recorded.get("length", 0) <= KEPT and actual["length"] <= KEPT
     if old == new and (whole or recorded.get("sha256") == actual["sha256"]):
         return None, ""
-    lines = _masked(old).splitlines(), _masked(new).splitlines()
+    lines = masked(old).splitlines(), masked(new).splitlines()
     if whole and lines[0] == lines[1]:
         return None, "ignore durations and memory addresses in stdout"
     if whole and (recorded.get("threads") or actual["threads"]) and sorted(lines[0]) == sorted(lines[1]):
@@ -98,7 +98,7 @@ def compare(process: str, recorded: Any, actual: dict[str, Tree]) -> tuple[Diver
     return Divergence(Departure.CHANGED, f"{process}/stdout", None, differing, detail, hint), ""
 
 
-def _masked(text: str) -> str:
+def masked(text: str) -> str:
     """What libraries print of their own affairs is not the program's: pytest's `in 1.26s`, an object's address."""
     return _ADDRESS.sub("0x…", _DURATION.sub("… s", text))
 

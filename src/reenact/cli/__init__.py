@@ -20,6 +20,8 @@ from reenact.cli import (
     present,
     reading,
     regression,
+    reporting,
+    reproducing,
     running,
     verifying,
 )
@@ -42,6 +44,8 @@ debugging.register(app)
 diagnosing.register(app)
 keeping.register(app)
 regression.register(app)
+reproducing.register(app)
+reporting.register(app)
 verifying.register(app)
 
 

@@ -200,7 +200,7 @@ def replay(
         where = start.cwd if cwd is None else os.fspath(cwd)
         status, pid = _run(start.argv, start.executable, start.environ, cwd=where, quiet=quiet)
         reports = reports_in(place)
-    return _judged(recording, start.argv, status, pid, reports)
+    return judged(recording, start.argv, status, pid, reports)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,12 +220,13 @@ def replaying(
     *,
     command: Sequence[str] = (),
     home: str | os.PathLike[str] | None = None,
+    verb: str = "replay",
 ) -> Start:
     """How to start a program so that it replays. Its processes leave word in the folder `place`.
 
     Raises ProgramError or UsageError where it cannot be run.
     """
-    argv, cwd = (list(command), None) if command else remembered(recording)
+    argv, cwd = (list(command), None) if command else remembered(recording, verb=verb)
     executable = _executable(argv)
     path = str(Path(recording.path).absolute())
     environ = dict(os.environ)
@@ -237,9 +238,10 @@ def replaying(
     return Start(argv, executable, environ, cwd)
 
 
-def _judged(
+def judged(
     recording: Recording, argv: Sequence[str], status: int, pid: int, reports: dict[str, Any]
 ) -> Replayed:
+    """What a replay amounted to: of its command, exit status and process id, and the words left (`reports_in`)."""
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})
     if failed or "verdict" not in said:

@@ -256,7 +256,7 @@ class Replayer:
             return False
         return self.cursor.next_in(scope.path) is None
 
-    def _departs(self, question: Question) -> CallRecord | Ticket:
+    def _departs(self, question: Question) -> CallRecord | Ticket | Answer:
         """No recorded call asks this. Name the departure; under `realign`, a changed call keeps its counterpart."""
         effect = question.effect
         if self._lets_live(effect.kind, effect.label) and self._policy != "raise":

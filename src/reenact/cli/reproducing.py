@@ -1,0 +1,324 @@
+"""`reenact reproduce` and `reenact bisect`: run a failure again, and find what is decisive."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.text import Text
+
+from reenact.analyze.attempts import Reproduces, Reproduction
+from reenact.analyze.decisive import Alike, Change, Result
+from reenact.analyze.world import Asked
+from reenact.cli import present
+from reenact.cli.reading import Home, Ref, ids
+from reenact.cli.running import Command, Ignore, Live
+from reenact.errors import UsageError
+from reenact.model.divergence import verdict_tree
+from reenact.prose.difference import difference
+from reenact.reproduction import Decisive, bisect, reproduce
+from reenact.reproduction.bisection import TRIALS
+from reenact.reproduction.repeating import TIMES
+from reenact.reproduction.rerun import PATIENCE
+from reenact.reproduction.world import READING, check_world
+from reenact.store.local import LocalStore
+
+Patience = Annotated[
+    float, typer.Option("--timeout", min=0.1, help="Seconds that each run of the program may take.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON on standard output.")]
+
+_WORDS = {
+    Reproduces.REPRODUCED: ("green", 0),
+    Reproduces.DIFFERENT: ("red", 1),
+    Reproduces.FLAKY: ("yellow", 1),
+    Reproduces.CANNOT_RUN: ("red", 2),
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command("reproduce")(reproduce_)
+    app.command("bisect")(bisect_)
+
+
+# -- reproduce -----------------------------------------------------------------------------------------------
+
+
+def reproduce_(
+    ref: Ref,
+    command: Command = None,
+    *,
+    times: Annotated[int, typer.Option(min=1, help="How often to replay it.")] = TIMES,
+    live: Live = None,
+    ignore: Ignore = None,
+    world: Annotated[
+        bool,
+        typer.Option("--check-world", help="Ask the recorded GET and HEAD requests again, and compare."),
+    ] = False,
+    timeout: Patience = PATIENCE,
+    home: Home = None,
+    json: AsJson = False,
+) -> None:
+    """Does the failure reproduce? Replay it several times, quietly, and tell the replays together.
+
+    Exit status: 0 reproduced, 1 different or flaky, 2 it cannot be run.
+    """
+    recording = LocalStore(home).load(ref)
+    done = reproduce(
+        recording,
+        times=times,
+        live=tuple(live or ()),
+        ignore=tuple(ignore or ()),
+        patience=timeout,
+        command=_given(command),
+        home=home,
+        progress=None if json else present.say,
+    )
+    asked = check_world(recording, progress=None if json else present.say) if world else None
+    if json:
+        present.dump(reproduction_tree(done, asked))
+    else:
+        color, _ = _WORDS[done.result]
+        title = Text.assemble(
+            (done.result.value, f"bold {color}"), f"  {recording.id}", (f"  {recording.name}", "dim")
+        )
+        body = Group(*_reproduction(done), *_world(asked))
+        present.out().print(Panel(body, title=title, title_align="left", border_style=color, expand=False))
+    raise SystemExit(_WORDS[done.result][1])
+
+
+def _reproduction(done: Reproduction) -> Iterator[RenderableType]:
+    count = Counter(
+        "no verdict" if each.verdict is None else "faithful" if each.verdict.faithful else "not faithful"
+        for each in done.attempts
+    )
+    told = ", ".join(f"{number} {word}" for word, number in count.items())
+    yield Text(f"{present.many(len(done.attempts), 'replay')}: {told}" if told else "it was not started")
+    if done.where:
+        yield Text(present.visible(done.where))
+    if done.uncovered:
+        yield Text("\nnot covered by the recording:", "dim")
+        yield from (Padding(Text(present.visible(text)), (0, 0, 0, 2)) for text in done.uncovered)
+
+
+def _world(asked: Sequence[Asked] | None) -> Iterator[RenderableType]:
+    if asked is None:
+        return
+    yield Text("\nthe world today:", "dim")
+    if not asked:
+        yield Padding(Text(f"nothing recorded was a {' or '.join(READING)} request"), (0, 0, 0, 2))
+    for each in asked:
+        color = "green" if each.change == "same" else "yellow"
+        text = Text.assemble((each.change, color), f"  {present.visible(each.label)}")
+        text.append(f"  {each.detail}" if each.detail else "")
+        yield Padding(text, (0, 0, 0, 2))
+        for mismatch in each.mismatches:
+            yield Padding(Text(present.one_line(str(mismatch), 300)), (0, 0, 0, 4))
+        if each.left_out:
+            names = ", ".join(each.left_out)
+            yield Padding(Text(f"not sent, since it was replaced as a secret: {names}", "dim"), (0, 0, 0, 4))
+
+
+def reproduction_tree(done: Reproduction, asked: Sequence[Asked] | None = None) -> dict[str, Any]:
+    """What `reproduce --json` gives."""
+    attempts = [
+        {
+            "exit": each.status,
+            "seconds": round(each.seconds, 3),
+            "failed": each.failed or None,
+            "verdict": verdict_tree(each.verdict) if each.verdict is not None else None,
+        }
+        for each in done.attempts
+    ]
+    tree: dict[str, Any] = {
+        "recording": done.recording,
+        "result": done.result.value,
+        "where": done.where or None,
+        "uncovered": list(done.uncovered),
+        "attempts": attempts,
+    }
+    return tree | ({"world": [asdict(each) for each in asked]} if asked is not None else {})
+
+
+# -- bisect --------------------------------------------------------------------------------------------------
+
+
+def bisect_(
+    bad: Annotated[
+        str,
+        typer.Argument(
+            metavar="BAD", help="The run that went wrong.", autocompletion=ids, show_default=False
+        ),
+    ],
+    command: Command = None,
+    *,
+    good: Annotated[
+        str,
+        typer.Option(
+            help="A run of the same program that went well.", autocompletion=ids, show_default=False
+        ),
+    ],
+    check: Annotated[
+        str,
+        typer.Option(
+            help="A command that says whether an outcome is good: exit status 0; 125 for undecided. It finds the "
+            "program's output in the file $REENACT_STDOUT.",
+            show_default=False,
+        ),
+    ] = "",
+    check_output: Annotated[
+        bool, typer.Option("--check-output", help="Good is what gives the output of the good run.")
+    ] = False,
+    live: Live = None,
+    ignore: Ignore = None,
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="Answer only what was asked to the letter, with the same history."),
+    ] = False,
+    trials: Annotated[int, typer.Option(min=1, help="How many trials the search may take.")] = TRIALS,
+    timeout: Patience = PATIENCE,
+    home: Home = None,
+    json: AsJson = False,
+) -> None:
+    """Find the decisive step: the smallest set of a good run's answers that turns the bad run good.
+
+    Each trial runs the program again, offline, with some answers replaced by those of the good run.
+
+    [bold]reenact bisect 3f9a --good last --check 'grep -q refunded "$REENACT_STDOUT"'[/bold]
+
+    Exit status: 0 found, 1 nothing turns it, 2 could not search.
+    """
+    if bool(check) == check_output:
+        raise UsageError("say what is good: either --check 'a command', or --check-output")
+    found = bisect(
+        bad,
+        good,
+        check=check or None,
+        live=tuple(live or ()),
+        ignore=tuple(ignore or ()),
+        exact=exact,
+        trials=trials,
+        patience=timeout,
+        command=_given(command),
+        home=home,
+        progress=None if json else present.say,
+    )
+    if json:
+        present.dump(decisive_tree(found))
+    else:
+        color = "green" if found.changes else "yellow"
+        present.out().print(
+            Panel(Group(*_decisive(found)), title_align="left", border_style=color, expand=False,
+                  title=Text.assemble((headline(found), f"bold {color}"), f"  {found.bad.id}"))
+        )  # fmt: skip
+    raise SystemExit(0 if found.changes else 1)
+
+
+def headline(found: Decisive) -> str:
+    """What was found, in a few words."""
+    if found.changes:
+        return "decisive"
+    return "not found within the trials" if found.spent else "nothing turns it"
+
+
+def _decisive(found: Decisive) -> Iterator[RenderableType]:
+    yield Text(summary(found), "bold")
+    for change in found.changes:
+        yield Text()
+        yield from _change(change)
+    if not found.changes:
+        reasons = Counter(trial.why for trial in found.trials if trial.result is Result.UNDECIDED)
+        for why, count in reasons.most_common(3):
+            yield Padding(
+                Text(f"undecided \N{MULTIPLICATION SIGN} {count}: {present.one_line(why, 300)}"), (0, 0, 0, 2)
+            )
+        if reasons:
+            yield Text("what neither run asked can run for real: --live tool", "dim")
+    if found.back is not None:
+        yield Text()
+        yield Text(
+            "the other way round too: with the bad run's answer the good run turns bad"
+            if found.back
+            else "but not the other way round: with the bad run's answer the good run stays good"
+        )
+    for note in found.notes:
+        yield Text.assemble(("! ", "yellow"), present.visible(note))
+    if not found.minimal and found.changes:
+        yield Text.assemble(
+            ("! ", "yellow"), "the trials were used up: a smaller set may do; --trials allows more"
+        )
+    yield Text(
+        f"{present.many(len(found.trials), 'trial')}, {present.many(found.runs, 'run')} of the program", "dim"
+    )
+
+
+def summary(found: Decisive) -> str:
+    """The result in a sentence."""
+    if len(found.changes) == 1:
+        (change,) = found.changes
+        what = "answer" if change.step is not None else "values"
+        return f"{change.name}: with the good run's {what} the outcome turns"
+    if found.changes:
+        names = "; ".join(change.name for change in found.changes)
+        return f"together they turn the outcome, with the good run's answers: {names}"
+    if found.spent:
+        return "the trials were used up before anything turned the outcome; --trials allows more"
+    if found.trials and found.trials[0].result is Result.UNDECIDED:
+        return "no trial turned the outcome, and some could not be decided"
+    return (
+        "the good run's answers do not turn the outcome, not even all at once: the cause lies outside of them"
+    )
+
+
+def _change(change: Change) -> Iterator[RenderableType]:
+    yield Text(f"{change.name}", "cyan")
+    if change.step is None:
+        return
+    if change.alike is not Alike.SAME:
+        yield Padding(
+            Text(f"{change.alike.value}; in the good run it is step {change.other}", "dim"), (0, 0, 0, 2)
+        )
+    bad, good = difference(present.visible(change.bad), present.visible(change.good))
+    yield Padding(Text.assemble(("bad   ", "dim"), bad), (0, 0, 0, 2))
+    yield Padding(Text.assemble(("good  ", "dim"), good), (0, 0, 0, 2))
+
+
+def decisive_tree(found: Decisive) -> dict[str, Any]:
+    """What `bisect --json` gives."""
+    return {
+        "bad": found.bad.id,
+        "good": found.good.id,
+        "changes": [change_tree(change) for change in found.changes],
+        "minimal": found.minimal,
+        "spent": found.spent,
+        "turns_back": found.back,
+        "runs": found.runs,
+        "trials": [
+            {
+                "changes": [change.name for change in trial.changes],
+                "result": trial.result.value,
+                "why": trial.why or None,
+                "approximate": trial.approximate,
+                "seconds": round(trial.seconds, 3),
+            }
+            for trial in found.trials
+        ],
+        "notes": list(found.notes),
+    }
+
+
+def change_tree(change: Change) -> dict[str, Any]:
+    """One thing that the two runs were told differently."""
+    return {**asdict(change), "alike": change.alike.value}
+
+
+def _given(command: list[str] | None) -> list[str]:
+    words = list(command or ())
+    return words[1:] if words[:1] == ["--"] else words
