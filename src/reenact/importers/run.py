@@ -79,7 +79,7 @@ class _Recorder(Recorder):
 
     at = 0.0
 
-    def _now(self) -> float:
+    def _seconds(self) -> float:
         return round(self.at, 6)
 
 
