@@ -177,6 +177,25 @@ def test_breakpoint_in_the_program_opens_pdb_on_the_terminal_during_a_replay(she
     assert done.out.strip() in said
 
 
+def test_breakpoint_in_the_program_is_passed_over_with_a_line_where_there_is_no_terminal(shell):
+    shell.write("agent.py", SCRIPT)
+    done, _ = shell.record("agent.py")
+    again = subprocess.run(
+        shell.command("replay", "last", "--", sys.executable, "agent.py", "--stop"),
+        cwd=shell.folder,
+        env=shell.environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        start_new_session=True,  # away from the terminal that the tests run on, if any
+        check=False,
+    )
+    assert (again.returncode, again.stdout) == (0, done.out), again.stderr
+    assert "agent.py:12: breakpoint() has no terminal to talk on, and is passed over" in again.stderr
+    assert "Traceback" not in again.stderr
+
+
 def test_breakpoint_in_a_replayed_block_leaves_no_trace_in_the_replay(home, tmp_path):
     script = tmp_path / "block.py"
     script.write_text(
