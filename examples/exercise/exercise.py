@@ -197,6 +197,14 @@ def look_into_it(recording: str) -> None:
     console.print(f"{verdict}\n", soft_wrap=True)
     shown(run("reenact", "show", recording, "--filter", "tool:check_eligibility"))
     claim([stop.step for stop in stops] == [2, 4], "it stood where cancel_order was called, and inside of it")
+    nobody_checked(recording, known[1])
+    claim(
+        verdict.live == {"tool:cancel_order": 1} and len(shop.PAID) == 1,
+        "cancel_order ran for real, the refund inside of it did not: nothing was paid twice",
+    )
+
+
+def nobody_checked(recording: str, known: dict[str, Any]) -> None:
     steps = reenact.load(recording).steps
     claim(
         "check_eligibility" in [tool["name"] for tool in steps[0].args["tools"]]
@@ -204,12 +212,8 @@ def look_into_it(recording: str) -> None:
         "the model was offered check_eligibility, but no eligibility was checked before the refund",
     )
     claim(
-        (known[1]["order"]["status"], shop.BOOK[ORDER]["status"]) == ("shipped", "cancelled"),
+        (known["order"]["status"], shop.BOOK[ORDER]["status"]) == ("shipped", "cancelled"),
         "cancel_order was told that the order has shipped (the book itself says cancelled by now)",
-    )
-    claim(
-        len(shop.PAID) == 1,
-        "cancel_order ran for real, the refund inside of it did not: nothing was paid twice",
     )
 
 
@@ -316,7 +320,7 @@ def keep_it(child: str) -> None:
         text.replace(inspect.getsource(shop.cancel_order), inspect.getsource(mended.cancel_order))
     )
     green = shown(run("pytest", "-q", "--no-header", "tests"))
-    claim("1 passed" in green, "and if someone takes the check away again, it is red again")
+    claim("1 passed" in green, "the refusal is kept: a test that needs no model")
 
 
 def main() -> int:
