@@ -54,6 +54,19 @@ def test_a_function_is_called_at_each_breakpoint_with_the_programs_own_frame(rec
     assert replay.verdict.faithful
 
 
+def test_a_step_and_a_stop_at_it_have_the_same_label(recorded):
+    seen = []
+    with reenact.replay(recorded[0], breakpoints="tool", on_break=seen.append):
+        program()
+    assert [stop.recorded.label for stop in seen] == [stop.label for stop in seen]
+    assert [step.label for step in reenact.load(recorded[0])] == [
+        "tool:draw",
+        "tool:outer",
+        "tool:draw",
+        "tool:draw",
+    ]
+
+
 def test_breakpoints_can_be_changed_while_the_program_stands(recorded):
     id, _ = recorded
     seen = []
