@@ -1,6 +1,7 @@
 # All set-up starts from python3 (3.11 or newer), make and a C compiler. What is installed is pinned in constraints.txt.
 #
 #   make demo     a real agent with a real model: recorded, replayed, diverging
+#   make exercise a recorded run is debugged, mended, forked, and kept as a test
 #   make picture  the pictures of README and guide, drawn from what really runs
 #   make test     the test suite
 #   make soak     the slow suites: thousands of recordings, hundreds of kills
@@ -25,13 +26,16 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help demo picture test soak check format bench constraints clean setup-demo setup-dev setup-bench
+.PHONY: help demo exercise picture test soak check format bench constraints clean setup-demo setup-dev setup-bench
 
 help:
 	@sed -n 's/^#   //p' Makefile
 
 demo: setup-demo
 	@$(BIN)/python examples/order_agent/demo.py
+
+exercise: setup-dev
+	@$(BIN)/python examples/exercise/exercise.py
 
 picture: setup-demo
 	@FORCE_COLOR=1 $(BIN)/python examples/order_agent/picture.py

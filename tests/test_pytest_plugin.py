@@ -118,6 +118,16 @@ def test_off_runs_without_a_recording_and_makes_none(suite):
     assert not (suite.folder / "recordings").exists()
 
 
+def test_a_test_that_asks_for_more_than_was_recorded_is_pointed_at_what_can_be_shown(suite):
+    """Behind the last step there is none to be shown; and the failure is told once."""
+    suite.run("--reenact=record")
+    suite.write("agent.py", AGENT.replace("return f", 'price("ORD-2") if price(order) else None; return f'))
+    status, said = suite.run()
+    assert status == 1
+    assert said.count("EXTRA at step 2") == 2, said  # the failure, and pytest's summary of it
+    assert "reenact show recordings/test_agent/test_price.reenact\n" in said
+
+
 def test_a_test_that_fails_while_it_is_recorded_leaves_no_recording(suite):
     suite.write("test_agent.py", TEST + "        assert False\n")
     assert suite.run("--reenact=record")[0] == 1

@@ -54,6 +54,19 @@ def test_a_function_is_called_at_each_breakpoint_with_the_programs_own_frame(rec
     assert replay.verdict.faithful
 
 
+def test_a_step_and_a_stop_at_it_have_the_same_label(recorded):
+    seen = []
+    with reenact.replay(recorded[0], breakpoints="tool", on_break=seen.append):
+        program()
+    assert [stop.recorded.label for stop in seen] == [stop.label for stop in seen]
+    assert [step.label for step in reenact.load(recorded[0])] == [
+        "tool:draw",
+        "tool:outer",
+        "tool:draw",
+        "tool:draw",
+    ]
+
+
 def test_breakpoints_can_be_changed_while_the_program_stands(recorded):
     id, _ = recorded
     seen = []
@@ -175,6 +188,25 @@ def test_breakpoint_in_the_program_opens_pdb_on_the_terminal_during_a_replay(she
     assert done.out.split()[0] in said.partition("42")[0], said
     assert "42" in said
     assert done.out.strip() in said
+
+
+def test_breakpoint_in_the_program_is_passed_over_with_a_line_where_there_is_no_terminal(shell):
+    shell.write("agent.py", SCRIPT)
+    done, _ = shell.record("agent.py")
+    again = subprocess.run(
+        shell.command("replay", "last", "--", sys.executable, "agent.py", "--stop"),
+        cwd=shell.folder,
+        env=shell.environ,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        start_new_session=True,  # away from the terminal that the tests run on, if any
+        check=False,
+    )
+    assert (again.returncode, again.stdout) == (0, done.out), again.stderr
+    assert "agent.py:12: breakpoint() has no terminal to talk on, and is passed over" in again.stderr
+    assert "Traceback" not in again.stderr
 
 
 def test_breakpoint_in_a_replayed_block_leaves_no_trace_in_the_replay(home, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from reenact import adapters
 from reenact.boundary import Run
@@ -24,7 +24,7 @@ class Session:
     def _end(self, error: BaseException | None) -> None:
         raise NotImplementedError
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         adapters.install()
         run = self._begin()
         if run is not None:
@@ -36,7 +36,7 @@ class Session:
             _scope.reset(self._token)
         self._end(error)
 
-    async def __aenter__(self) -> Any:
+    async def __aenter__(self) -> Self:
         return self.__enter__()
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:

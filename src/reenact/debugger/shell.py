@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.boundary import ReplayingTurnstile, entered
+from reenact.store.writer import warn
 
 
 class Shell(pdb.Pdb):
@@ -92,7 +93,15 @@ class Prompt:
             sys.breakpointhook, self._before = self._before, None
 
     def _asked(self, *_args: Any, **_keywords: Any) -> None:
-        Shell(self._turnstile, self._terminal).open_at(sys._getframe(1))
+        frame = sys._getframe(1)
+        try:
+            shell = Shell(self._turnstile, self._terminal)
+        except OSError:
+            # In a pipeline, say. Standard input is no way out: what the program reads there is recorded.
+            where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            warn(f"{where}: breakpoint() has no terminal to talk on, and is passed over")
+            return
+        shell.open_at(frame)
 
 
 def prompting(turnstile: ReplayingTurnstile, terminal: str = "") -> Prompt:

@@ -260,6 +260,11 @@ class Step:
     call: CallRecord
 
     @property
+    def label(self) -> str:
+        """`kind:name` of what it asked."""
+        return self.call.label
+
+    @property
     def args(self) -> dict[str, Any]:
         """The arguments, as Python values."""
         return {name: self.log.value(tree) for name, tree in self.log.args(self.call).items()}

@@ -115,10 +115,12 @@ class _Replayed:
         try:
             self._session.__exit__(kind, error, trace)
         except DivergenceError as diverged:
+            told = _told(diverged.divergence, self._session.recording, self._path, self._node)
             if not isinstance(error, Exception):
-                pytest.fail(_told(diverged.divergence, self._path, self._node), pytrace=False)
+                # From None: what stopped the program says the same, and would be printed before it.
+                raise pytest.fail.Exception(told, pytrace=False) from None
             # The test's own failure says more about the test; where it left the recording says why.
-            error.add_note(_told(diverged.divergence, self._path, self._node))
+            error.add_note(told)
 
 
 def in_session(item: pytest.Function, test: Callable[..., Any]) -> Callable[..., Any]:
@@ -173,7 +175,7 @@ def _path(item: pytest.Function, given: str | None) -> Path:
     return folder / "recordings" / item.path.stem / f"{owner}{name}{SUFFIX}"
 
 
-def _told(divergence: Divergence, path: Path, node: str) -> str:
+def _told(divergence: Divergence, recording: Recording, path: Path, node: str) -> str:
     """A divergence, as a test's failure."""
     where = f"step {divergence.step}, " if divergence.step is not None else ""
     lines = [f"the test leaves its recording: {divergence.kind.value} at {where}{divergence.address}"]
@@ -186,8 +188,10 @@ def _told(divergence: Divergence, path: Path, node: str) -> str:
         ]
     if (more := len(divergence.mismatches) - _SHOWN) > 0:
         lines.append(f"  and {more} more differences")
+    # A call behind the last step comes before one that is not there to be shown.
+    shown = divergence.step if divergence.step is not None and divergence.step <= len(recording.steps) else ""
     lines += [
-        f"  look at it:       reenact show {_short(path)} {divergence.step or ''}".rstrip(),
+        f"  look at it:       reenact show {_short(path)} {shown}".rstrip(),
         f"  if it is meant:   pytest --reenact=update {node!r}",
     ]
     return "\n".join(lines)
