@@ -203,3 +203,35 @@ def test_breakpoint_in_a_replayed_block_leaves_no_trace_in_the_replay(home, tmp_
         check=False,
     )
     assert done.stdout.endswith("True True\nTrue\n"), done
+
+
+def test_a_change_of_the_tracked_state_can_be_a_breakpoint(home):
+    def remembering():
+        memory = reenact.track("memory", {"seen": []})
+        other = reenact.track("other", [])
+        draw(1)
+        memory["seen"].append("one")
+        draw(2)
+        other.append(1)
+        draw(3)
+        memory["seen"].append("two")
+        draw(4)
+
+    with reenact.record("state") as session:
+        remembering()
+    seen = []
+
+    def look(stop):
+        seen.append((stop.step, stop.why, stop.state["memory"]["seen"]))
+
+    with reenact.replay(session.id, breakpoints="state:memory", on_break=look) as replay:
+        remembering()
+    assert seen == [
+        (2, "state memory has changed", ["one"]),
+        (4, "state memory has changed", ["one", "two"]),
+    ]
+    assert replay.verdict.faithful
+    seen.clear()
+    with reenact.replay(session.id, breakpoints="state", on_break=look):
+        remembering()
+    assert [step for step, _, _ in seen] == [2, 3, 4]

@@ -428,3 +428,21 @@ def alive(process):
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_the_tracked_state_is_shown_where_the_program_stands(debug):
+    driver = debug(
+        """
+        import reenact
+        memory = reenact.track("memory", {"seen": []})
+        @reenact.tool
+        def ask(n): return n
+        for n in range(6):
+            memory["seen"].append(ask(n))
+        """
+    )
+    assert tell(driver, "run_to", 4).actual.state == {"memory": {"seen": [0, 1, 2]}}
+    assert tell(driver, "back").actual.state == {"memory": {"seen": [0, 1]}}
+    tell(driver, "break_at", "state:memory")
+    state = tell(driver, "go")
+    assert (state.at, state.why) == (Place(4), "state memory has changed")

@@ -16,7 +16,7 @@ from reenact.boundary import entered
 from reenact.debugger import wire
 from reenact.debugger.machine import START, Place
 from reenact.debugger.shell import Shell
-from reenact.debugger.watcher import Watcher, actual, frames, here
+from reenact.debugger.watcher import Watcher, frames, here
 from reenact.model.divergence import Divergence, Verdict
 from reenact.model.recording import CallRecord, Recording
 from reenact.replay.question import Question
@@ -118,10 +118,10 @@ class Debuggee(Watcher):
                 self._obey(wake.message)
 
     def stopped(self, place: Place, why: str, question: Question, call: CallRecord | None) -> None:
-        self._stand(wire.stopped(place, self.places[:-1], actual(question, here()), why), here())
+        self._stand(wire.stopped(place, self.places[:-1], self.actual(question, here()), why), here())
 
     def left_recording(self, place: Place, divergence: Divergence, question: Question | None) -> None:
-        self._stand(wire.departed(place, self.places, actual(question, here()), divergence), here())
+        self._stand(wire.departed(place, self.places, self.actual(question, here()), divergence), here())
 
     # -- within ----------------------------------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ class Debuggee(Watcher):
         last = self.places[-1] if self.places else START
         place = Place(last.step, last.extra + 1)
         with entered(None), self.replayer.turnstile.paused():
-            report = wire.stopped(place, self.places, actual(None, frame), "interrupted")
+            report = wire.stopped(place, self.places, self.actual(None, frame), "interrupted")
             self._stand(report, frame or here())
 
     def _broken(self, *args: Any, **kwargs: Any) -> None:
@@ -167,7 +167,9 @@ class Debuggee(Watcher):
         where = (frames(frame) or [frame])[-1]
         why = f"breakpoint() in {where.f_code.co_name}"
         with entered(None), self.replayer.turnstile.paused():
-            report = wire.stopped(Place(last.step, last.extra + 1), self.places, actual(None, frame), why)
+            report = wire.stopped(
+                Place(last.step, last.extra + 1), self.places, self.actual(None, frame), why
+            )
             self._stand(report, frame)
 
     def _open_shell(self, terminal: str, frame: FrameType) -> bool:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from reenact import __version__
-from reenact.cli import forking, keeping, present, reading, regression, running
+from reenact.cli import forking, keeping, present, reading, regression, running, verifying
 from reenact.errors import ReenactError
 
 UNABLE = 2
@@ -28,6 +28,7 @@ forking.register(app)
 reading.register(app)
 keeping.register(app)
 regression.register(app)
+verifying.register(app)
 
 
 def _version(asked: bool) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FrameType
 from typing import Any
 
-from reenact.boundary import entered
+from reenact.boundary import entered, tracked
 from reenact.debugger.breakpoint import Breakpoint, Matching, breakpoint_of
 from reenact.debugger.machine import Place, Until
 from reenact.debugger.shell import Shell
@@ -101,6 +101,12 @@ class Stop:
     def label(self) -> str:
         """`kind:name` of the question."""
         return self._question.label if self._question is not None else ""
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """The tracked state at this moment, by name; what reached it unrecorded included."""
+        found = tracked.live(self._question.scope.run) if self._question is not None else {}
+        return {name: codec.decode(tree) for name, tree in found.items()}
 
     @property
     def args(self) -> Mapping[str, Any]:

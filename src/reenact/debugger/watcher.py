@@ -10,8 +10,10 @@ from pathlib import Path
 from types import FrameType
 
 from reenact.adapters.stdlib import callers
+from reenact.boundary import Run, tracked
 from reenact.debugger.breakpoint import Unknown
 from reenact.debugger.machine import START, Actual, Place, Until
+from reenact.model import codec
 from reenact.model.divergence import Divergence
 from reenact.model.event import Outcome
 from reenact.model.filter import Filter
@@ -38,6 +40,8 @@ class Watcher:
         """All questions so far, the last one being asked now."""
         self._steps = steps
         self._filters: dict[str, Filter] = {}
+        self._state: dict[str, bytes] = {}
+        self._run: Run | None = None
         # One thread at a time: the others wait here while somebody looks at the first.
         self._lock = threading.RLock()
 
@@ -56,17 +60,31 @@ class Watcher:
     def arrived(self, place: Place) -> None:
         """The program has come to a question, whether it stops there or not."""
 
+    def actual(self, question: Question | None, frame: FrameType | None) -> Actual:
+        """A question as a face shows it, and the tracked state at that moment."""
+        stack = tuple(f"{shortened(f)}:{f.f_lineno} in {f.f_code.co_name}" for f in frames(frame))
+        found = tracked.live(self._run) if self._run is not None else {}
+        state = {name: plain(self.replayer.clean(tree)) for name, tree in found.items()}
+        if question is None:
+            return Actual(stack=stack, state=state)
+        args = {name: plain(tree) for name, tree in question.trees.items()}
+        return Actual(question.label, question.address, args, stack, state)
+
     # -- what the replayer says ------------------------------------------------------------------------------
 
     def asked(self, question: Question, call: CallRecord | None) -> None:
         """A question is about to be answered."""
         with self._lock:
+            self._run = question.scope.run
             place = self._next(call)
             self.places.append(place)
             self.arrived(place)
             why = self._why(place, question, call)
             if why is not None:
                 self.stopped(place, why, question, call)
+                if self.until.states:
+                    # What it is watched for may have been said only now: from here on it counts.
+                    self._state = self._marks(question.scope.run)
 
     def departed(self, divergence: Divergence, question: Question | None) -> None:
         """The program leaves its recording."""
@@ -87,6 +105,8 @@ class Watcher:
     def _why(self, place: Place, question: Question, call: CallRecord | None) -> str | None:
         """Why to stop here, in a word (mostly none needed), or None."""
         until = self.until
+        if until.states and (changed := self._changed(question.scope.run)):
+            return f"state {', '.join(changed)} has changed"
         if until.next or place == until.place or (call is not None and place.step in until.steps):
             return ""
         if until.beyond is not None and not self._inside(question.scope.call, until.beyond):
@@ -100,6 +120,16 @@ class Watcher:
                     return f"breakpoint {text}, at a question that is not recorded"
         return None
 
+    def _changed(self, run: Run) -> list[str]:
+        """The watched parts of the state that are other than when they were looked at last."""
+        before, self._state = self._state, self._marks(run)
+        now = self._state
+        watched = now if "*" in self.until.states else self.until.states
+        return [name for name in watched if name in before and before[name] != now.get(name)]
+
+    def _marks(self, run: Run) -> dict[str, bytes]:
+        return {name: codec.dumps(tree) for name, tree in tracked.live(run).items()}
+
     def _inside(self, call: int | None, step: int) -> bool:
         """Whether a call, or one that encloses it, is that step."""
         calls = self.replayer.cursor.log.calls
@@ -108,15 +138,6 @@ class Watcher:
                 return True
             call = calls[call].within if call in calls else None
         return False
-
-
-def actual(question: Question | None, frame: FrameType | None) -> Actual:
-    """A question as a face shows it."""
-    stack = tuple(f"{shortened(f)}:{f.f_lineno} in {f.f_code.co_name}" for f in frames(frame))
-    if question is None:
-        return Actual(stack=stack)
-    args = {name: plain(tree) for name, tree in question.trees.items()}
-    return Actual(question.label, question.address, args, stack)
 
 
 def frames(frame: FrameType | None) -> list[FrameType]:

@@ -439,8 +439,11 @@ class Replayer:
 
     def tree(self, value: Any) -> Tree:
         """A value as the recording would have it: without its secrets."""
-        encoder = codec.Encoder(raw=self._redactor.raw, blob=_address)
-        return codec.loads(self._redactor.line(codec.dumps(encoder.encode(value))))
+        return self.clean(codec.Encoder(raw=self._redactor.raw, blob=_address).encode(value))
+
+    def clean(self, tree: Tree) -> Tree:
+        """A tree without its secrets."""
+        return codec.loads(self._redactor.line(codec.dumps(tree)))
 
     def _name(self, text: str) -> str:
         """A scope's path or an effect's name as it was recorded: the program may have put a secret into it."""

@@ -1,0 +1,149 @@
+"""`reenact verify`: a fleet of recordings against today's code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from reenact.cli import present
+from reenact.cli.reading import Home, Json
+from reenact.errors import UsageError
+from reenact.launch import Options
+from reenact.model.divergence import verdict_tree
+from reenact.search import find
+from reenact.store.local import SUFFIX, LocalStore
+from reenact.verify import Outcome, Status, grouped, pages, passed, verify
+
+_COLORS = {
+    Status.SAME: "green",
+    Status.FIXED: "green",
+    Status.DIVERGED: "red",
+    Status.BROKEN: "red",
+    Status.UNABLE: "yellow",
+}
+_SHOWN = 5
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command("verify")(verify_)
+
+
+def verify_(
+    refs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RECORDING...]",
+            help="Ids, files, folders of files. By default all recordings.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    entry: Annotated[
+        str,
+        typer.Option(help="What runs the program: pkg.module:function. By default the recorded commands."),
+    ] = "",
+    filter: Annotated[str, typer.Option("--filter", help="Only recordings that it means.")] = "",
+    workers: Annotated[
+        int, typer.Option("--workers", "-j", help="How many at once; 0: one for each core.", min=0)
+    ] = 0,
+    timeout: Annotated[float, typer.Option(help="Seconds that one may take.", min=0.1)] = 60.0,
+    live: Annotated[list[str] | None, typer.Option(help="Let run for real.", show_default=False)] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="What need not match.", show_default=False)] = None,
+    on_divergence: Annotated[str, typer.Option(help="raise, realign, or live.")] = "raise",
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML there.", show_default=False)] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page there.", show_default=False)] = None,
+    home: Home = None,
+    json: Json = False,
+) -> None:
+    """Replay many recordings against today's code, in parallel, each in a process of its own.
+
+    Exit status: 0 all run as recorded (or better), 1 some do not, 2 it could not begin.
+    """
+    chosen = _chosen(refs or [], filter, home)
+    options = Options(tuple(live or ()), tuple(ignore or ()), on_divergence)
+    bar = Progress(
+        TextColumn("verifying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        console=Console(stderr=True), transient=True,
+    )  # fmt: skip
+    with bar:
+        task = bar.add_task("", total=len(chosen))
+        outcomes = verify(
+            chosen, entry=entry, options=options, workers=workers, timeout=timeout, home=home,
+            progress=lambda outcome: bar.advance(task),  # noqa: ARG005 - only that it came
+        )  # fmt: skip
+    if junit is not None:
+        junit.write_bytes(pages.junit(outcomes))
+    if html is not None:
+        html.write_text(pages.page(outcomes), encoding="utf-8")
+    if json:
+        print(
+            orjson.dumps(
+                [_tree(outcome) for outcome in outcomes], default=repr, option=orjson.OPT_INDENT_2
+            ).decode()
+        )
+    else:
+        _show(outcomes)
+    raise SystemExit(0 if passed(outcomes) else 1)
+
+
+def _chosen(refs: Sequence[str], filter: str, home: Path | None) -> list[str]:
+    files = [
+        str(path)
+        for ref in refs
+        for path in (sorted(Path(ref).glob(f"**/*{SUFFIX}")) if _is_folder(ref) else [ref])
+    ]
+    if not refs:
+        files = LocalStore(home).ids()
+    if filter:
+        meant = {found.recording.id for found in find(filter, limit=None, home=home)}
+        files = [ref for ref in files if ref in meant]
+    if not files:
+        where = f" for which `{filter}` holds" if filter else ""
+        raise UsageError(f"there are no recordings to verify{where}; `reenact list` shows what there is")
+    return files
+
+
+def _is_folder(ref: str) -> bool:
+    return Path(ref).is_dir() and not (Path(ref) / "events.jsonl").exists()
+
+
+def _show(outcomes: Sequence[Outcome]) -> None:
+    console = Console(highlight=False)
+    groups = grouped(outcomes)
+    if groups:
+        table = Table(box=None, pad_edge=False, header_style="dim")
+        for heading in ("count", "outcome", "cause", "recordings"):
+            table.add_column(heading, justify="right" if heading == "count" else "left", overflow="fold")
+        for status, cause, members in groups:
+            known = [
+                f"{o.id or o.ref}" + (f" (step {o.step})" if o.step is not None else "") for o in members
+            ]
+            more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+            shown = f"[{_COLORS[status]}]{status.value}[/]"
+            table.add_row(str(len(members)), shown, escape(cause), escape(", ".join(known[:_SHOWN]) + more))
+        console.print(table)
+        console.print()
+    counts = Counter(outcome.status for outcome in outcomes)
+    said = [f"[{_COLORS[status]}]{counts[status]} {status.value}[/]" for status in Status if counts[status]]
+    took = sum(outcome.seconds for outcome in outcomes)
+    console.print(
+        f"{present.many(len(outcomes), 'recording')}: {', '.join(said)}  [dim]{took:.1f} s of replays[/]"
+    )
+
+
+def _tree(outcome: Outcome) -> dict[str, object]:
+    tree: dict[str, object] = {
+        "recording": outcome.id or outcome.ref, "name": outcome.name, "status": outcome.status.value,
+        "step": outcome.step, "cause": outcome.cause, "detail": outcome.detail, "seconds": outcome.seconds,
+    }  # fmt: skip
+    return tree | ({"verdict": verdict_tree(outcome.verdict)} if outcome.verdict is not None else {})

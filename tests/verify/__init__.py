@@ -1,0 +1,1 @@
+"""Fleets of recordings against today's code."""
