@@ -1,7 +1,7 @@
 # All set-up starts from python3 (3.11 or newer), make and a C compiler. What is installed is pinned in constraints.txt.
 #
 #   make demo     a real agent with a real model: recorded, replayed, diverging
-#   make picture  the picture in the README, drawn from what really runs
+#   make picture  the pictures of README and guide, drawn from what really runs
 #   make test     the test suite
 #   make soak     the slow suites: thousands of recordings, hundreds of kills
 #   make check    style, types, layers

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from benchmarks import (
+    comparing,
     elsewhere,
     first_token,
     idle,
@@ -37,6 +38,7 @@ SECTIONS: dict[str, Callable[[Plan], report.Section]] = {
     "state": state.measure,
     "elsewhere": elsewhere.measure,
     "search": search.measure,
+    "comparing": comparing.measure,
 }
 RESULTS = Path(__file__).parent / "RESULTS.md"
 

@@ -1,4 +1,4 @@
-"""The README's picture: `make picture` writes docs/demo.svg.
+"""The pictures of the documentation: `make picture` writes docs/demo.svg and docs/debug.svg.
 
 Nothing on it is made up: an agent is recorded on a real language model, replayed with the model stopped, and replayed
 with one of its tools changed. What is too long for a picture is cut where a `…` stands.
@@ -14,8 +14,10 @@ from demo import ROOT, DemoError, Model, Ran, a_model, fixed_programs, program, 
 from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
+from screen import shoot
 
 PICTURE = ROOT / "docs" / "demo.svg"
+SCREEN = ROOT / "docs" / "debug.svg"
 PROGRAM = "agent.py"
 WIDTH = 100
 MOST_LINES = 45
@@ -72,6 +74,7 @@ def draw(model: Model) -> None:
         console.print(Syntax(added(difference), "diff", background_color="default"), no_wrap=True)
         prompt(f"reenact replay {recording} --live tool -- python …/{fixed.name}/{PROGRAM}")
     shown(left(changed))
+    SCREEN.write_text(shoot(recording, model.environment), encoding="utf-8")
 
 
 def added(difference: str) -> str:
@@ -107,7 +110,8 @@ def main() -> int:
     except DemoError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"{PICTURE.relative_to(ROOT)}: {PICTURE.stat().st_size // 1024} KB")
+    for picture in (PICTURE, SCREEN):
+        print(f"{picture.relative_to(ROOT)}: {picture.stat().st_size // 1024} KB")
     return 0
 
 

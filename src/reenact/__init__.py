@@ -12,9 +12,11 @@ from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from reenact.analyze.diff import Diff
     from reenact.api import (
         Recording,
         aresume,
+        diff,
         effect,
         fork,
         load,
@@ -41,6 +43,7 @@ __version__ = "0.1.0"
 __all__ = [
     "DEFAULT_RULES",
     "Departure",
+    "Diff",
     "Divergence",
     "DivergenceError",
     "ForkStopped",
@@ -54,6 +57,7 @@ __all__ = [
     "Step",
     "Verdict",
     "aresume",
+    "diff",
     "effect",
     "find",
     "fork",
@@ -73,6 +77,8 @@ __all__ = [
 # Each name is imported when it is first asked for: a program that decorates its tools, and is not recorded today,
 # needs little of all that.
 _PLACES = {
+    "analyze.diff": ("Diff",),
+    "api.comparing": ("diff",),
     "api.effects": ("effect", "span", "tool"),
     "api.fork": ("Recording", "fork", "load"),
     "api.recording": ("record", "recorded"),

@@ -11,8 +11,9 @@ import pytest
 from rich.console import Console
 
 import reenact
-from reenact.cli.verdict import difference, panel
+from reenact.cli.verdict import panel
 from reenact.model.divergence import ABSENT, Departure, Divergence, Mismatch, Verdict
+from reenact.prose.difference import difference
 
 AGENT = """
     import sys, reenact

@@ -1,9 +1,10 @@
-"""The verbs: record, replay, load, and effects of one's own. Every face calls these."""
+"""The verbs: record, replay, load, diff, and effects of one's own. Every face calls these."""
 
 from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from reenact.api.comparing import diff
     from reenact.api.effects import effect, span, tool
     from reenact.api.fork import Fork, Recording, fork, load
     from reenact.api.recording import RecordingInProgress, record, recorded, substitute
@@ -16,6 +17,7 @@ __all__ = [
     "RecordingInProgress",
     "Replay",
     "aresume",
+    "diff",
     "effect",
     "fork",
     "load",
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 _PLACES = {
+    "comparing": ("diff",),
     "effects": ("effect", "span", "tool"),
     "recording": ("RecordingInProgress", "record", "recorded", "substitute"),
     "fork": ("Fork", "Recording", "fork", "load"),

@@ -11,7 +11,17 @@ from typing import Annotated
 import typer
 
 from reenact import __version__
-from reenact.cli import forking, keeping, present, reading, regression, running, verifying
+from reenact.cli import (
+    comparing,
+    debugging,
+    forking,
+    keeping,
+    present,
+    reading,
+    regression,
+    running,
+    verifying,
+)
 from reenact.errors import ReenactError
 
 UNABLE = 2
@@ -26,6 +36,8 @@ app = typer.Typer(
 running.register(app)
 forking.register(app)
 reading.register(app)
+comparing.register(app)
+debugging.register(app)
 keeping.register(app)
 regression.register(app)
 verifying.register(app)
@@ -49,7 +61,9 @@ def reenact(
     [bold]reenact list[/bold]                        what there is
     [bold]reenact show last[/bold]                   the run as a conversation
     [bold]reenact replay last[/bold]                 run it again, offline and exactly
+    [bold]reenact debug last[/bold]                  run it step by step, back too
     [bold]reenact fork last --at 7[/bold]            again up to step 7, and live from there
+    [bold]reenact diff A B[/bold]                    where two runs part
     """
 
 

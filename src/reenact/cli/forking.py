@@ -13,7 +13,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from reenact.cli import present
-from reenact.cli.running import Command, Home, Ignore, Json, Live, _die_like, _given, _one_line, _say
+from reenact.cli.running import Command, Home, Ignore, Json, Live, _die_like, _one_line, _say, given
 from reenact.launch.forking import Forked, Options
 from reenact.launch.forking import fork as launch
 from reenact.model.summary import Summary
@@ -56,7 +56,7 @@ def fork(
     """
     options = Options(at, tuple(set_ or ()), model, tuple(live or ()), tuple(ignore or ()))
     with _one_line():
-        done = launch(ref, options, command=_given(command), home=home, quiet=json)
+        done = launch(ref, options, command=given(command), home=home, quiet=json)
     if json:
         print(orjson.dumps(_tree(done, at), option=orjson.OPT_INDENT_2).decode())
     if done.recording is None:

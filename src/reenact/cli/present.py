@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -16,7 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from reenact.model.summary import Summary
+from reenact.prose.words import ago, count, many, money, numbers, one_line, seconds, size, visible
 from reenact.store.index import Progress as Report
+
+__all__ = [
+    "ago", "count", "dump", "err", "listed", "many", "money", "numbers", "one_line", "out", "progress", "say",
+    "seconds", "short_lengths", "show", "size", "status", "visible",
+]  # fmt: skip
 
 WIDE = 10_000
 """The width of a pipe: nothing is wrapped or cut for a terminal that is not there."""
@@ -27,8 +31,6 @@ Column = tuple[str, bool, list[Text]]
 _TEXTS = {"name", "model", "tags", "found in"}
 _LEAST = 9
 _STATUS = {"ok": "green", "error": "red", "stopped": "yellow", "unsealed": "yellow", "broken": "bold red"}
-# A recorded text may hold escape sequences, which would recolour, overwrite or even type into this terminal.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 
 
 def out() -> Console:
@@ -64,88 +66,6 @@ def dump(value: Any) -> None:
     sys.stdout.write(
         orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode() + "\n"
     )
-
-
-def visible(text: str) -> str:
-    """Text with its control characters made visible."""
-    return _CONTROL.sub(_picture, text.replace("\r\n", "\n"))
-
-
-def _picture(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else f"<U+{code:04X}>"
-
-
-def one_line(text: str, limit: int = 0) -> str:
-    """Text on one line, cut where a limit is given."""
-    joined = visible(" ".join(text.split()))
-    return joined if not limit or len(joined) <= limit else joined[: limit - 1] + "…"
-
-
-# -- numbers -------------------------------------------------------------------------------------------------
-
-
-def ago(started: str, now: datetime | None = None) -> str:
-    """When that was, in as few letters as say it: `now`, `5m`, `3h`, `2d`, `Nov 21`, `2024-11-21`."""
-    try:
-        moment = datetime.fromisoformat(started)
-    except ValueError:
-        return "?"
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    now = now or datetime.now(UTC)
-    seconds = (now - moment).total_seconds()
-    if seconds < -60:
-        return moment.date().isoformat()
-    for limit, unit, word in ((60, 0, "now"), (3600, 60, "m"), (86400, 3600, "h"), (7 * 86400, 86400, "d")):
-        if seconds < limit:
-            return f"{int(seconds // unit)}{word}" if unit else word
-    return f"{moment:%b %d}" if seconds < 300 * 86400 else moment.date().isoformat()
-
-
-def seconds(value: float | None) -> str:
-    """A duration: `3 ms`, `1.2 s`, `4 min 05 s`."""
-    if value is None:
-        return ""
-    if value < 0.0005:
-        return "<1 ms"
-    if value < 1:
-        return f"{value * 1000:.0f} ms"
-    if value < 60:
-        return f"{value:.1f} s"
-    minutes, left = divmod(round(value), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {left:02} s"
-
-
-def count(value: int) -> str:
-    """A count: `950`, `12.3k`, `1.2M`."""
-    if value < 1000:
-        return str(value)
-    if value < 999_950:
-        return f"{value / 1000:.1f}k"
-    return f"{value / 1e6:.1f}M"
-
-
-def money(value: float | None) -> str:
-    """US dollars, as exact as their size wants it."""
-    if value is None:
-        return ""
-    if value and value < 0.0001:
-        return "<$0.0001"
-    return f"${value:.2f}" if value >= 1 else f"${value:.4f}"
-
-
-def size(value: int) -> str:
-    """Bytes: `950 B`, `12.3 kB`, `1.2 MB`."""
-    if value < 1000:
-        return f"{value} B"
-    return f"{value / 1000:.1f} kB" if value < 999_950 else f"{value / 1e6:.1f} MB"
-
-
-def many(number: int, word: str) -> str:
-    """A count with its word: `1 step`, `1,234 steps`."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 # -- the list ------------------------------------------------------------------------------------------------
@@ -236,17 +156,6 @@ def status(line: Summary) -> Text:
     """How a run ended, in its colour."""
     word = "broken" if line.broken else line.status
     return Text(word, _STATUS.get(word, ""))
-
-
-def numbers(found: tuple[int, ...]) -> str:
-    """Step numbers in short: `3, 7-9`."""
-    parts: list[list[int]] = []
-    for number in found:
-        if parts and parts[-1][1] == number - 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in parts)
 
 
 def _shared(one: str, other: str) -> int:

@@ -78,7 +78,7 @@ def record(
     """
     with _one_line():
         done = launch.record(
-            _given(command), name=name, tags=tuple(tag or ()), home=home, risky=risky, every=snapshot_every
+            given(command), name=name, tags=tuple(tag or ()), home=home, risky=risky, every=snapshot_every
         )
     recording = done.recording
     if recording is None:
@@ -125,7 +125,7 @@ def replay(
     """
     options = launch.Options(tuple(live or ()), tuple(ignore or ()), on_divergence, inserted, pace)
     with _one_line():
-        done = launch.replay(ref, options, command=_given(command), home=home, quiet=json)
+        done = launch.replay(ref, options, command=given(command), home=home, quiet=json)
     for warning in done.warnings:
         _say(f"warning: {warning}")
     verdict = done.verdict
@@ -153,7 +153,7 @@ def doctor(
 ) -> None:
     """What in this environment, or in a program, would not be replayed."""
     with _one_line():
-        findings = checks.examine(_given(command), run=run, home=home)
+        findings = checks.examine(given(command), run=run, home=home)
     if json:
         print(orjson.dumps([finding.tree() for finding in findings], option=orjson.OPT_INDENT_2).decode())
     else:
@@ -161,7 +161,8 @@ def doctor(
     raise SystemExit(1 if any(finding.level == "bad" for finding in findings) else 0)
 
 
-def _given(command: list[str] | None) -> list[str]:
+def given(command: list[str] | None) -> list[str]:
+    """The words of a program that stand behind `--`."""
     words = list(command or ())
     return words[1:] if words[:1] == ["--"] else words
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import orjson
 
-from reenact.cli.transcript import pretty
 from reenact.model import reading
 from reenact.model.event import Tree
 from reenact.model.facts import RecordingFacts, StepFacts
 from reenact.model.plain import plain
 from reenact.model.reading import Message
 from reenact.model.summary import Summary, summarise
+from reenact.prose.values import pretty
 from reenact.store import shared
 from reenact.store.index import Hit
 from reenact.store.shared import Origin

@@ -6,7 +6,6 @@ from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from rich.console import Console
 from rich.text import Text
 
@@ -14,8 +13,9 @@ from reenact.cli import present
 from reenact.model import reading
 from reenact.model.conversation import Turn
 from reenact.model.facts import RecordingFacts, StepFacts
-from reenact.model.plain import compact, error_line, parsed
-from reenact.model.reading import Message, ToolCall
+from reenact.model.plain import compact, error_line
+from reenact.model.reading import Message
+from reenact.prose.values import arguments, literal_or_text, pretty, spelled
 
 LINES = 12
 LETTERS = 1200
@@ -107,7 +107,7 @@ def _question(page: Page, step: StepFacts, indent: int, shown: dict[str, list[st
     turn = step.turn
     if turn is None:
         if step.args and step.call.kind != "http":
-            page.block("asked", _arguments(step.args), indent)
+            page.block("asked", arguments(step.args), indent)
         return
     if turn.dropped:
         gone = present.many(turn.dropped, "earlier message")
@@ -134,7 +134,7 @@ def _answer(page: Page, step: StepFacts, indent: int) -> None:
 def heading(step: StepFacts, turn: Turn | None) -> Text:
     """The line that a step begins with: number, what, how long, how it ended."""
     call = step.call
-    text = Text(f"{step.step.number:>3}  ", "bold yellow")
+    text = Text().append(f"{step.step.number:>3}  ", "bold yellow")
     if turn is None or call.kind != "http":
         text.append(present.one_line(call.label, 100), "bold")
     else:
@@ -195,32 +195,6 @@ def tell_message(page: Page, message: Message, indent: int) -> None:
         page.block("calls", spelled(call), indent)
 
 
-def spelled(call: ToolCall) -> str:
-    """A tool call as one would write it."""
-    if isinstance(call.args, dict):
-        return f"{call.name}({_arguments(call.args)})"
-    return f"{call.name}({compact(call.args) if call.args is not None else ''})"
-
-
-def _arguments(args: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={_literal(value)}" for name, value in args.items())
-
-
-def _literal(value: Any) -> str:
-    return orjson.dumps(value).decode() if isinstance(value, (str, bool)) or value is None else compact(value)
-
-
-def pretty(value: Any) -> str:
-    """A plain value for reading: text as it is, JSON (also in a text) indented where it is long."""
-    parts = parsed(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
-    if isinstance(parts, str):
-        return parts
-    short = compact(parts)
-    if len(short) <= 100 or not isinstance(parts, (dict, list)):
-        return short
-    return orjson.dumps(parts, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
-
-
 def _same(value: Any) -> str:
     """A tool's result without what a framework changes in passing it on: spaces, JSON or text."""
     return "".join(compact(value).split()).strip('"')
@@ -254,7 +228,7 @@ def tell_step(page: Page, facts: RecordingFacts, number: int) -> None:
         for name, value in step.args.items():
             page.block(
                 "args",
-                f"{name} = {pretty(value) if not isinstance(value, str) else _literal_or_text(value)}",
+                f"{name} = {pretty(value) if not isinstance(value, str) else literal_or_text(value)}",
                 5,
             )
     if call.outcome is not None and "value" in call.outcome and step.model_call is None:
@@ -263,10 +237,6 @@ def tell_step(page: Page, facts: RecordingFacts, number: int) -> None:
         page.block("error", step.error, 5, "red")
         _details(page, call.outcome.get("error") if call.outcome is not None else None)
     _chunks(page, step)
-
-
-def _literal_or_text(value: str) -> str:
-    return pretty(value) if "\n" in value or value[:1] in ("{", "[") else _literal(value)
 
 
 def _whole_call(page: Page, step: StepFacts) -> None:

@@ -337,18 +337,22 @@ class Machine:
 
     def edit(self, step: int, edit: Edit | None) -> list[Order]:
         """Give that step another answer, or (None) its own again. The program goes back there, if it was past it."""
-        self._known(step)
-        if self.state.phase is Phase.READING:
-            raise UsageError(
-                "there is no program here that an edited answer could reach; say which one to run"
-            )
-        self._not_running()
+        self.editable(step)
         edits = {number: known for number, known in self.state.edits.items() if number != step}
         if edit is not None:
             edits[step] = edit
         self._set(edits=edits)
         past = any(place.step == step and not place.extra for place in self._earlier())
         return self._again(Until(place=Place(step)), before=Place(step)) if past else []
+
+    def editable(self, step: int) -> None:
+        """Raises UsageError where the answer of that step cannot be edited now: before an editor opens."""
+        self._known(step)
+        if self.state.phase is Phase.READING:
+            raise UsageError(
+                "there is no program here that an edited answer could reach; say which one to run"
+            )
+        self._not_running()
 
     def interrupt(self) -> list[Order]:
         """Stop the program where it is, whatever it does."""

@@ -1,0 +1,242 @@
+"""A comparison on a terminal, in colours; in a pipe with the marks of `git diff --word-diff`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from reenact.analyze.diff import Diff, Difference, Kind, Pair
+from reenact.analyze.diff.words import Segment
+from reenact.cli import present
+from reenact.cli.comparing import told
+from reenact.cli.transcript import Page
+from reenact.model.divergence import ABSENT
+
+_AROUND = 60
+_LONGEST = 600
+_PAIRS = 40
+_PARTS = 8
+_COLOURS = {Kind.SAME: "dim", Kind.CHANGED: "yellow", Kind.INSERTED: "green", Kind.DELETED: "red"}
+_INDENT = 13
+
+
+class Report(Page):
+    """Where a comparison is written to.
+
+    Args:
+        found: The comparison.
+        console: Where it goes.
+        whole: Equal steps too, all pairs, all texts whole.
+    """
+
+    def __init__(self, found: Diff, console: Console, *, whole: bool = False) -> None:
+        super().__init__(console, full=whole)
+        self.found = found
+        self.coloured = console.is_terminal and not console.no_color
+        self._carried = False
+
+    def pair(self, pair: Pair, indent: int = 0) -> None:
+        """One pair, with all that differs."""
+        self.line(self._heading(pair), indent, _INDENT)
+        if pair.kind in (Kind.INSERTED, Kind.DELETED, Kind.MOVED):
+            side, step = (self.found.a, pair.a) if pair.a is not None else (self.found.b, pair.b)
+            if step is not None and (gist := told.gist(side.of(step))):
+                text = present.visible(gist) if self.full else present.one_line(gist, 2 * _LONGEST // 5)
+                self.line(Text(text, "dim"), indent + _INDENT)
+        shown = pair.differences if self.full else pair.differences[:_PARTS]
+        for difference in shown:
+            self.difference(difference, indent + _INDENT)
+        if len(shown) < len(pair.differences):
+            more = present.many(len(pair.differences) - len(shown), "more difference")
+            self.line(Text(f"and {more}; --all shows them", "dim"), indent + _INDENT)
+        self.note([pair], indent)
+
+    def note(self, pairs: Iterable[Pair], indent: int = 0) -> None:
+        """That model calls carry an earlier difference with them, the first time that one does."""
+        if not self._carried and any(pair.carried for pair in pairs):
+            self._carried = True
+            text = "from here on model calls carry what differs above, in their history or their settings"
+            self.line(Text(f"{text}: told once", "dim italic"), indent + _INDENT)
+
+    def _heading(self, pair: Pair) -> Text:
+        a, b = told.numbers(pair)
+        text = Text(f"{a:>4} {b:>4}  ", "bold")
+        text.append(f"{told.SIGNS[pair.kind]} ", f"bold {_COLOURS.get(pair.kind, 'cyan')}")
+        text.append(told.label(self.found, pair), "bold" if pair.kind is not Kind.SAME else "")
+        if pair.kind in (Kind.MOVED, Kind.INSERTED, Kind.DELETED):
+            words = {Kind.INSERTED: "only in B", Kind.DELETED: "only in A", Kind.MOVED: "moved"}
+            text.append(f"  {words[pair.kind]}", _COLOURS.get(pair.kind, "cyan"))
+        spent = [
+            f"{side} {took}" for side, took in zip("AB", map(told.took, pair.spent), strict=True) if took
+        ]
+        return text.append("".join(f" · {part}" for part in spent), "dim")
+
+    def difference(self, difference: Difference, indent: int) -> None:
+        """One part, both sides."""
+        self.line(Text(present.one_line(told.name(difference)), "bold" if self.coloured else ""), indent)
+        words = difference.words
+        if words is None:
+            sides = (difference.a, "A", "red"), (difference.b, "B", "green")
+            for value, side, style in sides:
+                text = present.visible(told.value(value))
+                missing = value is ABSENT
+                shown = text if self.full else _cut(text, _LONGEST)
+                self._side(side, Text(shown, "dim" if missing else style), indent)
+        elif self.coloured:
+            for side, sign, style in (("A", "-", "bold red"), ("B", "+", "bold green")):
+                own = [segment for segment in words if segment.sign in ("=", sign)]
+                self._side(side, self._marked(own, style), indent)
+        else:
+            self._side("", Text("".join(self._bracketed(words))), indent)
+
+    def _side(self, side: str, text: Text, indent: int) -> None:
+        head = Text(f"{side:<2}", "dim") if side else Text("  ")
+        for line in text.split("\n", allow_blank=True):
+            self.line(line, indent, 2, head)
+            head = Text("  ")
+
+    def _marked(self, segments: list[Segment], style: str) -> Text:
+        text = Text()
+        for sign, words in self._shortened(segments):
+            text.append(words, style if sign != "=" else "")
+        return text
+
+    def _bracketed(self, segments: Iterable[Segment]) -> Iterable[str]:
+        marks = {"=": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
+        for sign, words in self._shortened(list(segments)):
+            before, after = marks[sign]
+            yield f"{before}{words}{after}"
+
+    def _shortened(self, segments: list[Segment]) -> Iterable[Segment]:
+        """Long equal stretches folded; a text that is changed all over is told as far as fits a page."""
+        left = 4 * _LONGEST
+        for place, (sign, words) in enumerate(segments):
+            shown = self._shown(sign, words, place, len(segments))
+            yield Segment(sign, shown)
+            left -= len(shown)
+            if left < 0 and not self.full and place < len(segments) - 1:
+                more = sum(len(segment.text) for segment in segments[place + 1 :])
+                yield Segment("=", f" … {more:,} more characters; --all shows them")
+                return
+
+    def _shown(self, sign: str, words: str, place: int, count: int) -> str:
+        words = present.visible(words)
+        if self.full:
+            return words
+        if sign != "=":
+            return _cut(words, _LONGEST)
+        if place == 0:
+            return words if len(words) <= 2 * _AROUND else "…" + words[-_AROUND:]
+        if place == count - 1:
+            return words if len(words) <= 2 * _AROUND else words[:_AROUND] + "…"
+        return _cut(words, 3 * _AROUND)
+
+
+def tell(report: Report) -> None:
+    """The whole comparison: the runs, their totals, where they part, and all that differs."""
+    found = report.found
+    _heads(report)
+    present.show(_totals(found, report.console.width))
+    report.line(Text(""))
+    if found.same:
+        report.line(Text(f"the same: {present.many(len(found.pairs), 'step')}", "bold green"))
+    else:
+        report.line(Text(told.counts(found), "bold"))
+    for rule in found.ignored:
+        report.line(Text.assemble("under the rule: ", (rule, "bold")))
+    _parting(report)
+    _around(report, "the program differs", found.program)
+    _around(report, "the end differs", found.ending)
+    if not found.same or report.full:
+        _pairs(report)
+
+
+def _heads(report: Report) -> None:
+    for side, run, style in (("A", report.found.a, "red"), ("B", report.found.b, "green")):
+        recording = run.recording
+        text = Text().append(f"{side}  ", f"bold {style}").append(f"{run.id}  ", "yellow")
+        text.append(present.one_line(recording.name) or "recording", "bold")
+        tags = present.one_line(" ".join(f"#{tag}" for tag in recording.tags))
+        report.line(text.append(f"  {tags}" if tags else "", "magenta"), 0, 3)
+
+
+def _totals(found: Diff, width: int) -> Table:
+    table = Table(box=None, padding=(0, 3, 0, 0), pad_edge=False, header_style="bold", show_edge=False)
+    table.add_column("", style="dim", no_wrap=True)
+    most = max((min(width, 200) - 40) // 2, 12)
+    for title, style in (("A", "red"), ("B", "green")):
+        table.add_column(
+            title, justify="right", header_style=f"bold {style}", max_width=most, overflow="fold"
+        )
+    table.add_column("", style="dim", justify="right", no_wrap=True)
+    for what, a, b, more in told.totals(found):
+        table.add_row(what, Text(present.one_line(a)), Text(present.one_line(b)), more)
+    return table
+
+
+def _parting(report: Report) -> None:
+    parting = report.found.parting
+    if parting is None:
+        return
+    places = [
+        f"step {step.number} of {side}" if step is not None else f"the end of {side}"
+        for step, side in ((parting.a, "A"), (parting.b, "B"))
+    ]
+    report.line(Text(""))
+    where = f"at {places[0]}, {places[1]}: {parting.why}"
+    report.line(Text().append("They part ", "bold red").append(where, "bold"), 0, 2)
+    if parting.pair.differences:
+        report.difference(parting.pair.differences[0], 4)
+        return
+    for step, side in ((parting.a, report.found.a), (parting.b, report.found.b)):
+        if step is not None:
+            name = "A" if side is report.found.a else "B"
+            gist = present.one_line(told.gist(side.of(step)), _LONGEST // 3)
+            head = Text(f"  {name}  ", "bold red" if name == "A" else "bold green")
+            report.line(
+                Text(f"{step.number}  ", "bold").append(step.call.label).append(f"  {gist}", "dim"),
+                0,
+                5,
+                head,
+            )
+
+
+def _around(report: Report, title: str, differences: tuple[Difference, ...]) -> None:
+    if not differences:
+        return
+    report.line(Text(""))
+    report.line(Text(title, "bold"))
+    shown = differences if report.full else differences[:_PARTS]
+    for difference in shown:
+        report.difference(difference, 2)
+    if len(shown) < len(differences):
+        report.line(Text(f"and {len(differences) - len(shown)} more; --all shows them", "dim"), 2)
+
+
+def _pairs(report: Report) -> None:
+    report.line(Text(""))
+    report.line(Text("   A    B", "dim"))
+    parting = report.found.parting
+    left = len(report.found.pairs) if report.full else _PAIRS
+    for equal, pairs in told.stretches(report.found.pairs):
+        if equal and not report.full:
+            if left > 0:
+                text = f"     …     {present.many(len(pairs), 'equal step')}: {told.span(pairs)}"
+                report.line(Text(text, "dim"))
+                report.note(pairs)
+            continue
+        for pair in pairs:
+            if left > 0:
+                if parting is not None and pair is parting.pair:
+                    report.line(Text("───── here they part", "bold red"))
+                report.pair(pair)
+            left -= 1
+    if left < 0:
+        report.line(Text(f"and {present.many(-left, 'more difference')}; --all shows them", "dim"))
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit // 2]} … {text[-limit // 2 :]}"

@@ -1,0 +1,117 @@
+"""What the faces of a comparison say alike: sums, headings, a step on one line, equal stretches folded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from reenact.analyze.diff import Diff, Difference, Kind, Pair, Spent
+from reenact.cli import present
+from reenact.model.divergence import ABSENT
+from reenact.model.facts import StepFacts
+from reenact.model.plain import compact
+from reenact.prose.values import spelled
+
+SIGNS = {Kind.SAME: "=", Kind.CHANGED: "~", Kind.INSERTED: "+", Kind.DELETED: "-", Kind.MOVED: "↕"}
+
+Row = tuple[str, str, str, str]
+"""A sum: of what, A's, B's, and by how much B's is more."""
+
+
+def totals(found: Diff) -> list[Row]:
+    """Steps, time, tokens and cost side by side; what nobody counted is left out."""
+    a, b = found.a, found.b
+    rows = [
+        ("ended", a.recording.status, b.recording.status, ""),
+        _row("steps", a.steps, b.steps, str),
+        _row("failed steps", a.failed or None, b.failed or None, str),
+        _row("time", a.spent.duration or None, b.spent.duration or None, present.seconds),
+        _row("input tokens", a.spent.input_tokens, b.spent.input_tokens, present.count),
+        _row("output tokens", a.spent.output_tokens, b.spent.output_tokens, present.count),
+        _row("cost", a.spent.cost, b.spent.cost, present.money),
+        ("models", ", ".join(a.models), ", ".join(b.models), ""),
+    ]
+    return [row for row in rows if row[1] or row[2]]
+
+
+def _row(what: str, a: float | None, b: float | None, shown: Callable[[Any], str]) -> Row:
+    texts = ["" if value is None else shown(value) for value in (a, b)]
+    more = (b or 0) - (a or 0)
+    change = "" if texts[0] == texts[1] else f"{'+' if more > 0 else '-'}{shown(abs(more))}"
+    return what, texts[0], texts[1], change
+
+
+def counts(found: Diff) -> str:
+    """How many pairs there are of each kind: `9 same · 7 changed · 2 only in A`."""
+    words = {
+        Kind.SAME: "same",
+        Kind.CHANGED: "changed",
+        Kind.DELETED: "only in A",
+        Kind.INSERTED: "only in B",
+        Kind.MOVED: "moved",
+    }
+    return " · ".join(f"{found.counts[kind]:,} {word}" for kind, word in words.items() if found.counts[kind])
+
+
+def label(found: Diff, pair: Pair) -> str:
+    """What a pair is about: `tool:search`, `model:gpt-4o`, or both where they differ."""
+    labels = [
+        labels[-1]
+        for step, side in ((pair.a, found.a), (pair.b, found.b))
+        if step is not None and (labels := side.of(step).get("label"))
+    ]
+    return " → ".join(dict.fromkeys(present.one_line(text, 100) for text in labels))
+
+
+def numbers(pair: Pair) -> tuple[str, str]:
+    """A pair's step numbers; nothing for a side without a step."""
+    return str(pair.a.number) if pair.a else "", str(pair.b.number) if pair.b else ""
+
+
+def took(spent: Spent | None) -> str:
+    """What a step took: `1.2 s, 1.3k → 34 tokens, $0.0012`."""
+    if spent is None:
+        return ""
+    parts = [present.seconds(spent.duration)] if spent.duration else []
+    if spent.input_tokens is not None:
+        given, made = present.count(spent.input_tokens), present.count(spent.output_tokens or 0)
+        parts.append(f"{given} → {made} tokens")
+    return ", ".join([*parts, *([present.money(spent.cost)] if spent.cost else [])])
+
+
+def gist(step: StepFacts) -> str:
+    """A step on one line: what a model answered, what a tool was given and gave."""
+    turn = step.turn
+    if turn is not None:
+        answer = turn.call.answer
+        said = [answer.text, *map(spelled, answer.calls)] if answer is not None else [turn.call.problem]
+        return " ".join(part for part in (*said, step.error) if part.strip())
+    if step.call.kind == "http":
+        return step.error
+    came = step.error or (compact(step.output) if step.output is not None else "")
+    given = ", ".join(f"{name}={compact(value)}" for name, value in step.args.items())
+    return f"{given} → {came}" if came else given
+
+
+def name(difference: Difference) -> str:
+    """Where something differs, with who says it."""
+    return f"{difference.path}  ({difference.who})" if difference.who else difference.path
+
+
+def value(found: Any) -> str:
+    """One side of a difference as text."""
+    return found if found is ABSENT else compact(found)
+
+
+def stretches(pairs: Sequence[Pair]) -> Iterator[tuple[bool, list[Pair]]]:
+    """The pairs, those that are the same next to each other together."""
+    for equal, group in groupby(pairs, lambda pair: pair.kind is Kind.SAME):
+        yield equal, list(group)
+
+
+def span(pairs: Sequence[Pair]) -> str:
+    """A stretch of pairs by its numbers: `2-9 (in B 3-10)`."""
+    a, b = ([step.number for pair in pairs if (step := getattr(pair, side))] for side in ("a", "b"))
+    texts = [present.numbers(tuple(sorted(side))) for side in (a, b)]
+    return texts[0] if texts[0] == texts[1] else f"{texts[0]} (in B {texts[1]})"

@@ -1,0 +1,116 @@
+"""`reenact debug`: the debugger, on a terminal's whole screen or as lines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from reenact.cli import present
+from reenact.cli.plain import Lines
+from reenact.cli.reading import Ref
+from reenact.cli.running import Command, Home, Ignore, Live, given
+from reenact.driver import Driver
+from reenact.errors import ProgramError, UsageError
+from reenact.launch import Options
+from reenact.model.facts import RecordingFacts
+from reenact.model.recording import Recording
+from reenact.store.local import LocalStore
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(debug)
+
+
+def debug(
+    ref: Ref,
+    command: Command = None,
+    *,
+    break_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--break", "-b",
+            help="Stop there: 7, tool:cancel_order, error, divergence, state:NAME; may be given several times.",
+            show_default=False,
+        ),
+    ] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="As lines, from standard input.")] = False,
+    read: Annotated[bool, typer.Option("--read", help="Run nothing: only walk the recording.")] = False,
+    live: Live = None,
+    ignore: Ignore = None,
+    on_divergence: Annotated[
+        str, typer.Option(help="raise, realign (for edited programs), or live.")
+    ] = "raise",
+    inserted: Annotated[
+        str, typer.Option(help="With realign, what a new call gets: refuse or live.")
+    ] = "refuse",
+    home: Home = None,
+) -> None:  # fmt: skip
+    """Debug a recorded run: its program runs again, stops where you want, and goes back too.
+
+    Without a program to run (an imported run, a script that is gone) the recording is walked all the same.
+
+    Exit status of a script (--plain): 0; 1 the program left its recording; 2 a command could not be carried out.
+    """
+    if not plain and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("the debugger's screen needs a terminal; --plain reads commands from standard input")
+    recording = LocalStore(home).load(ref)
+    if not recording.steps:
+        raise UsageError(f"recording {recording.id} has no steps: there is nothing to debug")
+    options = Options(tuple(live or ()), tuple(ignore or ()), on_divergence, inserted)
+    options.tree()
+    opening = Opening(recording, tuple(given(command)), options, home, tuple(break_ or ()), read)
+    if not plain:
+        _screen(opening)
+        return
+    driver, note = opening.open()
+    try:
+        if note:
+            present.say(f"reenact: {note}; reading only")
+        status = Lines(driver, RecordingFacts(recording), typed=sys.stdin.isatty()).run()
+    finally:
+        driver.close()
+    raise SystemExit(status)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How a session is opened: what the command line says."""
+
+    recording: Recording
+    command: Sequence[str]
+    options: Options
+    home: str | None
+    breakpoints: Sequence[str]
+    read: bool
+
+    def open(self, on_change: Callable[[], None] = lambda: None) -> tuple[Driver, str]:
+        """The session, and why there is no program in it (or nothing). Raises FilterError or UsageError for a
+        breakpoint that cannot be meant.
+        """
+        note = ""
+        try:
+            driver = Driver(
+                self.recording, command=self.command, options=self.options, home=self.home,
+                reading=self.read, on_change=on_change,
+            )  # fmt: skip
+        except ProgramError as error:
+            note = str(error)
+            driver = Driver(self.recording, reading=True, on_change=on_change)
+        try:
+            for point in self.breakpoints:
+                driver.tell("break_at", point)
+        except BaseException:
+            driver.close()
+            raise
+        return driver, note
+
+
+def _screen(opening: Opening) -> None:
+    from reenact import tui  # noqa: PLC0415 - a tenth of a second that no other command should pay
+
+    tui.run(opening.recording, opening.open, home=str(opening.home or ""))

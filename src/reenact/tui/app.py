@@ -1,0 +1,373 @@
+"""The debugger's application: keys and commands become the driver's, and its changes are shown.
+
+Nothing here knows how a program is run, or decides where it stops: it shows the machine's state, and asks for another.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, ClassVar, TypeVar
+
+from textual import events
+from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.binding import BindingType
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from reenact.debugger import answer
+from reenact.debugger.machine import Phase
+from reenact.driver import Driver
+from reenact.editor import answer_in_editor
+from reenact.errors import ReenactError, UsageError
+from reenact.model.facts import RecordingFacts
+from reenact.model.filter import Filter
+from reenact.model.recording import Recording
+from reenact.replay.watch import Edit
+from reenact.tui import keys, typed
+from reenact.tui.board import TABS, Board
+from reenact.tui.help import Help
+from reenact.tui.timeline import Timeline
+
+T = TypeVar("T")
+
+_STILL = 0.12
+"""Seconds that a program runs before the screen says so: most steps take a hundredth of it."""
+
+_AHEAD = 0.5
+"""Seconds that a program may have run for a key to wait until it stands: a key held down steps and steps."""
+
+
+class Changed(Message):
+    """The session is in another state, or the program has written something."""
+
+
+class Heard:
+    """Takes what the driver says, from whichever thread, to the application once there is one."""
+
+    def __init__(self) -> None:
+        self.app: Debugger | None = None
+        self.waiting = False
+
+    def __call__(self) -> None:
+        if self.app is not None and not self.waiting:
+            # One message for all changes until it is read: a program may write a thousand lines a second.
+            self.waiting = True
+            self.app.post_message(Changed())
+
+
+def run(
+    recording: Recording, opened: Callable[[Callable[[], None]], tuple[Driver, str]], *, home: str = ""
+) -> None:
+    """Debug on this terminal until the user has enough.
+
+    Args:
+        recording: What is debugged.
+        opened: Opens the session, given whom to tell of changes; returns it, and why it can only read (or nothing).
+        home: The folder of the recordings, where it is not the usual one.
+    """
+    heard = Heard()
+    driver, note = opened(heard)
+    try:
+        Debugger(driver, RecordingFacts(recording), heard, note=note, home=home).run()
+    finally:
+        driver.close()
+
+
+class Debugger(App[None]):
+    """The application.
+
+    Args:
+        driver: The session.
+        facts: The recording.
+        heard: What the driver was told to call.
+        note: Why there is no program, or nothing.
+        home: The folder of the recordings, where it is not the usual one.
+    """
+
+    CSS_PATH = "debugger.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = keys.BINDINGS
+
+    def __init__(
+        self, driver: Driver, facts: RecordingFacts, heard: Heard, *, note: str = "", home: str = ""
+    ) -> None:
+        super().__init__()
+        self.driver = driver
+        self.board = Board(driver, facts)
+        self._heard = heard
+        self._note = note
+        self.environ = dict(os.environ) | ({"REENACT_HOME": home} if home else {})
+        self._late = False
+        self._began = 0.0
+        self._next: tuple[str, tuple[Any, ...]] | None = None
+        self._prompt = Input(id="prompt", compact=True, select_on_focus=False)
+        self._asked = ":"
+        self.looked_for: Filter | None = None
+
+    def compose(self) -> ComposeResult:
+        """The screen."""
+        yield self.board
+        yield self._prompt
+        yield Static(id="keys")
+
+    def on_mount(self) -> None:
+        """Start the program."""
+        self._prompt.display = False
+        self._heard.app = self
+        self.board.timeline.focus()
+        self.action_order("start")
+        if self._note:
+            self.board.say(f"{self._note}; reading only", "yellow")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The keys that there is room for."""
+        self.query_one("#keys", Static).update(keys.bar(event.size.width - 2))
+
+    def on_changed(self) -> None:
+        """Show what has changed, but not every moment of a program that runs."""
+        self._heard.waiting = False
+        if self.driver.machine.state.phase is not Phase.RUNNING:
+            self._show()
+        elif not self._late:
+            self._late = True
+            self.set_timer(_STILL, self._show_late)
+
+    def _show_late(self) -> None:
+        self._late = False
+        self._show()
+
+    def _show(self) -> None:
+        new = self.board.refresh_all()
+        if self.driver.machine.state.phase is Phase.RUNNING:
+            return
+        (order, args), self._next = self._next or ("", ()), None
+        if new and self.driver.wants_shell:
+            self.action_pdb()
+        elif order:
+            self.action_order(order, *args)
+
+    @property
+    def cursor(self) -> int:
+        """The step that the panes show."""
+        return self.board.timeline.cursor
+
+    # -- the program -----------------------------------------------------------------------------------------
+
+    def action_order(self, order: str, *args: Any) -> bool:
+        """A command for the machine. What it cannot do costs a line. Returns whether it could."""
+        running = self.driver.machine.state.phase is Phase.RUNNING
+        if running and order != "interrupt" and monotonic() - self._began < _AHEAD:
+            # Typed ahead: it is done when the program stands.
+            self._next = order, args
+            return True
+        self.board.say()
+        self._next = None
+        try:
+            self.driver.tell(order, *args)
+        except ReenactError as error:
+            self.board.say(str(error))
+            return False
+        self._began = self._began if running else monotonic()
+        return True
+
+    def action_into(self) -> None:
+        """Into the call where something was recorded inside, else on."""
+        at, facts = self.driver.machine.state.at.step, self.board.facts
+        inside = at and any(facts.within(step) == at for step in facts.steps[at:])
+        self.action_order("into" if inside else "step")
+
+    def action_until(self) -> None:
+        """To the cursor."""
+        self.action_order("run_to", self.cursor)
+
+    def on_timeline_chosen(self, event: Timeline.Chosen) -> None:
+        """To the cursor."""
+        self.action_until()
+
+    def action_interrupt(self) -> None:
+        """Stop the program."""
+        if self.driver.machine.state.phase is Phase.RUNNING:
+            self.action_order("interrupt")
+        else:
+            self.board.say("the program does not run now; q leaves", "yellow")
+
+    def action_break(self) -> None:
+        """A breakpoint at the cursor, or none."""
+        step = str(self.cursor)
+        there = any(point.text == step for point in self.driver.machine.state.breakpoints)
+        self.action_order("clear" if there else "break_at", step)
+
+    # -- answers ---------------------------------------------------------------------------------------------
+
+    def action_edit(self, step: int = 0) -> None:
+        """Another answer, in the user's editor."""
+        number = step or self.cursor
+        try:
+            self.driver.machine.editable(number)
+            draft = answer.draft(self.answer_of(number))
+        except ReenactError as error:
+            self.board.say(str(error))
+            return
+        found = self._on_terminal(lambda: answer_in_editor(draft, f"step-{number}", ask=True))
+        if found is not None:
+            self.edit(number, found)
+
+    def action_undo(self, step: int = 0) -> None:
+        """The recorded answer again."""
+        number = step or self.cursor
+        if number in self.driver.machine.state.edits:
+            self.edit(number, None)
+        else:
+            self.board.say(f"the answer of step {number} has not been edited")
+
+    def answer_of(self, number: int) -> Edit:
+        """What a step gives: its edited answer, or the recorded one."""
+        known = self.driver.machine.state.edits.get(number)
+        return known if known is not None else answer.recorded(self.board.facts.steps[number - 1].step)
+
+    def edit(self, number: int, edit: Edit | None) -> None:
+        """Give a step that answer, or (None) its own again."""
+        if self.action_order("edit", number, edit):
+            what = "its recorded answer again" if edit is None else "its answer is edited"
+            self.board.say(f"step {number}: {what}", "green")
+
+    # -- the terminal given away -----------------------------------------------------------------------------
+
+    def _on_terminal(self, work: Callable[[], T]) -> T | None:
+        """Something that has the whole terminal for itself. None where it could not be done: a line says why."""
+        found, failed = None, ""
+        self.board.say()
+        try:
+            with self.suspend():
+                try:
+                    found = work()
+                except (ReenactError, OSError, EOFError) as error:
+                    failed = str(error) or type(error).__name__
+                except KeyboardInterrupt:
+                    failed = "given up"
+        except SuspendNotSupported:
+            failed = "this terminal cannot be given to another program meanwhile"
+        self.refresh(layout=True)
+        if failed:
+            self.board.say(failed)
+        return found
+
+    def action_pdb(self) -> None:
+        """Python's debugger, on this terminal."""
+        self._on_terminal(lambda: self.driver.shell(os.ttyname(sys.stdin.fileno())))
+
+    def action_fork(self, step: int = 0) -> None:
+        """The command that goes on live from a step."""
+        number = step or self.cursor
+        edit = self.driver.machine.state.edits.get(number)
+        self.action_prompt("$", shlex.join(answer.forking(self.board.facts.recording.id, number, edit)))
+        self.board.say("Enter runs it on this terminal; Esc does not", "cyan")
+
+    def run_fork(self, line: str) -> None:
+        """Fork, on this terminal. Raises UsageError for another command."""
+        try:
+            words = shlex.split(line)
+        except ValueError as error:
+            raise UsageError(f"{error}: {line}") from None
+        if words[:2] != ["reenact", "fork"]:
+            raise UsageError("only `reenact fork …` is run from here")
+
+        def fork() -> int:
+            done = subprocess.run(  # noqa: S603 - the user has seen the command
+                [sys.executable, "-m", "reenact", *words[1:]], env=self.environ, check=False
+            )
+            input(f"{line}\nended with status {done.returncode}; Enter goes back to the debugger ")
+            return done.returncode
+
+        self._on_terminal(fork)
+
+    # -- looking ---------------------------------------------------------------------------------------------
+
+    def action_tab(self, tab: str) -> None:
+        """Another pane."""
+        self.board.tab = tab
+        self.board.refresh_all()
+
+    def action_turn(self, by: int) -> None:
+        """The pane beside."""
+        known = [tab for tab in TABS if not (self.board.wide and tab == "messages")]
+        self.action_tab(known[(known.index(self.board.shown_tab) + by) % len(known)])
+
+    def action_unfold(self) -> None:
+        """Long texts whole, or folded."""
+        self.board.whole = not self.board.whole
+        self.board.show()
+
+    def action_follow(self) -> None:
+        """The cursor to where the program stands."""
+        self.board.timeline.go_to(max(self.driver.machine.state.at.step, 1))
+
+    def action_help(self) -> None:
+        """All keys."""
+        if not isinstance(self.screen, Help):
+            _ = self.push_screen(Help())
+
+    def action_find(self, by: int) -> None:
+        """The next or last step that the filter means."""
+        if self.looked_for is None:
+            self.board.say("/ says what to look for: a filter such as tool:cancel_order, or a step's number")
+            return
+        steps = self.board.facts.steps
+        order = [(self.cursor - 1 + by * ahead) % len(steps) for ahead in range(1, len(steps) + 1)]
+        found = next((place for place in order if self.looked_for.matches(steps[place])), None)
+        if found is None:
+            self.board.say(f"no step is meant by {self.looked_for.text}")
+        else:
+            self.board.say()
+            self.board.timeline.go_to(found + 1)
+
+    # -- the prompt ------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While the prompt is open, or help, the keys that open the prompt are text."""
+        if action in ("prompt", "fork"):
+            return not (isinstance(self.screen, Help) or self._prompt.display)
+        return True
+
+    def action_prompt(self, asked: str, text: str = "") -> None:
+        """A line to type in: behind `:` a command, behind `/` what to look for."""
+        self._asked = asked
+        prompt = self._prompt
+        prompt.placeholder = "a command; help lists them" if asked == ":" else "a step's number, or a filter"
+        prompt.value = text
+        prompt.display = True
+        # At once: what is typed next is meant for it already.
+        self.screen.set_focus(prompt)
+        prompt.cursor_position = len(text)
+
+    def on_key(self, event: events.Key) -> None:
+        """Escape closes the prompt."""
+        if event.key == "escape" and self._prompt.display:
+            self._close_prompt()
+
+    def _close_prompt(self) -> None:
+        self._prompt.display = False
+        self.screen.set_focus(self.board.timeline)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Do what it says; where it cannot be meant, the line stays to be corrected."""
+        text = event.value.strip()
+        self.board.say()
+        try:
+            if text and self._asked == "$":
+                self._close_prompt()
+                self.run_fork(text)
+                return
+            if text and self._asked == "/":
+                typed.look_for(self, text)
+            elif text:
+                typed.carry_out(self, text)
+        except ReenactError as error:
+            self.board.say(str(error))
+            return
+        self._close_prompt()

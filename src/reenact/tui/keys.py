@@ -1,0 +1,86 @@
+"""The keys of the terminal debugger: one table for the bindings, the bar at the bottom, and help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.binding import Binding, BindingType
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One action.
+
+    Attributes:
+        keys: Textual's names of the keys, the first one shown.
+        action: What they do, as Textual calls it.
+        shown: The keys, as help shows them.
+        help: What it does, in a line.
+        word: One word for the bar at the bottom; nothing where it is not among those.
+    """
+
+    keys: str
+    action: str
+    shown: str
+    help: str
+    word: str = ""
+
+
+KEYS = (
+    Key("s", "order('step')", "s", "on to the next question, inside an opened call too", "step"),
+    Key("n,f10", "order('over')", "n  F10", "on to the next question that is not inside this one", "over"),
+    Key("i,f11", "into", "i  F11", "run this call for real, and stop at the first question inside it", "into"),
+    Key("o,shift+f11", "order('out')", "o", "on to the next question outside of the call that this one is in", "out"),
+    Key("c,f5", "order('go')", "c  F5", "on to the next breakpoint, departure, or the end", "cont"),
+    Key("u", "until", "u  Enter", "on, or back, to the step under the cursor"),
+    Key("p,backspace", "order('back')", "p", "back to the question before this one", "back"),
+    Key("r,shift+f5", "order('reverse')", "r", "back to the breakpoint before this place", "rev"),
+    Key("R", "order('start')", "R", "run the program again, to its first question"),
+    Key("ctrl+c", "interrupt", "Ctrl-C", "stop the program wherever it is"),
+    Key("b,f9", "break", "b  F9", "a breakpoint at the step under the cursor, or none", "brk"),
+    Key("B", "prompt(':', 'break ')", "B", "a breakpoint by words: tool:cancel_order, error, divergence"),
+    Key("e", "edit", "e", "give the step under the cursor another answer, in $EDITOR", "edit"),
+    Key("E", "prompt(':', 'raise ')", "E", "let it fail instead: TimeoutError: too slow"),
+    Key("x", "undo", "x", "give it its recorded answer again"),
+    Key("f", "fork", "f", "fork: go on live from the step under the cursor", "fork"),
+    Key("exclamation_mark", "pdb", "!", "Python's own debugger, in the program's frame", "pdb"),
+    Key("g", "follow", "g", "the cursor back to where the program stands"),
+    Key("slash", "prompt('/')", "/", "the next step that a filter means, or a step by its number"),
+    Key("right_square_bracket", "find(1)", "]", "the next one"),
+    Key("left_square_bracket", "find(-1)", "[", "the one before"),
+    Key("1", "tab('messages')", "1", "what the model saw"),
+    Key("2", "tab('call')", "2", "arguments and answer"),
+    Key("3", "tab('actual')", "3", "recorded against actual"),
+    Key("4", "tab('state')", "4", "the tracked state"),
+    Key("5", "tab('output')", "5", "what the program has written"),
+    Key("6", "tab('stack')", "6", "the program's frames"),
+    Key("l,right", "turn(1)", "l  →", "the pane to the right"),
+    Key("h,left", "turn(-1)", "h  ←", "the pane to the left"),
+    Key("plus,z", "unfold", "+  z", "long texts whole, or folded"),
+    Key("colon", "prompt(':')", ":", "a command, by the words of the line mode"),
+    Key("question_mark", "help", "?", "this", "help"),
+    Key("q", "quit", "q", "end the program and leave", "quit"),
+)  # fmt: skip
+"""All of them, in the order in which help shows them. Tab changes between the timeline and the panes."""
+
+# What opens the prompt comes first, before any key that is typed or pasted behind it goes elsewhere.
+BINDINGS: list[BindingType] = [
+    Binding(
+        key.keys,
+        key.action,
+        key.help,
+        show=False,
+        priority=key.action.startswith(("interrupt", "prompt", "fork")),
+    )
+    for key in KEYS
+]
+
+
+def bar(width: int) -> str:
+    """The bottom line, in Textual's markup: as many keys as it has room for, help and quit among them."""
+    known = [(key, len(key.shown.split()[0]) + len(key.word) + 3) for key in KEYS if key.word]
+    while sum(room for _, room in known) > width and len(known) > 2:
+        known.pop(-3)
+    return " ".join(
+        f"[b $accent]{key.shown.split()[0]}[/][@click=app.{key.action}] {key.word}[/]" for key, _ in known
+    )

@@ -1,0 +1,321 @@
+"""What the panes say, as lines: pure functions of the recording and of the debugger's state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.text import Text
+
+from reenact.debugger import answer, view
+from reenact.debugger.machine import Phase, Place, State
+from reenact.model.divergence import Mismatch
+from reenact.model.event import Tree
+from reenact.model.facts import RecordingFacts, StepFacts
+from reenact.model.plain import plain
+from reenact.model.reading import Message, cost
+from reenact.model.state import MESSAGES, Taken, state_at
+from reenact.model.state import State as Recorded
+from reenact.prose.difference import difference, written
+from reenact.prose.values import literal_or_text, pretty, spelled
+from reenact.prose.verdict import lines, word
+from reenact.prose.words import count, many, money, one_line, seconds, visible
+from reenact.tui.reader import Line
+
+FOLD = 6_000
+"""Letters of one text that are shown, until all is asked for."""
+
+LONG = 400
+"""Letters of an argument of a model call that are shown, until all is asked for."""
+
+OLDER = 40
+"""Messages from before the previous call that are named, one a line."""
+
+MOST = 20
+"""Differences that are shown."""
+
+OUTPUT = 2_000
+"""Lines of output that are shown."""
+
+_ROLES = {"system": "magenta", "user": "blue", "assistant": "green", "tool": "cyan"}
+
+
+def title(text: str, note: str = "", style: str = "bold") -> Line:
+    """A heading."""
+    return Line(Text.assemble((text, style), (f"  {note}" if note else "", "dim")))
+
+
+def remark(text: str, style: str = "dim") -> Line:
+    """A line of ours, not of the recording."""
+    return Line(Text(text, style))
+
+
+def body(text: str, *, indent: int = 2, style: str = "", whole: bool = False) -> Iterator[Line]:
+    """A recorded text, folded where it is long."""
+    text = visible(text)
+    shown = text if whole or len(text) <= FOLD else text[:FOLD]
+    for part in shown.split("\n"):
+        yield Line(Text(part.expandtabs(4), style), indent)
+    if len(shown) < len(text):
+        yield Line(Text(f"… {len(text) - len(shown):,} more characters; + unfolds", "dim italic"), indent)
+
+
+# -- messages ------------------------------------------------------------------------------------------------
+
+
+def messages(facts: RecordingFacts, number: int, *, whole: bool = False) -> Iterator[Line]:
+    """What the model saw at a step: what is new since the previous call marked, what is older in short."""
+    at = view.seen(facts, number)
+    turn = facts.turn(at) if at is not None else None
+    if at is None or turn is None:
+        yield remark("no model has been asked up to here")
+        return
+    call = turn.call
+    if at != number:
+        yield remark(f"as of step {at}, the model call before this step")
+    known = len(call.messages) - len(turn.new)
+    yield title(call.model or "model", ", ".join(_spent(facts.steps[at - 1])))
+    if call.tools:
+        yield remark(f"tools: {', '.join(call.tools)}")
+    if turn.dropped:
+        gone = many(turn.dropped, "earlier message")
+        yield remark(f"the history was rewritten: {gone} left out or changed", "bold yellow")
+    if known and not whole:
+        yield Line(Text(f"{many(known, 'message')} known already; + shows them whole", "dim italic"))
+        if known > OLDER:
+            yield remark(f"  … {known - OLDER} older")
+    for message in call.messages[:known] if whole else call.messages[max(known - OLDER, 0) : known]:
+        yield from _message(message, whole=True) if whole else (_brief(message),)
+    yield Line(Text.assemble(("── new in this call ", "bold yellow"), ("─" * 12, "yellow")), anchor=True)
+    for message in turn.new:
+        yield from _message(message, whole=whole, new=True)
+    yield Line(Text.assemble(("── the answer ", "bold"), ("─" * 18, "dim")))
+    if call.answer is not None:
+        yield from _message(call.answer, whole=whole)
+    elif not call.problem:
+        yield remark("none was recorded")
+    if call.problem:
+        yield from body(call.problem, style="red", whole=whole)
+
+
+def _spent(step: StepFacts) -> Iterator[str]:
+    call = step.model_call
+    if call is not None and call.usage is not None:
+        yield f"{count(call.usage.input)} → {count(call.usage.output)} tokens"
+        price = cost(call)
+        if price:
+            yield money(price)
+
+
+def _brief(message: Message) -> Line:
+    calls = " ".join(spelled(call) for call in message.calls)
+    text = one_line(f"{message.text[:400]} {calls}", 160)
+    role = (f"{message.role:<9} ", f"dim {_ROLES.get(message.role, '')}")
+    return Line(Text.assemble(role, (text, "dim")), cut=True)
+
+
+def _message(message: Message, *, whole: bool, new: bool = False) -> Iterator[Line]:
+    style = _ROLES.get(message.role, "")
+    head = Text.assemble(("+ " if new else "  ", "bold yellow"), (message.role, f"bold {style}"))
+    if message.name and message.name != "instructions":
+        head.append(f" {one_line(message.name, 60)}", style)
+    yield Line(head)
+    if message.thinking.strip():
+        yield from body(message.thinking, indent=4, style="dim italic", whole=whole)
+    if message.text.strip():
+        text = pretty(message.text) if message.role == "tool" else message.text
+        yield from body(text, indent=4, whole=whole)
+    for call in message.calls:
+        yield from body(f"calls {spelled(call)}", indent=4, style="bold", whole=whole)
+
+
+# -- the call ------------------------------------------------------------------------------------------------
+
+
+def call(facts: RecordingFacts, number: int, state: State, *, whole: bool = False) -> Iterator[Line]:
+    """A step's arguments and its recorded answer, and the one that was put in its place."""
+    step = facts.steps[number - 1]
+    record = step.call
+    # An imported run does not know how long a step took.
+    took = f", {seconds(record.duration)}" if record.duration else ""
+    yield title(f"step {number}  {one_line(record.label)}", f"{record.status}{took}")
+    yield remark(one_line(record.address))
+    yield title("arguments", style="bold blue")
+    if not step.args:
+        yield remark("  none")
+    for name, value in step.args.items():
+        text = literal_or_text(value) if isinstance(value, str) else pretty(value)
+        if step.model_call is not None and len(text) > LONG and not whole:
+            # A chat stands in its own pane, and better; here it would hide the answer.
+            yield Line(
+                Text.assemble((f"{name} ", "bold"), (f"… {len(text):,} characters; + unfolds", "dim italic")),
+                2,
+            )
+        else:
+            yield from _named(name, text, whole=whole)
+    edit = state.edits.get(number)
+    if edit is not None:
+        yield title("edited answer", "in place of the recorded one; x takes it back", "bold yellow")
+        yield from body(answer.draft(edit).text, whole=whole)
+    pieces = f"a stream of {many(len(record.pieces), 'chunk')}" if record.pieces else ""
+    yield title("recorded answer", pieces, "bold green" if not step.error else "bold red")
+    if step.error:
+        yield from body(step.error, style="red", whole=whole)
+        yield from _attributes(record.outcome.get("error") if record.outcome is not None else None)
+    elif record.outcome is None:
+        yield remark("  none: the recording stops before it")
+    if record.outcome is not None and "value" in record.outcome:
+        yield from body(pretty(step.output), whole=whole)
+
+
+def _named(name: str, text: str, *, whole: bool) -> Iterator[Line]:
+    if "\n" not in text and len(text) <= 200:
+        yield Line(Text.assemble((f"{name} = ", "bold"), visible(text)), 2)
+        return
+    yield Line(Text(f"{name} =", "bold"), 2)
+    yield from body(text, indent=4, whole=whole)
+
+
+def _attributes(tree: Any) -> Iterator[Line]:
+    attributes = tree.get("attributes") if isinstance(tree, dict) else None
+    for name, value in (attributes or {}).items():
+        yield Line(Text(f"{one_line(name)} = {one_line(pretty(plain(value)), 300)}", "dim"), 4)
+
+
+# -- the program ---------------------------------------------------------------------------------------------
+
+
+def actual(facts: RecordingFacts, state: State, *, wide: bool, whole: bool = False) -> Iterator[Line]:
+    """Recorded against actual, where the program stands."""
+    if state.divergence is not None:
+        found = state.divergence
+        where = f"step {found.step}" if found.step is not None else ""
+        yield title(f"{found.kind.value} {where}", one_line(found.address), "bold red")
+        for text in (found.detail, found.hint):
+            if text:
+                yield Line(Text(one_line(text)))
+        yield from _mismatches(found.mismatches, wide=wide)
+    elif state.phase in (Phase.STOPPED, Phase.DEPARTED) and state.at.extra:
+        yield title(one_line(state.actual.label), "the recording has no such question", "bold yellow")
+    elif state.phase in (Phase.STOPPED, Phase.DEPARTED) and state.at.step:
+        differing = view.compared(facts.steps[state.at.step - 1].step, state.actual)
+        if differing:
+            yield title("differs, and is let pass", f"step {state.at.step}", "bold yellow")
+            yield from _mismatches(tuple(differing), wide=wide)
+        else:
+            yield title("as recorded", f"step {state.at.step}", "bold green")
+    elif state.phase is Phase.READING:
+        yield remark("no program runs: there is only what was recorded")
+        return
+    if state.verdict is not None:
+        yield title(word(state.verdict), style="bold green" if state.verdict.faithful else "bold red")
+        for text in lines(state.verdict):
+            yield Line(Text(visible(text)), 2)
+    if state.actual.label:
+        yield title("asked now", one_line(state.actual.label), "bold blue")
+        for name, value in state.actual.args.items():
+            yield from _named(name, pretty(plain(value)), whole=whole)
+    elif state.verdict is None:
+        yield remark("the program stands at no question")
+
+
+def _mismatches(found: tuple[Mismatch, ...], *, wide: bool) -> Iterator[Line]:
+    if found and wide:
+        yield Line(Text("recorded", "bold dim"), 2, Text("actual", "bold dim"))
+    for mismatch in found:
+        old, new = difference(written(mismatch.recorded), written(mismatch.actual))
+        yield Line(Text(mismatch.path, "bold"))
+        if wide:
+            yield Line(old, 2, new)
+        else:
+            yield Line(Text.assemble(("recorded ", "dim"), old), 2)
+            yield Line(Text.assemble(("actual   ", "dim"), new), 2)
+
+
+def tracked(
+    facts: RecordingFacts, number: int, state: State, before: Mapping[str, Tree], *, whole: bool = False
+) -> Iterator[Line]:
+    """The tracked state: the program's own where it stands at that step (and what has changed in it since `before`),
+    else what was recorded of it.
+    """
+    recorded = state_at(facts.recording, number)
+    now = state.actual.state if state.at == Place(number) else {}
+    if not now and not recorded:
+        yield remark("no state is tracked here; reenact.track('memory', memory) in the program declares it")
+        return
+    changes = view.changed(before, now) if before and now else []
+    if changes:
+        yield title("changed since the last stop", style="bold yellow")
+        yield from _mismatches(tuple(changes[:MOST]), wide=False)
+        if len(changes) > MOST:
+            yield remark(f"  and {len(changes) - MOST} more")
+    for name in dict.fromkeys((*now, *recorded)):
+        yield from _tracked(name, now, recorded, whole=whole)
+
+
+def _tracked(name: str, now: Mapping[str, Tree], recorded: Recorded, *, whole: bool) -> Iterator[Line]:
+    """One name: its value now, and what was recorded where that is something else."""
+    taken = recorded.of(name) if name in recorded else None
+    if name not in now:
+        yield title(one_line(name), _as_of(taken) if taken is not None else "", "bold blue")
+        tree = recorded.tree(name)
+        if name.startswith(MESSAGES) and not whole:
+            yield remark(f"  {many(len(tree), 'message')}: see Messages; + unfolds")
+        else:
+            yield from body(pretty(plain(tree)), whole=whole)
+        return
+    yield title(one_line(name), "as it is now", "bold blue")
+    yield from body(pretty(plain(now[name])), whole=whole)
+    if taken is not None and taken.exact:
+        differing = view.changed({name: plain(recorded.tree(name))}, {name: plain(now[name])})
+        if differing:
+            yield title("other than recorded", style="bold red")
+            yield from _mismatches(tuple(differing[:MOST]), wide=False)
+
+
+def _as_of(taken: Taken) -> str:
+    if taken.exact:
+        return "as recorded"
+    when = f"as of step {taken.step}" if taken.step is not None else "as of the end"
+    return f"recorded {when}; it may have changed since"
+
+
+def output(text: str, state: State) -> Iterator[Line]:
+    """What the program has written."""
+    if not text:
+        reading = state.phase is Phase.READING
+        yield remark("no program runs: it writes nothing" if reading else "nothing has been written so far")
+        return
+    lines = text.split("\n")
+    if len(lines) > OUTPUT:
+        yield remark(f"… {len(lines) - OUTPUT:,} earlier lines")
+    for line in lines[-OUTPUT:]:
+        # What a terminal would show: a line that was written over shows its last state.
+        shown = line.rstrip("\r").rpartition("\r")[2]
+        yield Line(Text.from_ansi(shown) if "\x1b" in shown else Text(visible(shown)))
+
+
+def stack(facts: RecordingFacts, state: State, number: int) -> Iterator[Line]:
+    """The program's own frames, and the calls that the step is inside of."""
+    if state.actual.stack:
+        yield title("the program's own frames", "innermost last; ! opens pdb there")
+        for frame in state.actual.stack:
+            where, _, function = frame.rpartition(" in ")
+            yield Line(
+                Text(one_line(where or function)).append(
+                    f"  {one_line(function)}" if where else "", "bold cyan"
+                ),
+                2,
+            )
+    else:
+        yield remark("the program does not stand at a question: it has no frames to show")
+    yield title(f"step {number} is inside of")
+    chain, at = [], facts.within(facts.steps[number - 1])
+    while at is not None:
+        chain.append(at)
+        at = facts.within(facts.steps[at - 1])
+    for outer in reversed(chain):
+        yield Line(Text.assemble((f"step {outer}  ", "dim"), one_line(facts.steps[outer - 1].call.label)), 2)
+    if not chain:
+        yield remark("  no other step")
+    yield remark(f"scope {one_line(facts.steps[number - 1].call.scope)}")

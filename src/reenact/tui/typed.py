@@ -1,0 +1,67 @@
+"""What is typed at the screen's prompt: commands, by the words of the line mode, and what to look for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reenact.debugger import answer
+from reenact.debugger.commands import arguments, command_of, edit_words, raise_words
+from reenact.errors import UsageError
+from reenact.model.filter import Filter
+
+if TYPE_CHECKING:
+    from reenact.tui.app import Debugger
+
+_PANES = {
+    "print": "call", "messages": "messages", "state": "state", "output": "output", "where": "stack",
+    "verdict": "actual",
+}  # fmt: skip
+
+
+def look_for(app: Debugger, text: str) -> None:
+    """Move the cursor to a step by its number, or to the next one that a filter means. Raises FilterError or
+    UsageError.
+    """
+    last = len(app.board.facts.steps)
+    if not text.isdecimal():
+        app.looked_for = Filter(text)
+        app.action_find(1)
+    elif 1 <= int(text) <= last:
+        app.board.timeline.go_to(int(text))
+    else:
+        raise UsageError(f"there is no step {text}: they go from 1 to {last}")
+
+
+def carry_out(app: Debugger, line: str) -> None:
+    """Do what a command says; one that only shows something turns to its pane. Raises a ReenactError for what cannot
+    be meant.
+    """
+    command, rest = command_of(line)
+    if command.name == "break" and not rest:
+        points = ", ".join(point.text for point in app.driver.machine.state.breakpoints)
+        app.board.say(f"breakpoints: {points or 'none'}", "cyan")
+    elif command.order:
+        app.driver.tell(command.order, *arguments(command, rest))
+    elif command.name in _PANES:
+        app.action_tab(_PANES[command.name])
+    elif command.name == "list":
+        look_for(app, rest or str(app.cursor))
+    elif command.name in ("edit", "raise"):
+        _another_answer(app, command.name, rest)
+    elif command.name in ("undo", "fork"):
+        number, _ = edit_words(rest)
+        {"undo": app.action_undo, "fork": app.action_fork}[command.name](number or app.cursor)
+    else:
+        {"pdb": app.action_pdb, "help": app.action_help, "quit": app.exit}[command.name]()
+
+
+def _another_answer(app: Debugger, name: str, rest: str) -> None:
+    named, text = raise_words(rest) if name == "raise" else edit_words(rest)
+    number = named or app.cursor
+    app.driver.machine.editable(number)
+    if text is None:
+        app.action_edit(number)
+    elif name == "raise":
+        app.edit(number, answer.raising(text))
+    else:
+        app.edit(number, answer.giving(text, app.answer_of(number)))
