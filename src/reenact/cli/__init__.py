@@ -12,6 +12,7 @@ import typer
 
 from reenact import __version__
 from reenact.cli import (
+    browsing,
     comparing,
     debugging,
     forking,
@@ -36,6 +37,7 @@ app = typer.Typer(
 running.register(app)
 forking.register(app)
 reading.register(app)
+browsing.register(app)
 comparing.register(app)
 debugging.register(app)
 keeping.register(app)
@@ -59,6 +61,7 @@ def reenact(
 
     [bold]reenact record -- python agent.py[/bold]   record a run
     [bold]reenact list[/bold]                        what there is
+    [bold]reenact browse[/bold]                      the same, to search and choose from
     [bold]reenact show last[/bold]                   the run as a conversation
     [bold]reenact replay last[/bold]                 run it again, offline and exactly
     [bold]reenact debug last[/bold]                  run it step by step, back too
