@@ -103,7 +103,7 @@ _PLACES = {
     "search": ("Found", "find"),
 }
 
-_FOLDERS = ("adapters", "api", "boundary", "errors", "model", "redact", "search", "store")
+_FOLDERS = ("adapters", "api", "boundary", "errors", "lesson", "model", "redact", "search", "store")
 
 for _verb in ("fork", "record", "replay"):
     # Verbs and folders of code. The folder takes the name when it is imported: now, and never again.

@@ -12,6 +12,7 @@ import typer
 
 from reenact import __version__
 from reenact.cli import (
+    browsing,
     comparing,
     debugging,
     diagnosing,
@@ -39,6 +40,7 @@ app = typer.Typer(
 running.register(app)
 forking.register(app)
 reading.register(app)
+browsing.register(app)
 comparing.register(app)
 debugging.register(app)
 diagnosing.register(app)
@@ -65,6 +67,7 @@ def reenact(
 
     [bold]reenact record -- python agent.py[/bold]   record a run
     [bold]reenact list[/bold]                        what there is
+    [bold]reenact browse[/bold]                      the same, to search and choose from
     [bold]reenact show last[/bold]                   the run as a conversation
     [bold]reenact diagnose last[/bold]               what is odd about it, and where
     [bold]reenact replay last[/bold]                 run it again, offline and exactly

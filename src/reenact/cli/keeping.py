@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -51,7 +52,9 @@ def import_(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...", help="Files, each of any format that is known.", show_default=False
+            metavar="FILE...",
+            help="Files, each of any format that is known, or folders of them.",
+            show_default=False,
         ),
     ],
     *,
@@ -68,13 +71,14 @@ def import_(
 ) -> None:
     """Import exported recordings, and runs that other programs wrote down.
 
-    Chats in OpenAI's form (one run, a list, or one per line), Pydantic AI's message JSON, SWE-agent, Claude Code,
-    Who&When. What is imported lists, shows and searches like any recording; there is no program to replay.
+    Cassettes of vcrpy, chats in OpenAI's form (one run, a list, or one per line), Pydantic AI's message JSON,
+    SWE-agent, Claude Code, Who&When. What is imported lists, shows and searches like any recording; there is no
+    program to replay, but code that speaks HTTP replays from a cassette by reenact.replay().
     """
     store = LocalStore(home)
-    failures = []
+    failures: list[str] = []
     kept: list[dict[str, object]] = []
-    for file in files:
+    for file in _expanded(files, failures):
         try:
             with present.progress(f"importing {file.name}") as report:
                 found, new = importers.bring(
@@ -93,6 +97,14 @@ def import_(
         for failure in failures:
             present.say(f"reenact: {failure}")
         raise typer.Exit(2)
+
+
+def _expanded(given: list[Path], failures: list[str]) -> Iterator[Path]:
+    for path in given:
+        try:
+            yield from importers.files_in(path)
+        except ReenactError as error:
+            failures.append(str(error))
 
 
 def rm(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.text import Text
 
 from reenact.cli import forking, present, shape
@@ -202,6 +203,15 @@ def show(
         _foot(page, facts)
     elif not chosen:
         present.say(f"none of {present.many(len(within), 'step')} is meant")
+
+
+def told(console: Console, store: LocalStore, ref: str) -> None:
+    """A whole recording on a console, as a conversation. Raises RecordingError."""
+    facts = RecordingFacts(store.load(ref))
+    page = Page(console, full=False)
+    _head(page, facts)
+    tell(page, facts, frozenset(range(1, len(facts.steps) + 1)), ref)
+    _foot(page, facts)
 
 
 def _load(home: Path | None, path: Path) -> Recording:

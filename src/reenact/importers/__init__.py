@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -15,15 +16,19 @@ from typing import Any
 import orjson
 
 from reenact.errors import NotARecording, RecordingNotFound, UsageError
-from reenact.importers import agents, chat
+from reenact.importers import agents, chat, vcr
 from reenact.importers.run import Happened, ImportedRun, keep
 from reenact.model.event import Tree
 from reenact.store import bundle
-from reenact.store.local import EVENTS, LocalStore, load
+from reenact.store.local import EVENTS, SUFFIX, LocalStore, load
 
-__all__ = ["FORMATS", "Happened", "ImportedRun", "bring", "keep", "runs"]
+__all__ = ["FORMATS", "Happened", "ImportedRun", "bring", "files_in", "keep", "runs"]
 
 Progress = Callable[[int, int], None]
+
+_YAML = (".yaml", ".yml")
+_SUFFIXES = {*_YAML, ".json", ".jsonl", ".traj", SUFFIX}
+_CASSETTE = re.compile(rb"^(http_)?interactions:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ def _chats(document: Any, path: Path) -> Iterable[ImportedRun]:
 
 
 FORMATS = {
+    "vcr": Format("a vcrpy cassette, as YAML or JSON", vcr.is_cassette, _one(vcr.cassette)),
     "who-and-when": Format(
         "a failed run with its annotations", agents.is_who_and_when, _one(agents.who_and_when)
     ),
@@ -114,6 +120,22 @@ def bring(
             progress(number, len(imported))
         kept.append(keep(store, replace(read, name=name or read.name, tags=(*read.tags, *tags))))
     return found, kept
+
+
+def files_in(path: Path) -> list[Path]:
+    """What to import for a path that was given: of a folder all files that may be of a known format, else itself.
+
+    Raises:
+        NotARecording: The folder holds no such file.
+    """
+    if not path.is_dir() or (path / EVENTS).exists():
+        return [path]
+    found = sorted(file for file in path.rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file())
+    if not found:
+        raise NotARecording(f"{path} holds no file to import ({', '.join(sorted(_SUFFIXES))})")
+    # A recording's folder within is imported whole.
+    own = {file.parent for file in found if file.name == EVENTS}
+    return [*sorted(own), *(file for file in found if not own & {*file.parents})]
 
 
 def runs(path: Path, format: str = "") -> tuple[str, list[ImportedRun]]:
@@ -172,6 +194,8 @@ def _parsed(path: Path) -> Tree:
     if not data.strip():
         raise NotARecording(f"{path} is empty")
     if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in b"[{":
+        if path.suffix.lower() in _YAML or _CASSETTE.search(data[:4096]):
+            return vcr.loads(data, path)
         raise NotARecording(f"{path} is no JSON; known formats: reenact, {', '.join(FORMATS)}")
     try:
         return _loads(data)
@@ -201,7 +225,11 @@ def _loads(data: bytes) -> Tree:
 
 def _looks(document: Any) -> str:
     if isinstance(document, dict):
-        return f"an object with {', '.join(list(document)[:6])}"
+        return f"an object with {_keys(document)}"
     if isinstance(document, list) and document and isinstance(document[0], dict):
-        return f"a list of {len(document)} objects with {', '.join(list(document[0])[:6])}"
+        return f"a list of {len(document)} objects with {_keys(document[0])}"
     return f"a {type(document).__name__}"
+
+
+def _keys(document: dict[Any, Any]) -> str:
+    return ", ".join(" ".join(str(key).split())[:40] for key in list(document)[:6])

@@ -35,6 +35,7 @@ class Happened:
         error: The error's text, if it failed.
         agent: Which of several agents asked; it becomes the scope.
         began: When it was asked, where that is known, and `ended` when the answer came.
+        pieces: Of an answer that came as a stream, its chunks; `value` is then what came before them. None for others.
     """
 
     kind: str
@@ -45,6 +46,7 @@ class Happened:
     agent: str = ""
     began: datetime | None = None
     ended: datetime | None = None
+    pieces: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,7 @@ class ImportedRun:
         problem: What went wrong, where the source says so.
         output: What the run gave in the end, or None.
         source: What the source says besides: task, reward, labels. Kept in the header.
+        notes: What a careful reader must know: where the source kept less than a recording does.
     """
 
     name: str
@@ -68,6 +71,7 @@ class ImportedRun:
     problem: str = ""
     output: Any = None
     source: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class ImportedError(Exception):
@@ -80,7 +84,7 @@ class _Recorder(Recorder):
     at = 0.0
 
     def _seconds(self) -> float:
-        return round(self.at, 6)
+        return self.at
 
 
 def keep(store: LocalStore, run: ImportedRun) -> str:
@@ -133,6 +137,8 @@ def _write(folder: Path, id: str, run: ImportedRun) -> None:
         ticket = recorder.enter(effect, scope, scope.count(effect.label))
         recorder.at = _seconds(happened.ended, started, recorder.at)
         _leave(recorder, ticket, happened)
+    for note in run.notes:
+        recorder.note("imported", note)
     ending: dict[str, Any] = {"status": run.status}
     if run.output is not None:
         ending["output"] = recorder.encode(run.output)
@@ -142,8 +148,14 @@ def _write(folder: Path, id: str, run: ImportedRun) -> None:
 
 
 def _leave(recorder: Recorder, ticket: Ticket, happened: Happened) -> None:
-    outcome = Value(happened.value) if happened.error is None else Failure(ImportedError(happened.error))
-    recorder.leave(ticket, outcome)
+    if happened.error is not None:
+        recorder.leave(ticket, Failure(ImportedError(happened.error)))
+        return
+    recorder.leave(ticket, Value(happened.value, stream=happened.pieces is not None))
+    if happened.pieces is not None:
+        for piece in happened.pieces:
+            recorder.chunk(ticket, piece)
+        recorder.end(ticket, "ended")
 
 
 def _seconds(moment: datetime | None, started: datetime, before: float) -> float:

@@ -1,0 +1,53 @@
+"""`reenact browse`: all recordings on a terminal's whole screen."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from reenact.cli.reading import Home, told
+from reenact.errors import UsageError
+from reenact.model.filter import Filter
+from reenact.store.local import LocalStore
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(browse)
+
+
+def browse(
+    filter: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILTER]", help="What to look for first: tool:cancel_order, error …", show_default=False
+        ),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Browse the recordings: search, open one, replay it, debug it.
+
+    Enter opens, r replays, d debugs, e exports, / searches in the language of docs/filters.md, t draws forks below
+    what they come from, q leaves.
+    """
+    wanted = Filter(" ".join(filter or ())).text
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("the browser's screen needs a terminal; `reenact list` prints the recordings")
+    from reenact.tui import browse as screen  # noqa: PLC0415 - a tenth of a second that no other command should pay
+
+    store = LocalStore(home)
+    screen.browse(store, lambda id, width: as_text(store, id, width), wanted)
+
+
+def as_text(store: LocalStore, ref: str, width: int) -> str:
+    """A recording as `reenact show` prints it on a terminal of that width."""
+    console = Console(
+        file=io.StringIO(), force_terminal=True, color_system="truecolor", width=width, highlight=False
+    )
+    with console.capture() as capture:
+        told(console, store, ref)
+    return capture.get()

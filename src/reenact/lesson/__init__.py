@@ -1,0 +1,32 @@
+"""The names of a well-known lesson on replaying agents, over the real thing: `docs/lesson.md` maps each of them.
+
+    from reenact.lesson import record_session, create_replay_model
+
+    output, session = record_session(agent, "Cancel my order ORD-5521, wrong item")
+    session.save("sessions/cancel.json")
+
+    with agent.override(model=create_replay_model(session)):
+        agent.run_sync(session.user_input)
+
+What needs Pydantic AI imports it when it is called.
+"""
+
+from reenact.lesson.bug import BugReproducer
+from reenact.lesson.compare import Comparison, compare_sessions
+from reenact.lesson.recording import arecord_session, record_session, record_sessions
+from reenact.lesson.replaying import create_replay_model
+from reenact.lesson.session import SessionRecord
+from reenact.lesson.state import AgentStateSnapshot, StatefulAgent
+
+__all__ = [
+    "AgentStateSnapshot",
+    "BugReproducer",
+    "Comparison",
+    "SessionRecord",
+    "StatefulAgent",
+    "arecord_session",
+    "compare_sessions",
+    "create_replay_model",
+    "record_session",
+    "record_sessions",
+]

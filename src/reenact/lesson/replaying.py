@@ -1,0 +1,60 @@
+"""`create_replay_model`: a model of Pydantic AI that gives a session's answers again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reenact.errors import UsageError
+from reenact.lesson.session import SessionRecord
+from reenact.model.recording import Recording
+
+if TYPE_CHECKING:
+    from reenact.lesson.model import ReplayModel
+
+Session = SessionRecord | Mapping[str, Any] | Recording | str | os.PathLike[str]
+
+
+def create_replay_model(session_record: Session, *, ignore: Iterable[str] = ()) -> ReplayModel:
+    """A Pydantic AI model that answers from a session, strictly in order, while the tools run for real.
+
+        with agent.override(model=create_replay_model(session)):
+            agent.run_sync(session.user_input)
+
+    It serves one run. What the agent asks is compared with what was asked then; the first difference is raised, and
+    raised again should somebody catch it. `reenact.replay(..., live=["tool"])` does the same from a recording, with
+    clock, randomness and HTTP.
+
+    Args:
+        session_record: A SessionRecord, its dict, the file that it was saved to, or a recording that is loaded.
+        ignore: Parts that need not match: `"args.messages[*].parts[*].content"` where tools answer otherwise now.
+
+    Raises:
+        UsageError: The session holds no answer of a model, or `ignore` names no part of the question.
+        RecordingError: The file cannot be read.
+    """
+    try:
+        from reenact.lesson.model import ReplayModel
+    except ImportError as error:
+        raise UsageError(
+            f"a replay model is one of Pydantic AI's: pip install pydantic-ai-slim ({error})"
+        ) from None
+
+    return ReplayModel(trace_of(session_record), ignore=ignore)
+
+
+def trace_of(session: Session) -> dict[str, Any]:
+    """A session as its dict."""
+    if isinstance(session, SessionRecord):
+        return asdict(session)
+    if isinstance(session, Recording):
+        return asdict(SessionRecord.of(session))
+    if isinstance(session, Mapping):
+        found = {"session_id": "", **session}
+        return asdict(SessionRecord._checked(found, Path(str(found["session_id"] or "the session"))))
+    if isinstance(session, (str, os.PathLike)):
+        return asdict(SessionRecord.load(session))
+    raise UsageError(f"a {type(session).__name__} is no session: give a SessionRecord, its dict or its file")

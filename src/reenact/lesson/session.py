@@ -1,0 +1,183 @@
+"""`SessionRecord`: one run of an agent as one readable JSON file."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.errors import NotARecording, RecordingNotFound, UsageError
+from reenact.lesson import files, messages
+from reenact.model import reading
+from reenact.model.plain import compact, plain
+from reenact.model.reading import ModelCall
+from reenact.model.recording import Recording, Step
+from reenact.redact import DEFAULT_RULES, Redactor, SecretRules
+
+_SESSION = "session:"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
+
+
+@dataclass
+class SessionRecord:
+    """What one run of an agent was asked, what its model and its tools said, and what came out.
+
+    Attributes:
+        session_id: Which session; of one that `record_session` made, the id of the recording beside it.
+        timestamp: When it began, ISO 8601.
+        user_input: What the agent was asked.
+        final_output: What it gave: its text, or plain JSON of a structured output. Empty for a run that failed.
+        model: The model, `openai:gpt-4o`.
+        instructions: The agent's instructions.
+        messages: Every message, `{"type": "ModelRequest" | "ModelResponse", "parts": [{"kind": ...}]}`.
+        tool_calls: `{"tool": ..., "args": ...}` for each tool that was asked for.
+        duration_ms: How long it took.
+    """
+
+    session_id: str
+    timestamp: str = field(default_factory=_now)
+    user_input: str = ""
+    final_output: Any = ""
+    model: str = ""
+    instructions: str = ""
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    tool_calls: list[dict[str, Any]] = field(default_factory=list)
+    duration_ms: float = 0
+
+    def save(self, filepath: str | os.PathLike[str], *, rules: SecretRules = DEFAULT_RULES) -> Path:
+        """Write it as JSON, whole or not at all, making the folder where it is missing; returns the file.
+
+        Secrets leave before anything is written, as in recordings.
+
+        Raises:
+            UsageError: The file cannot be written.
+        """
+        data = orjson.dumps(asdict(self), default=str, option=orjson.OPT_NON_STR_KEYS)
+        redactor = Redactor(rules, salt=secrets.token_bytes(16), environ=dict(os.environ))
+        return files.write(filepath, orjson.loads(redactor.line(data)))
+
+    @classmethod
+    def load(cls, filepath: str | os.PathLike[str]) -> SessionRecord:
+        """Read one that was saved, here or by the lesson's own code.
+
+        Raises:
+            RecordingNotFound: There is no such file.
+            NotARecording: It holds something else.
+        """
+        path = Path(filepath)
+        try:
+            found = json.loads(path.read_bytes())
+        except FileNotFoundError:
+            raise RecordingNotFound(f"{path}: there is no such file") from None
+        except OSError as error:
+            raise NotARecording(f"{path} cannot be read: {error.strerror or error}") from None
+        except ValueError as error:
+            raise NotARecording(f"{path} is no session: it is damaged JSON ({error})") from None
+        return cls._checked(found, path)
+
+    @classmethod
+    def of(cls, recording: Recording, agent: str = "") -> SessionRecord:
+        """The session that a recording holds: of any agent, whichever library or provider it asked.
+
+        Args:
+            recording: One that is loaded.
+            agent: Which agent's, where it holds several; by default the first that asked a model.
+
+        Raises:
+            UsageError: It holds no model call, or none of that agent.
+        """
+        step, first, last = _conversation(recording, agent)
+        said, instructions = messages.of_call(last), _instructions(step)
+        if instructions and said:
+            _without(said[0]["parts"], instructions)
+        output = recording.output
+        if output is None:
+            output = last.answer.text if last.answer is not None and recording.status == "ok" else ""
+        return cls(
+            session_id=recording.id,
+            timestamp=recording.started,
+            user_input=next((each.text for each in reversed(first.messages) if each.role == "user"), ""),
+            final_output=messages.jsonable(output),
+            model=":".join(word for word in (last.provider or _provider(step), last.model) if word),
+            instructions=instructions,
+            messages=said,
+            tool_calls=messages.tool_calls(said),
+            duration_ms=round(recording.duration * 1000, 3),
+        )
+
+    @classmethod
+    def _checked(cls, found: Any, path: Path) -> SessionRecord:
+        known = [each.name for each in fields(cls)]
+        if not isinstance(found, dict) or "session_id" not in found:
+            raise NotARecording(
+                f"{path} is no session: it is a JSON object with {', '.join(known)}"
+                + (f", not with {', '.join(map(str, list(found)[:6]))}" if isinstance(found, dict) else "")
+            )
+        other = [str(key) for key in found if key not in known]
+        if other:
+            raise NotARecording(f"{path} is no session: a session has no {other[0]!r} ({', '.join(known)})")
+        for name in ("messages", "tool_calls"):
+            items = found.get(name, [])
+            if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+                raise NotARecording(f"{path} is no session: its {name} are no list of objects")
+        for number, message in enumerate(found.get("messages", [])):
+            parts = message.get("parts")
+            if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+                raise NotARecording(f"{path} is no session: messages[{number}] has no list of parts")
+        return cls(**found)
+
+
+def _conversation(recording: Recording, agent: str) -> tuple[Step, ModelCall, ModelCall]:
+    """The first step that asked a model in an agent's scope, with its call, and the last call that was answered."""
+    found: list[tuple[Step, ModelCall]] = []
+    for step in recording:
+        if agent and f"agent:{agent}" not in step.call.scope.split("/"):
+            continue
+        if found and step.call.scope != found[0][0].call.scope:
+            continue
+        call = reading.read(step.log, step.call)
+        if call is not None:
+            found.append((step, call))
+    if not found:
+        whose = f" of an agent {agent!r}" if agent else ""
+        raise UsageError(f"recording {recording.id} holds no model call{whose}: there is no session in it")
+    answered = [call for _, call in found if call.answer is not None]
+    return found[0][0], found[0][1], (answered or [found[-1][1]])[-1]
+
+
+def _instructions(step: Step) -> str:
+    """What Pydantic AI sent as instructions, where it asked; others have them as a system message."""
+    asked = plain(step.log.args(step.call).get("messages"))
+    if isinstance(asked, list) and asked and isinstance(asked[0], dict):
+        return str(asked[0].get("instructions") or "")
+    return ""
+
+
+def _without(parts: list[dict[str, Any]], instructions: str) -> None:
+    same = {"kind": "system-prompt", "content": instructions}
+    if same in parts:
+        parts.remove(same)
+
+
+def _provider(step: Step) -> str:
+    provider = plain(step.log.args(step.call).get("provider"))
+    return provider if isinstance(provider, str) else ""
+
+
+def tag(session_id: str) -> str:
+    """The tag by which the recording of a session is found that was given an id of its own."""
+    return f"{_SESSION}{session_id}"
+
+
+def text(value: Any) -> str:
+    """A value of a session on one line."""
+    return " ".join(compact(value).split())

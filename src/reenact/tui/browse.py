@@ -1,0 +1,357 @@
+"""The browser of all recordings (`reenact browse`): a list with search, and from it one is read, replayed, debugged.
+
+What takes time (the index, a search, a long transcript) happens in threads; what comes late is not shown any more.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events, work
+from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from reenact.errors import FilterError, ReenactError
+from reenact.model.filter import Filter
+from reenact.prose.words import many, numbers, one_line, size, visible
+from reenact.store import bundle, shared
+from reenact.store.index import Hit, Index
+from reenact.store.local import LocalStore
+from reenact.store.shared import Origin
+from reenact.tui.reader import Line, Reader
+from reenact.tui.rows import Rows, arranged, tags_of, titles
+
+Told = Callable[[str, int], str]
+"""Gives a recording as a conversation, as wide as asked, in a terminal's colours. Raises ReenactError."""
+
+_Keys = tuple[tuple[str, str, str], ...]
+
+_ON_ONE: _Keys = (
+    ("r", "command('replay')", "replay"), ("d", "command('debug')", "debug"), ("e", "export", "export"),
+)  # fmt: skip
+_KEYS: _Keys = (
+    ("Enter", "open", "open"), *_ON_ONE, ("/", "search", "search"), ("t", "tree", "tree"),
+    ("R", "reload", "reload"), ("q", "leave", "quit"),
+)  # fmt: skip
+_READING: _Keys = (*_ON_ONE, ("/", "search", "search"), ("q", "leave", "back"))
+
+_PAUSE = 0.15
+"""Seconds without another letter before what has been typed is looked for."""
+
+
+class Shown(Screen[None]):
+    """One recording, as `reenact show` tells it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,h", "app.leave", show=False)]
+
+    def __init__(self, told: str) -> None:
+        super().__init__()
+        self._told = told
+
+    def compose(self) -> ComposeResult:
+        """One page."""
+        yield Reader()
+        yield Static(_bar(_READING), id="bar")
+
+    def on_mount(self) -> None:
+        """Fill it."""
+        page = self.query_one(Reader)
+        page.show([Line(text) for text in Text.from_ansi(self._told).split("\n", allow_blank=True)])
+        page.focus()
+
+
+class Browser(App[None]):
+    """The application.
+
+    Args:
+        store: The recordings.
+        told: How one is told.
+        filter: What to look for at first.
+    """
+
+    CSS_PATH = "browse.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    AUTO_FOCUS = "Rows"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "command('replay')", show=False),
+        Binding("d", "command('debug')", show=False),
+        Binding("e", "export", show=False),
+        Binding("slash", "search", show=False),
+        Binding("t", "tree", show=False),
+        Binding("R", "reload", show=False),
+        Binding("q", "leave", show=False),
+        Binding("escape", "leave_search", show=False, priority=True),
+        Binding("ctrl+c", "quit", show=False, priority=True),
+    ]
+
+    def __init__(self, store: LocalStore, told: Told, filter: str = "") -> None:
+        super().__init__()
+        self.store = store
+        self.rows = Rows()
+        self.hits: list[Hit] = []
+        self.below = True
+        self._told = told
+        self._filter = filter
+        self._search = Input(id="search", compact=True, select_on_focus=False)
+        self._search.placeholder = (
+            '/ a filter: tool:cancel_order and error, tag:prod, tokens > 4000, "some text"'
+        )
+        self._origins: dict[str, Origin] = {}
+        self._all = 0
+        self._asked = 0
+        self._said = Text()
+
+    def compose(self) -> ComposeResult:
+        """The screen."""
+        yield Static(id="head")
+        yield self._search
+        yield Static(id="titles")
+        yield self.rows
+        yield Static(id="about")
+        yield Static(id="said")
+        yield Static(_bar(_KEYS), id="bar")
+
+    def on_mount(self) -> None:
+        """Read what there is."""
+        with self.prevent(Input.Changed):
+            self._search.value = self._filter
+        self.say("reading …", "dim")
+        self.look()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The columns that there is room for."""
+        self.screen_stack[0].query_one("#titles", Static).update(titles(event.size.width - 1))
+
+    def say(self, text: str = "", style: str = "bold red") -> None:
+        """A line about what was done, or could not be."""
+        self._said = Text(one_line(text), style)
+        self.screen_stack[0].query_one("#said", Static).update(self._said)
+
+    @property
+    def said(self) -> str:
+        """The line that says what was done, or could not be."""
+        return self._said.plain
+
+    # -- looking for -----------------------------------------------------------------------------------------
+
+    def look(self) -> bool:
+        """Look for what the search line says. Where it does not parse, a line says where, the list stays, and it is
+        False.
+        """
+        try:
+            wanted = Filter(self._search.value)
+        except FilterError as error:
+            self.say(_first(error))
+            return False
+        self._asked += 1
+        self._look(wanted, self._asked)
+        return True
+
+    @work(thread=True)
+    def _look(self, wanted: Filter, asked: int) -> None:
+        index = Index(self.store)
+        try:
+            lines = index.summaries(lambda done, total: self._count(done, total, asked))
+            hits = list(index.search(wanted)) if wanted.text.strip() else [Hit(line) for line in lines]
+            self.call_from_thread(self._found, asked, len(lines), hits)
+            origins = shared.origins(self.store.recordings, [hit.summary.id for hit in hits])
+        except (ReenactError, OSError) as error:
+            self.call_from_thread(self.say, _first(error))
+            return
+        finally:
+            index.close()
+        self.call_from_thread(self._related, asked, origins)
+
+    def _count(self, done: int, total: int, asked: int) -> None:
+        if done % 50 == 0 and asked == self._asked:
+            self.call_from_thread(self.say, f"reading new recordings: {done} of {total}", "dim")
+
+    def _found(self, asked: int, all: int, hits: list[Hit]) -> None:
+        if asked != self._asked:
+            return
+        self._all, self.hits = all, hits
+        self._arrange()
+        meant = f"{len(hits):,} of " if self._search.value.strip() else ""
+        self.query_one("#head", Static).update(
+            Text.assemble(
+                (" reenact ", "bold"), f"{meant}{many(all, 'recording')}  ", (str(self.store.root), "dim")
+            )
+        )
+        if not all:
+            self.say(
+                f"no recordings in {self.store.root}; `reenact record -- python agent.py` makes one", "yellow"
+            )
+        elif not hits:
+            self.say("no recording is meant; Esc shows all again", "yellow")
+        else:
+            self.say()
+
+    def _related(self, asked: int, origins: dict[str, Origin]) -> None:
+        if asked == self._asked and origins != self._origins:
+            self._origins = origins
+            self._arrange()
+
+    def _arrange(self) -> None:
+        self.rows.show(arranged(self.hits, self._origins, tree=self.below))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Look for it once nobody types any more."""
+        text = event.value
+        self.set_timer(_PAUSE, lambda: self.look() if self._search.value == text else None)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Back to the list, if it could be meant."""
+        if self.look():
+            self.screen.set_focus(self.rows)
+
+    def action_search(self) -> None:
+        """To the search line."""
+        if isinstance(self.screen, Shown):
+            _ = self.pop_screen()
+        # At once: what is typed next is meant for it already.
+        self.screen_stack[0].set_focus(self._search)
+
+    def action_leave_search(self) -> None:
+        """Back to the list; there, all recordings again."""
+        if isinstance(self.screen, Shown):
+            _ = self.pop_screen()
+        elif self.focused is self._search:
+            self.screen.set_focus(self.rows)
+        elif self._search.value:
+            self._search.value = ""
+
+    # -- one recording ---------------------------------------------------------------------------------------
+
+    def on_rows_moved(self) -> None:
+        """Say more of the recording under the cursor."""
+        row, about = self.rows.current, Text()
+        if row is not None:
+            line = row.line
+            parts = [
+                Text(visible(line.id), "yellow"),
+                Text(
+                    f"{row.origin.how or 'child'} of {row.origin.id}" if row.origin is not None else "",
+                    "cyan",
+                ),
+                Text(f"found in {numbers(row.hit.steps)}" if row.hit.steps else "", "cyan"),
+                Text(one_line(line.broken or line.problem), "red"),
+                Text(one_line(", ".join(line.models))),
+                Text(tags_of(line), "magenta"),
+                Text("imported" if line.entry == "imported" else "", "dim"),
+            ]
+            about = Text("  ").join(part for part in parts if part.plain)
+        self.screen_stack[0].query_one("#about", Static).update(about)
+
+    def on_rows_chosen(self) -> None:
+        """Open it."""
+        self.action_open()
+
+    def action_open(self) -> None:
+        """Read the recording under the cursor."""
+        row = self.rows.current
+        if row is not None and not isinstance(self.screen, Shown):
+            self.say("reading …", "dim")
+            self._open(row.line.id, max(self.size.width - 3, 40))
+
+    @work(thread=True, exclusive=True, group="open")
+    def _open(self, id: str, width: int) -> None:
+        try:
+            told = self._told(id, width)
+        except (ReenactError, OSError) as error:
+            self.call_from_thread(self.say, _first(error))
+            return
+        self.call_from_thread(self._opened, told)
+
+    def _opened(self, told: str) -> None:
+        self.say()
+        _ = self.push_screen(Shown(told))
+
+    def action_command(self, verb: str) -> None:
+        """Run a command on the recording under the cursor, with the whole terminal; then back to the list."""
+        row = self.rows.current
+        if row is None:
+            return
+        environ = {**os.environ, "REENACT_HOME": str(self.store.root)}
+        try:
+            with self.suspend():
+                done = subprocess.run(  # noqa: S603 - our own command
+                    [sys.executable, "-m", "reenact", verb, row.line.id], env=environ, check=False
+                )
+                if verb != "debug" or done.returncode:
+                    _wait(
+                        f"reenact {verb} {row.line.id} ended with status {done.returncode}; Enter goes back "
+                    )
+        except SuspendNotSupported:
+            self.say(f"this terminal cannot be given away; run: reenact {verb} {row.line.id}")
+            return
+        self.refresh(layout=True)
+        self.say(
+            f"{verb} {row.line.id} ended with status {done.returncode}",
+            "dim" if not done.returncode else "yellow",
+        )
+        self.look()
+
+    def action_export(self) -> None:
+        """Write the recording under the cursor to a file of this folder."""
+        row = self.rows.current
+        if row is None:
+            return
+        try:
+            target = bundle.export(self.store, row.line.id, Path())
+        except (ReenactError, OSError) as error:
+            self.say(_first(error))
+        else:
+            self.say(f"exported to {target} ({size(target.stat().st_size)})", "green")
+
+    def action_tree(self) -> None:
+        """Forks below what they were forked from, or all by their time."""
+        self.below = not self.below
+        self._arrange()
+        self.say("forks below their parents" if self.below else "all by their time", "dim")
+
+    def action_reload(self) -> None:
+        """Read again what there is."""
+        self.say("reading …", "dim")
+        self.look()
+
+    def action_leave(self) -> None:
+        """Back to the list, or out."""
+        if isinstance(self.screen, Shown):
+            _ = self.pop_screen()
+        else:
+            self.exit()
+
+
+def _bar(keys: _Keys) -> str:
+    return " ".join(f"[b $accent]{key}[/][@click=app.{action}] {word}[/]" for key, action, word in keys)
+
+
+def _first(error: Exception) -> str:
+    """An error's first line; a filter's names the column there."""
+    return (str(error) or type(error).__name__).splitlines()[0]
+
+
+def _wait(text: str) -> None:
+    try:
+        input(text)
+    except (EOFError, KeyboardInterrupt):
+        return
+
+
+def browse(store: LocalStore, told: Told, filter: str = "") -> None:
+    """Browse on this terminal until the user has enough.
+
+    Args:
+        store: The recordings.
+        told: How one is told.
+        filter: What to look for at first.
+    """
+    Browser(store, told, filter).run()

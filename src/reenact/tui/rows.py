@@ -1,0 +1,229 @@
+"""The browser's list: one recording a line, and only those on the screen are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from reenact.model.summary import Summary
+from reenact.prose.words import ago, count, money, one_line, seconds, visible
+from reenact.store.index import Hit
+from reenact.store.shared import Origin
+
+STATUS = {"ok": "green", "error": "red", "stopped": "yellow", "unsealed": "yellow", "broken": "bold red"}
+
+_FIXED = (("id", 10), ("when", 10), ("status", 8), ("steps", 5), ("tokens", 7), ("cost", 8))
+_WIDER = ((96, ("time", 8)), (120, ("model", 22)), (150, ("tags", 26)))
+_RIGHT = {"when", "steps", "tokens", "cost", "time"}
+_DEEPEST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One recording as it stands in the list.
+
+    Attributes:
+        hit: The recording, and the steps that the filter means.
+        depth: How many forks it is away from where its branch begins.
+        origin: What it was forked from, or None.
+    """
+
+    hit: Hit
+    depth: int = 0
+    origin: Origin | None = None
+
+    @property
+    def line(self) -> Summary:
+        """What the index says of it."""
+        return self.hit.summary
+
+
+def arranged(hits: Sequence[Hit], origins: Mapping[str, Origin], *, tree: bool) -> list[Row]:
+    """The rows: as they come, or each fork below what it was forked from, as far as that is among them."""
+    if not tree or not origins:
+        return [Row(hit, origin=origins.get(hit.summary.id)) for hit in hits]
+    there = {hit.summary.id: hit for hit in hits}
+    below: dict[str, list[str]] = {}
+    for hit in reversed(hits):
+        origin = origins.get(hit.summary.id)
+        if origin is not None and origin.id in there:
+            below.setdefault(origin.id, []).append(hit.summary.id)
+    under = {id for ids in below.values() for id in ids}
+    waiting = [(hit.summary.id, 0) for hit in reversed(hits) if hit.summary.id not in under]
+    rows = []
+    while waiting:
+        id, depth = waiting.pop()
+        rows.append(Row(there[id], depth, origins.get(id)))
+        children = sorted(below.get(id, ()), key=lambda child: origins[child].step or 0)
+        waiting += [(child, depth + 1) for child in reversed(children)]
+    return rows
+
+
+def columns(width: int) -> list[tuple[str, int]]:
+    """The columns that there is room for, each with its width; the name takes what is left."""
+    found = [*_FIXED, *(column for least, column in _WIDER if width >= least)]
+    left = width - sum(wide for _, wide in found) - len(found)
+    found.insert(2, ("name", max(left, 9)))
+    return found
+
+
+class Rows(ScrollView, can_focus=True):
+    """All recordings that are meant, with a cursor on one of them."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", show=False),
+        Binding("up,k", "move(-1)", show=False),
+        Binding("pagedown,ctrl+f,space", "page(1)", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", show=False),
+        Binding("home,g", "go_to(0)", show=False),
+        Binding("end,G", "go_to(-1)", show=False),
+        Binding("enter", "choose", show=False),
+    ]
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor"}
+
+    class Moved(Message):
+        """The cursor stands on another recording."""
+
+    class Chosen(Message):
+        """The recording under the cursor is to be opened."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.rows: list[Row] = []
+        self.cursor = 0
+
+    @property
+    def current(self) -> Row | None:
+        """The row under the cursor, or None where there is none."""
+        return self.rows[self.cursor] if self.rows else None
+
+    def show(self, rows: list[Row]) -> None:
+        """Other rows; the cursor stays on its recording where that is among them."""
+        known = self.current.line.id if self.current is not None else ""
+        self.rows = rows
+        self.cursor = next((place for place, row in enumerate(rows) if row.line.id == known), 0)
+        self.virtual_size = Size(self.size.width, len(rows))
+        self.go_to(self.cursor)
+        self.post_message(self.Moved())
+        self.refresh()
+
+    def go_to(self, place: int) -> None:
+        """Move the cursor to a row."""
+        place = min(max(place, 0), max(len(self.rows) - 1, 0))
+        if place != self.cursor:
+            self.cursor = place
+            self.post_message(self.Moved())
+        self.scroll_to_region(
+            Region(0, place - 1, 1, 3), animate=False, force=True, immediate=True, x_axis=False
+        )
+        self.refresh()
+
+    def action_move(self, by: int) -> None:
+        """Up or down."""
+        self.go_to(self.cursor + by)
+
+    def action_page(self, by: int) -> None:
+        """A page up or down."""
+        self.go_to(self.cursor + by * max(self.size.height - 2, 1))
+
+    def action_go_to(self, place: int) -> None:
+        """To the first, or (-1) to the last."""
+        self.go_to(place if place >= 0 else len(self.rows) - 1)
+
+    def action_choose(self) -> None:
+        """Open the one under the cursor."""
+        if self.rows:
+            self.post_message(self.Chosen())
+
+    def on_click(self, event: events.Click) -> None:
+        """Move the cursor there; a double click opens it."""
+        place = event.y + self.scroll_offset.y
+        if place < len(self.rows):
+            self.go_to(place)
+            if event.chain > 1:
+                self.action_choose()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        place, width = y + self.scroll_offset.y, self.scrollable_content_region.width
+        style = self.rich_style
+        if place >= len(self.rows):
+            return Strip.blank(width, style)
+        if place == self.cursor:
+            style += self.get_component_rich_style("rows--cursor")
+        text = _drawn(self.rows[place], columns(width))
+        return _strip(text, width, style, self.app.console)
+
+
+def _strip(text: Text, width: int, style: Style, console: Any) -> Strip:
+    return Strip(text.render(console)).crop_extend(0, width, style).apply_style(style)
+
+
+def titles(width: int) -> Text:
+    """The line above the list."""
+    return Text(" ").join(
+        Text(_cell(name, wide, right=name in _RIGHT), "dim") for name, wide in columns(width)
+    )
+
+
+def _drawn(row: Row, shown: list[tuple[str, int]]) -> Text:
+    parts = []
+    for name, wide in shown:
+        said, style = _said(row, name)
+        parts.append(Text(_cell(said, wide, right=name in _RIGHT), style))
+    return Text(" ").join(parts)
+
+
+def _cell(text: str, wide: int, *, right: bool) -> str:
+    if cell_len(text) > wide:
+        return set_cell_size(text, wide - 1) + "…"
+    return " " * (wide - cell_len(text)) + text if right else set_cell_size(text, wide)
+
+
+def _said(row: Row, column: str) -> tuple[str, str]:
+    line = row.line
+    if column == "id":
+        return visible(line.id), "yellow"
+    if column == "name":
+        return _name(row), "red" if line.broken else ""
+    if column == "status":
+        word = "broken" if line.broken else line.status
+        return word, STATUS.get(word, "")
+    if line.broken:
+        return "", ""
+    tokens = line.input_tokens + line.output_tokens
+    found = {
+        "when": (ago(line.started), "dim"),
+        "steps": (str(line.steps), ""),
+        "tokens": (count(tokens) if tokens else "", ""),
+        "cost": (money(line.cost), ""),
+        "time": (seconds(line.duration) if line.duration else "", "dim"),
+        "model": (one_line(", ".join(line.models)), ""),
+        "tags": (tags_of(line), "magenta"),
+    }
+    return found[column]
+
+
+def _name(row: Row) -> str:
+    said = one_line(row.line.broken or row.line.name or "-")
+    if not row.depth:
+        return said
+    at = f"@{row.origin.step} " if row.origin is not None and row.origin.step is not None else ""
+    return f"{'  ' * (min(row.depth, _DEEPEST) - 1)}└ {at}{said}"
+
+
+def tags_of(line: Summary) -> str:
+    """The tags of a recording, on one line."""
+    return one_line(" ".join(f"#{tag}" for tag in line.tags))
