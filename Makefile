@@ -21,6 +21,8 @@ BENCH_ARGS ?=
 export UV_COMPILE_BYTECODE := 1
 # Some machines keep the cache on another disk: copying always works, and without a warning.
 export UV_LINK_MODE := copy
+# The suites start many hundreds of Pythons: without stored bytecode each of them would compile all anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt --editable .
