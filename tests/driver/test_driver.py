@@ -6,6 +6,7 @@ import os
 import pty
 import random
 import select
+import subprocess
 import sys
 import threading
 import time
@@ -446,3 +447,35 @@ def test_the_tracked_state_is_shown_where_the_program_stands(debug):
     tell(driver, "break_at", "state:memory")
     state = tell(driver, "go")
     assert (state.at, state.why) == (Place(4), "state memory has changed")
+
+
+def test_a_program_that_spins_ends_with_a_debugger_that_is_killed(shell, monkeypatch):
+    monkeypatch.setenv("REENACT_HOME", str(shell.home))
+    shell.write(
+        "agent.py",
+        "import reenact, sys, os\n@reenact.tool\ndef ask(): return 1\nask()\n"
+        "if sys.argv[1:]:\n    open('pid', 'w').write(str(os.getpid()))\n    while True: pass\n",
+    )
+    shell.record("agent.py")
+    command = shell.command("debug", "last", "--plain", "--", sys.executable, "agent.py", "spin")
+    debugger = subprocess.Popen(
+        command,
+        cwd=shell.folder,
+        env=shell.environ,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+    debugger.stdin.write("continue\n")
+    debugger.stdin.flush()
+    pid = shell.folder / "pid"
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and not (pid.exists() and pid.read_text()):
+        time.sleep(0.05)
+    spinning = int(pid.read_text())
+    assert alive(spinning)
+    debugger.kill()
+    debugger.communicate()
+    while time.monotonic() < deadline and alive(spinning):
+        time.sleep(0.05)
+    assert not alive(spinning)

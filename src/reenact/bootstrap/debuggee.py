@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
@@ -50,6 +51,26 @@ class Line:
         """Go on over another connection: this process is a copy of the one that had this."""
         self._socket.close()
         self._socket, self._rest = known, b""
+
+    def watch(self) -> None:
+        """Be sent a signal when something happens on the line: the debugger may be killed, and a program that never
+        asks again would not hear of it.
+        """
+        handle = self._socket.fileno()
+        with suppress(OSError):
+            fcntl.fcntl(handle, fcntl.F_SETOWN, os.getpid())
+            fcntl.fcntl(handle, fcntl.F_SETFL, fcntl.fcntl(handle, fcntl.F_GETFL) | os.O_ASYNC)
+
+    def moved(self, number: int, frame: FrameType | None) -> None:
+        """That signal has come."""
+        try:
+            gone = self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+        except BlockingIOError:
+            return
+        except OSError:
+            gone = True
+        if gone:
+            _exit(1)
 
     def send(self, data: bytes, *handles: int) -> None:
         """Say something, and hand open connections over with it."""
@@ -101,6 +122,8 @@ class Debuggee(Watcher):
         super().attach()
         if threading.current_thread() is threading.main_thread():
             signal.signal(INTERRUPT, self._interrupted)
+            signal.signal(signal.SIGIO, self._line.moved)
+            self._line.watch()
         sys.breakpointhook = self._broken
 
     def ended(self, status: int | None, verdict: Verdict) -> None:
@@ -115,6 +138,7 @@ class Debuggee(Watcher):
             _flush()
             wake = self._copies.keep(place, self.places)
             if wake is not None:
+                self._line.watch()
                 self._obey(wake.message)
 
     def stopped(self, place: Place, why: str, question: Question, call: CallRecord | None) -> None:
