@@ -43,10 +43,10 @@ picture: setup-demo
 	@FORCE_COLOR=1 $(BIN)/python examples/order_agent/picture.py
 
 test: setup-dev
-	$(PYTEST) -m "not slow" -n 2 $(PYTEST_ARGS)
+	$(PYTEST) -m "not slow and not thorough" -n 2 $(PYTEST_ARGS)
 
 soak: setup-dev
-	$(PYTEST) -m slow $(PYTEST_ARGS)
+	$(PYTEST) -m "slow or thorough" $(PYTEST_ARGS)
 	REENACT_RESULTS=1 $(PYTEST) -q tests/record/test_canaries.py
 
 check: setup-dev
