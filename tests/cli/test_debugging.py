@@ -131,6 +131,7 @@ def test_until_goes_on_and_back(recorded):
     assert places(debug(recorded, ["until 5", "until 3", "until 2"])) == [1, 5, 3, 2]
 
 
+@pytest.mark.thorough
 def test_print_shows_arguments_and_answer_or_a_part_of_them(recorded):
     done = debug(recorded, ["p", "until 4", "p args.reason", "p", "p actual.order", "p output.x"])
     assert "args       order = 7" in done.out
@@ -142,6 +143,7 @@ def test_print_shows_arguments_and_answer_or_a_part_of_them(recorded):
     ]
 
 
+@pytest.mark.thorough
 def test_messages_are_what_the_model_saw_and_what_is_new_in_it(recorded):
     done = debug(recorded, ["m", "until 5", "m", "m all", "until 4", "m"])
     whole, before = done.out.split("2 messages known already\n")[1].split("as of step 3")
@@ -151,6 +153,7 @@ def test_messages_are_what_the_model_saw_and_what_is_new_in_it(recorded):
     assert done.ours == ["reenact: line 1: no model has been asked up to here"]
 
 
+@pytest.mark.thorough
 def test_list_marks_the_place_the_breakpoints_and_the_edits(recorded):
     done = debug(recorded, ["b 4", "edit 3 = {}", "l", "list 4-", "l error"])
     text = done.out.split("edited\n")[1]
@@ -160,6 +163,7 @@ def test_list_marks_the_place_the_breakpoints_and_the_edits(recorded):
     assert [line.split()[1] for line in text.splitlines() if line.startswith(" *")] == ["4", "4", "4"]
 
 
+@pytest.mark.thorough
 def test_an_edited_answer_reaches_the_program(recorded):
     done = debug(recorded, ['edit 1 = {"status": "lost"}', "n", "undo 1", "c"])
     assert "step 1: its answer is edited" in done.out
@@ -168,6 +172,7 @@ def test_an_edited_answer_reaches_the_program(recorded):
     assert "looking {'order': 7, 'left': 3, 'status': 'shipped'}" in done.out
 
 
+@pytest.mark.thorough
 def test_an_editor_edits_it_too_and_what_it_spoils_costs_a_line(own):
     editor = own.write(
         "editor.py",
@@ -184,12 +189,14 @@ def test_an_editor_edits_it_too_and_what_it_spoils_costs_a_line(own):
     assert "the editor `no-such-editor` cannot be run" in done.ours[0]
 
 
+@pytest.mark.thorough
 def test_a_step_can_be_let_fail(recorded):
     done = debug(recorded, ["raise TimeoutError: too slow", "c"])
     assert "TimeoutError: too slow" in done.out
     assert done.status == 1
 
 
+@pytest.mark.thorough
 def test_a_program_that_leaves_its_recording_stops_there_and_says_how(recorded):
     done = debug(
         recorded, ["c", "where", "p actual.reason", "verdict", "c"], "--", sys.executable, "agent.py", "other"
@@ -201,6 +208,7 @@ def test_a_program_that_leaves_its_recording_stops_there_and_says_how(recorded):
     assert done.status == 1
 
 
+@pytest.mark.thorough
 def test_a_program_that_is_another_one_is_said_to_be_so(own):
     own.write("other.py", "print('hello')")
     done = debug(own, ["verdict"], "--", sys.executable, "other.py")
@@ -209,6 +217,7 @@ def test_a_program_that_is_another_one_is_said_to_be_so(own):
     assert done.status == 1
 
 
+@pytest.mark.thorough
 def test_an_imported_run_is_walked_without_a_program(shell, home):
     messages = [
         {"role": "user", "content": "Cancel 7"},
@@ -227,6 +236,7 @@ def test_an_imported_run_is_walked_without_a_program(shell, home):
     assert "there is no program here that an edited answer could reach" in done.ours[1]
 
 
+@pytest.mark.thorough
 def test_a_recording_can_be_read_without_running_its_program(own):
     (own.folder / "agent.py").write_text("raise SystemExit('it ran')")
     done = debug(own, ["c", "r"], "--read", "-b", "4")
@@ -234,6 +244,7 @@ def test_a_recording_can_be_read_without_running_its_program(own):
     assert (done.status, done.ours) == (0, [])
 
 
+@pytest.mark.thorough
 def test_a_program_that_is_gone_leaves_its_recording_to_be_read(own):
     (own.folder / "agent.py").unlink()
     done = debug(own, ["s"])
@@ -241,6 +252,7 @@ def test_a_program_that_is_gone_leaves_its_recording_to_be_read(own):
     assert places(done) == [1, 2]
 
 
+@pytest.mark.thorough
 def test_a_program_that_reads_from_the_terminal_gets_what_it_read(shell):
     shell.write(
         "asks.py",
@@ -252,6 +264,7 @@ def test_a_program_that_reads_from_the_terminal_gets_what_it_read(shell):
     assert "faithful" in done.out
 
 
+@pytest.mark.thorough
 def test_a_program_that_dies_is_said_to_have_died_and_can_be_gone_back_into(shell):
     shell.write(
         "dies.py",
@@ -285,6 +298,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.thorough
 def test_a_mistake_costs_a_line_and_the_session_goes_on(recorded):
     done = debug(recorded, [*MISTAKES, "n"])
     assert [line.partition(": line")[2].partition(":")[0].strip() for line in done.ours] == [
@@ -305,18 +319,21 @@ def test_a_mistake_costs_a_line_and_the_session_goes_on(recorded):
         (("--", "no-such-program"), "no such program: no-such-program"),
     ],
 )
+@pytest.mark.thorough
 def test_a_session_that_cannot_begin_says_why_in_a_line(recorded, words, says):
     done = debug(recorded, ["n"], *words)
     assert (done.status, done.out) == (2, "")
     assert says in done.err
 
 
+@pytest.mark.thorough
 def test_the_screen_wants_a_terminal(recorded):
     done = recorded.run("debug", "last", text="")
     assert done.status == 2
     assert "--plain reads commands from standard input" in done.ours[0]
 
 
+@pytest.mark.thorough
 def test_every_command_is_in_the_help(recorded):
     from reenact.debugger.commands import COMMANDS
 
@@ -380,6 +397,7 @@ def _own_terminal():
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
+@pytest.mark.thorough
 def test_at_a_prompt_an_empty_line_repeats_and_pdb_has_the_terminal(recorded):
     with Typing(recorded, "--plain") as typing:
         typing.until("(reenact) ")
@@ -401,6 +419,7 @@ def test_at_a_prompt_an_empty_line_repeats_and_pdb_has_the_terminal(recorded):
         assert typing.end() == 0
 
 
+@pytest.mark.thorough
 def test_ctrl_c_stops_a_program_that_never_asks_again(shell):
     shell.write(
         "hangs.py",

@@ -110,6 +110,7 @@ def test_another_program_is_refused_in_one_line(shell, parent):
     assert ids(shell) == {parent.id}
 
 
+@pytest.mark.thorough
 def test_a_program_that_is_gone_is_told_how_to_name_another(shell, parent):
     (shell.folder / "agent.py").unlink()
     done = shell.run("fork", parent.id, "--at", "3")
@@ -117,6 +118,7 @@ def test_a_program_that_is_gone_is_told_how_to_name_another(shell, parent):
     assert f"reenact fork {parent.id} --at 3 -- python agent.py" in done.err
 
 
+@pytest.mark.thorough
 def test_several_processes_are_refused(shell):
     shell.write("inner.py", "import time; time.time()")
     shell.write(
@@ -129,6 +131,7 @@ def test_several_processes_are_refused(shell):
     assert "has 2 processes" in done.err
 
 
+@pytest.mark.thorough
 def test_a_process_that_the_live_part_starts_is_recorded_too(shell):
     shell.write("inner.py", "import uuid; print(uuid.uuid4())")
     shell.write(
@@ -149,6 +152,7 @@ def test_a_process_that_the_live_part_starts_is_recorded_too(shell):
     assert (again.status, again.out) == (0, done.out), again.err
 
 
+@pytest.mark.thorough
 def test_a_block_is_forked_within_its_program(shell):
     shell.write(
         "blocks.py",
@@ -179,6 +183,7 @@ def shell_load(shell):
     return lambda id: reenact.load(id, home=shell.home)
 
 
+@pytest.mark.thorough
 def test_json_says_what_became_of_it(shell, parent):
     done = shell.run("fork", parent.id, "--at", "3", "--json")
     found = json.loads(done.out)
@@ -188,6 +193,7 @@ def test_json_says_what_became_of_it(shell, parent):
     assert "total" in done.err
 
 
+@pytest.mark.thorough
 def test_kill_9_loses_nothing_of_the_fork(shell):
     shell.write(
         "slow.py",
@@ -217,6 +223,7 @@ def test_kill_9_loses_nothing_of_the_fork(shell):
     assert f"as {child.id} (5 steps, unsealed: ended by SIGKILL)" in err
 
 
+@pytest.mark.thorough
 def test_without_a_model_the_fork_stops_with_one_line(shell):
     server = ModelServer()
     shell.environ |= {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "sk-0123456789abcdefghij"}
@@ -251,6 +258,7 @@ def test_without_a_model_the_fork_stops_with_one_line(shell):
 
 
 class TestTree:
+    @pytest.mark.thorough
     def test_children_stand_under_their_parents(self, shell, parent):
         shell.run("fork", parent.id, "--at", "4")
         child = shell.last()
@@ -267,6 +275,7 @@ class TestTree:
         assert parents[grandchild.id] == {"id": child.id, "step": 5, "how": "fork"}
         assert parents[parent.id] is None
 
+    @pytest.mark.thorough
     def test_show_says_where_it_comes_from_and_raw_has_every_event(self, shell, parent):
         shell.run("fork", parent.id, "--at", "4")
         assert f"fork of {parent.id}, step 4" in shell.run("show", "last").out
@@ -277,6 +286,7 @@ class TestTree:
 
 
 class TestKeeping:
+    @pytest.mark.thorough
     def test_a_deleted_parent_leaves_its_forks_whole(self, shell, parent):
         shell.run("fork", parent.id, "--at", "4")
         child = shell.last()
@@ -286,12 +296,14 @@ class TestKeeping:
         assert shell.run("replay", child.id).status == 0
         assert ids(shell) == {child.id}
 
+    @pytest.mark.thorough
     def test_a_fork_deleted_with_its_parent_costs_no_work(self, shell, parent):
         shell.run("fork", parent.id, "--at", "4")
         done = shell.run("prune", "--keep", "0", "--yes")
         assert done.status == 0
         assert "made whole" not in done.out + done.err
 
+    @pytest.mark.thorough
     def test_an_exported_fork_needs_no_parent(self, shell, parent, tmp_path):
         shell.run("fork", parent.id, "--at", "4")
         child = shell.last()

@@ -178,6 +178,7 @@ def test_to_the_letter_the_first_other_answer_leads_into_the_good_run_whole(runs
     assert found.notes == ()
 
 
+@pytest.mark.thorough
 def test_async_programs_keep_their_order_and_give_the_answer_to_the_one_who_asked(runs):
     bad, good = runs(ASYNC, "bad", "good")
     found = reenact.bisect(bad, good, check=water)
@@ -187,17 +188,20 @@ def test_async_programs_keep_their_order_and_give_the_answer_to_the_one_who_aske
     assert found.back
 
 
+@pytest.mark.thorough
 def test_a_good_run_in_a_recorded_function_is_known_by_what_it_gave(runs):
     bad, good = runs(BLOCK, "bad", "good", recorder=False)
     found = reenact.bisect(bad, good)
     assert numbers(found) == [1]
 
 
+@pytest.mark.thorough
 def test_the_output_of_the_good_run_serves_as_a_check(runs):
     bad, good = runs(PLAIN, "bad", "good")
     assert numbers(reenact.bisect(bad.id, good.id)) == [3]
 
 
+@pytest.mark.thorough
 def test_a_question_that_neither_run_asked_leaves_a_trial_undecided_and_tools_may_answer_it(runs):
     text = """
         import random, reenact
@@ -226,6 +230,7 @@ def test_a_question_that_neither_run_asked_leaves_a_trial_undecided_and_tools_ma
     assert numbers(answered) == [1]
 
 
+@pytest.mark.thorough
 def test_what_a_program_reads_by_itself_can_be_decisive(runs):
     text = """
         import random, reenact
@@ -248,6 +253,7 @@ def test_what_a_program_reads_by_itself_can_be_decisive(runs):
     assert "entropy" in change.name
 
 
+@pytest.mark.thorough
 def test_what_crosses_no_boundary_is_not_found_and_nobody_is_blamed(runs):
     bad, good = runs(PLAIN, "bad", "good")
     seen = []
@@ -262,6 +268,7 @@ def test_what_crosses_no_boundary_is_not_found_and_nobody_is_blamed(runs):
     assert {trial.result for trial in found.trials} == {Result.BAD}
 
 
+@pytest.mark.thorough
 def test_the_search_stops_at_its_number_of_trials(runs):
     bad, good = runs(PLAIN, "bad", "good")
     found = reenact.bisect(bad, good, check=lambda run: "ordered" in run.stdout, trials=2)
@@ -270,6 +277,7 @@ def test_the_search_stops_at_its_number_of_trials(runs):
     assert numbers(found) == [1, 2, 3, 4]
 
 
+@pytest.mark.thorough
 def test_no_recording_is_changed(runs, shell):
     bad, good = runs(PLAIN, "bad", "good")
     before = {path: path.read_bytes() for path in shell.home.rglob("*.jsonl")}
@@ -287,6 +295,7 @@ def refused(*args, **more):
     return str(caught.value)
 
 
+@pytest.mark.thorough
 def test_a_check_that_raises_is_told_with_its_error(runs):
     bad, good = runs(PLAIN, "bad", "good")
 
@@ -296,51 +305,60 @@ def test_a_check_that_raises_is_told_with_its_error(runs):
     assert "the check broken raised TypeError: string indices" in refused(bad, good, check=broken)
 
 
+@pytest.mark.thorough
 def test_a_check_that_says_neither_yes_nor_no_is_refused(runs):
     bad, good = runs(PLAIN, "bad", "good")
     assert "gave 'yes'" in refused(bad, good, check=lambda _: "yes")
 
 
+@pytest.mark.thorough
 def test_a_check_that_disagrees_with_itself_is_found_out(runs):
     bad, good = runs(PLAIN, "bad", "good")
     says = iter([False, True])
     assert "the check is flaky" in refused(bad, good, check=lambda _: next(says))
 
 
+@pytest.mark.thorough
 def test_runs_that_are_not_what_they_are_said_to_be_are_refused(runs):
     bad, good = runs(PLAIN, "bad", "good")
     assert f"the bad run {good.id} is good" in refused(good, bad, check=lambda run: "ordered" in run.stdout)
     assert f"the good run {good.id} is bad" in refused(bad, good, check=lambda _: False)
 
 
+@pytest.mark.thorough
 def test_two_runs_that_share_nothing_are_refused(runs):
     (bad,) = runs('print("nothing")', "bad")
     (good,) = runs(PLAIN, "good", name="other.py")
     assert "share nothing" in refused(bad, good, check=lambda _: True)
 
 
+@pytest.mark.thorough
 def test_a_run_cannot_be_compared_with_itself(runs):
     (bad,) = runs(PLAIN, "bad")
     assert "give two recordings" in refused(bad, bad.id)
 
 
+@pytest.mark.thorough
 def test_runs_that_wrote_the_same_need_a_check(runs):
     bad, other = runs(PLAIN, "bad", "bad")
     assert "wrote the same; say what is good" in refused(bad, other)
 
 
+@pytest.mark.thorough
 def test_a_good_run_without_output_needs_a_check(runs):
     text = PLAIN.replace("print(", "str(")
     bad, good = runs(text, "bad", "good")
     assert "kept no output; say what is good" in refused(bad, good)
 
 
+@pytest.mark.thorough
 def test_code_that_is_no_longer_what_was_recorded_is_refused(runs, shell):
     bad, good = runs(PLAIN, "bad", "good")
     shell.write("agent.py", PLAIN.replace('"Ulm"', '"Hof"'))
     assert "bisect with the code that was recorded" in refused(bad, good)
 
 
+@pytest.mark.thorough
 def test_a_program_that_hangs_is_ended_and_said_to(runs, shell):
     bad, good = runs(PLAIN, "bad", "good")
     shell.write("agent.py", "while True: pass\n")
@@ -380,6 +398,7 @@ class Speaker(BaseHTTPRequestHandler):
     def log_message(self, *args): ...
 
 
+@pytest.mark.thorough
 def test_a_streamed_chat_over_http_is_bisected_while_its_server_is_gone(runs, shell):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Speaker)
     server.count, server.lost = 0, "it is lost"
@@ -414,6 +433,7 @@ FAMILY = """
 """
 
 
+@pytest.mark.thorough
 def test_the_decisive_answer_may_have_been_given_to_another_process(runs):
     bad, good = runs(FAMILY, "bad", "good")
     found = reenact.bisect(bad, good, check=lambda run: "sees good" in run.stdout)

@@ -159,6 +159,7 @@ async def test_one_is_opened_as_a_conversation_and_closed_again(store, size):
         assert len(on.app.rows.rows) == 2
 
 
+@pytest.mark.thorough
 async def test_one_is_replayed_by_its_own_command_and_the_list_comes_back(store, monkeypatch, capfd):
     monkeypatch.setattr(Browser, "suspend", lambda _: nullcontext())
     asked = []
@@ -174,6 +175,7 @@ async def test_one_is_replayed_by_its_own_command_and_the_list_comes_back(store,
     assert "faithful" in out.out + out.err
 
 
+@pytest.mark.thorough
 async def test_a_terminal_that_cannot_be_given_away_is_told_the_command(store):
     async with screen(store) as on:
         await on.press("d")
@@ -183,6 +185,7 @@ async def test_a_terminal_that_cannot_be_given_away_is_told_the_command(store):
         )
 
 
+@pytest.mark.thorough
 async def test_one_is_exported_and_a_second_time_refused(store, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     async with screen(store) as on:
@@ -193,6 +196,7 @@ async def test_one_is_exported_and_a_second_time_refused(store, tmp_path, monkey
         assert "exists" in on.app.said
 
 
+@pytest.mark.thorough
 async def test_forks_stand_below_what_they_come_from(tmp_path):
     home = tmp_path / "home"
 
@@ -216,6 +220,7 @@ async def test_forks_stand_below_what_they_come_from(tmp_path):
         assert [row.depth for row in on.app.rows.rows] == [0, 0, 0]
 
 
+@pytest.mark.thorough
 async def test_what_is_new_is_read_on_reload(tmp_path):
     home = tmp_path / "home"
     with reenact.record("one", home=home):
@@ -227,6 +232,7 @@ async def test_what_is_new_is_read_on_reload(tmp_path):
         await on.until(lambda: on.names == ["two", "one"])
 
 
+@pytest.mark.thorough
 async def test_an_empty_home_says_how_to_make_a_recording(tmp_path):
     async with screen(LocalStore(tmp_path / "none"), count=0) as on:
         await on.until(lambda: "makes one" in on.app.said)
@@ -234,6 +240,7 @@ async def test_an_empty_home_says_how_to_make_a_recording(tmp_path):
         assert not isinstance(on.app.screen, Shown)
 
 
+@pytest.mark.thorough
 async def test_a_broken_recording_is_listed_and_opening_it_says_why(tmp_path):
     store = LocalStore(tmp_path / "home")
     with reenact.record("x", home=store.root) as recording:
@@ -245,11 +252,13 @@ async def test_a_broken_recording_is_listed_and_opening_it_says_why(tmp_path):
         await on.until(lambda: recording.id in on.app.said or "events.jsonl" in on.app.said)
 
 
+@pytest.mark.thorough
 def test_without_a_terminal_it_says_what_to_do(capsys):
     assert main(["browse"]) == 2
     assert "reenact list" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_filter_on_the_command_line_that_does_not_parse_is_one_mistake(capsys):
     assert main(["browse", "error and ("]) == 2
     assert "column 12" in capsys.readouterr().err

@@ -178,6 +178,7 @@ async def test_breakpoints_are_marked_and_taken_away(shell):
         assert at.row(4)[1] == " "
 
 
+@pytest.mark.thorough
 async def test_the_cursor_runs_the_program_to_it(shell):
     async with screen(shell) as at:
         await at.press("G", "u")
@@ -188,6 +189,7 @@ async def test_the_cursor_runs_the_program_to_it(shell):
         assert at.app.board.timeline.cursor == 2
 
 
+@pytest.mark.thorough
 async def test_the_messages_show_what_is_new_since_the_previous_call(shell):
     async with screen(shell) as at:
         await at.press("G")
@@ -201,6 +203,7 @@ async def test_the_messages_show_what_is_new_since_the_previous_call(shell):
         assert "as of step 3, the model call before this step" in at.page
 
 
+@pytest.mark.thorough
 async def test_a_step_shows_its_arguments_and_its_answer(shell):
     async with screen(shell) as at:
         await at.press("2", "down", "down", "down")
@@ -213,6 +216,7 @@ async def test_a_step_shows_its_arguments_and_its_answer(shell):
         assert at.app.board.tab == "messages"
 
 
+@pytest.mark.thorough
 async def test_the_output_is_what_was_written_up_to_here(shell):
     async with screen(shell) as at:
         await at.press("5")
@@ -224,6 +228,7 @@ async def test_the_output_is_what_was_written_up_to_here(shell):
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])
+@pytest.mark.thorough
 async def test_a_program_that_leaves_its_recording_shows_both_sides(shell, size):
     async with screen(shell, size, command=(sys.executable, str(shell.folder / "agent.py"), "other")) as at:
         await at.press("c")
@@ -237,6 +242,7 @@ async def test_a_program_that_leaves_its_recording_shows_both_sides(shell, size)
         assert "diverged" in at.page
 
 
+@pytest.mark.thorough
 async def test_a_crash_shows_what_the_program_wrote_last(shell):
     shell.write(
         "crash.py",
@@ -250,6 +256,7 @@ async def test_a_crash_shows_what_the_program_wrote_last(shell):
         assert "RuntimeError: boom" in at.page
 
 
+@pytest.mark.thorough
 async def test_a_program_that_never_asks_again_is_stopped_and_shown(shell):
     shell.write(
         "hangs.py",
@@ -274,6 +281,7 @@ async def test_a_program_that_never_asks_again_is_stopped_and_shown(shell):
         assert at.state.at.step == 1
 
 
+@pytest.mark.thorough
 async def test_commands_are_typed_behind_a_colon(shell):
     async with screen(shell) as at:
         await at.press("colon")
@@ -288,6 +296,7 @@ async def test_commands_are_typed_behind_a_colon(shell):
         assert at.state.at.step == 5, "the keys are the debugger's again"
 
 
+@pytest.mark.thorough
 async def test_a_filter_that_does_not_parse_costs_a_line_and_stays_to_be_corrected(shell):
     async with screen(shell) as at:
         await at.press("B")
@@ -299,6 +308,7 @@ async def test_a_filter_that_does_not_parse_costs_a_line_and_stays_to_be_correct
         assert [point.text for point in at.state.breakpoints] == ["tool"]
 
 
+@pytest.mark.thorough
 async def test_steps_are_found_by_number_and_by_filter(shell):
     async with screen(shell) as at:
         await at.press("slash", "4", "enter")
@@ -315,6 +325,7 @@ async def test_steps_are_found_by_number_and_by_filter(shell):
         assert "there is no step 99" in at.status
 
 
+@pytest.mark.thorough
 async def test_an_answer_is_edited_shown_and_taken_back(shell):
     async with screen(shell) as at:
         await at.press("colon")
@@ -328,6 +339,7 @@ async def test_an_answer_is_edited_shown_and_taken_back(shell):
         assert "the answer of step 1 has not been edited" in at.status
 
 
+@pytest.mark.thorough
 async def test_a_step_can_be_let_fail(shell):
     async with screen(shell) as at:
         await at.press("E")
@@ -336,6 +348,7 @@ async def test_a_step_can_be_let_fail(shell):
         assert "TimeoutError: slow" in at.page
 
 
+@pytest.mark.thorough
 async def test_a_screen_that_cannot_be_given_away_says_so(shell):
     async with screen(shell) as at:
         await at.press("e")
@@ -344,6 +357,7 @@ async def test_a_screen_that_cannot_be_given_away_says_so(shell):
         assert at.state.at.step == 3
 
 
+@pytest.mark.thorough
 async def test_help_lists_every_key_and_every_command(shell):
     from reenact.debugger.commands import COMMANDS
     from reenact.tui.keys import KEYS
@@ -358,6 +372,7 @@ async def test_help_lists_every_key_and_every_command(shell):
         assert not isinstance(at.app.screen, Help)
 
 
+@pytest.mark.thorough
 async def test_an_imported_run_is_walked_without_a_program(tmp_path):
     shell = Shell(tmp_path)
     store = LocalStore(shell.home)
@@ -376,6 +391,7 @@ async def test_an_imported_run_is_walked_without_a_program(tmp_path):
         assert "no program runs" in at.page
 
 
+@pytest.mark.thorough
 async def test_a_thousand_steps_are_drawn_only_where_they_are_seen(home):
     @reenact.tool
     def look(place):
@@ -399,6 +415,7 @@ async def test_a_thousand_steps_are_drawn_only_where_they_are_seen(home):
     driver.close()
 
 
+@pytest.mark.thorough
 def test_an_editor_and_pdb_have_the_terminal_and_give_it_back(shell):
     editor = shell.write(
         "editor.py",
@@ -421,6 +438,7 @@ def test_an_editor_and_pdb_have_the_terminal_and_give_it_back(shell):
         assert typing.end() == 0
 
 
+@pytest.mark.thorough
 def test_a_fork_runs_on_the_terminal_and_comes_back(tmp_path):
     shell = Shell(tmp_path)
     shell.write("agent.py", AGENT)
