@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 import reenact
+from reenact.analyze.anomalies import Anomaly
 from reenact.redact import Redactor
+from reenact.report import sections
 from reenact.report.html import html
 from reenact.report.markdown import markdown
 from reenact.report.page import Page, Section, code, cut, facts, note, redacted, table, text, versus
@@ -148,3 +150,13 @@ def test_a_run_that_was_cut_off_is_said_to_have_no_end(recording, tmp_path):
     lines = (Path(recording.path) / "events.jsonl").read_text().splitlines(keepends=True)
     (path / "events.jsonl").write_text("".join(lines[:-1]))
     assert "the run was cut off" in html(page(reenact.load(path)))
+
+
+def test_what_is_odd_about_a_run_is_a_section_of_its_own():
+    found = Anomaly("repeated-call", "warning", 4, "the same call again", "look(<b>)")
+    whole = Page("title", "lead", (sections.anomalies([found]),))
+    assert "the same call again" in markdown(whole)
+    shown = html(whole)
+    assert "look(&lt;b&gt;)" in shown
+    assert "<b>)" not in shown
+    assert "Nothing that the rules know of" in markdown(Page("t", "l", (sections.anomalies([]),)))

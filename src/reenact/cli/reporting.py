@@ -12,6 +12,7 @@ import typer
 
 from reenact.analyze.decisive import differences
 from reenact.analyze.diff import compare
+from reenact.api.diagnosing import anomalies
 from reenact.cli import present
 from reenact.cli.reading import Home, Ref, ids
 from reenact.cli.reproducing import summary
@@ -83,7 +84,7 @@ def report(
             raise UsageError(f"{path} exists; --force replaces it")
     words = list(command or ())
     words = words[1:] if words[:1] == ["--"] else words
-    more: list[Section] = []
+    more: list[Section] = [sections.anomalies(anomalies(recording, home=home))]
     if times or world:
         done = reproduce(recording, times=max(times, 1), command=words, home=home, progress=present.say)
         asked = check_world(recording, progress=present.say) if world else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reenact.analyze.anomalies import Anomaly
 from reenact.analyze.attempts import Reproduction
 from reenact.analyze.decisive import Alike, Change, Differences
 from reenact.analyze.diff import Diff, Kind
@@ -12,6 +13,20 @@ from reenact.model.recording import Step
 from reenact.report.page import Block, Section, note, table, text, versus
 
 _MOST = 12
+
+
+def anomalies(found: Sequence[Anomaly]) -> Section:
+    """What is odd about the run, the most suspect step first."""
+    if not found:
+        return Section("What is odd about it", (text("Nothing that the rules know of."),))
+    rows = [
+        (each.severity, "" if each.step is None else str(each.step), each.sentence, each.evidence, each.rule)
+        for each in found[: 2 * _MOST]
+    ]
+    blocks: list[Block] = [table(("severity", "step", "what", "evidence", "rule"), rows)]
+    if len(found) > 2 * _MOST:
+        blocks.append(text(f"and {len(found) - 2 * _MOST} more"))
+    return Section("What is odd about it", tuple(blocks))
 
 
 def attempts(done: Reproduction, asked: Sequence[Asked] | None = None) -> Section:
