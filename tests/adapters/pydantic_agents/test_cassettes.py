@@ -111,7 +111,7 @@ async def ask(replies, found):
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"the cassettes are not here: {DATA} (set REENACT_DATA)")
-@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.thorough)])
 def test_real_answers_come_back_to_the_letter(every):
     replies = Replies()
     tried = streams = 0
