@@ -84,7 +84,7 @@ def test_unchanged_code_runs_all_as_recorded_and_asks_the_world_nothing(shop):
 
 
 def test_changed_code_is_found_at_its_step_and_grouped_by_cause(shop, shell):
-    shell.write("shop.py", SHOP.replace('question + "!"', 'question + "?"'))
+    shell.write("shop.py", SHOP.replace('question + "!"', 'question + "?!"'))
     outcomes = verify(shop, entry="shop:answer")
     assert statuses(outcomes) == [Status.DIVERGED] * 5
     assert {outcome.step for outcome in outcomes} == {2}
