@@ -6,6 +6,7 @@ import types
 
 import pytest
 
+from reenact.adapters import hooks
 from reenact.adapters.http import aiohttp as aiohttp_adapter
 from reenact.adapters.http import exchange, http_client
 from reenact.adapters.http import httpx as httpx_adapter
@@ -30,7 +31,7 @@ def test_a_library_without_the_hook_is_named():
         __name__="httpx", HTTPTransport=type("HTTPTransport", (), {}),
         SyncByteStream=type("S", (), {}), AsyncByteStream=type("A", (), {}), ByteStream=bytes,
     )  # fmt: skip
-    with pytest.raises(exchange.HookMissing, match=r"httpx has no HTTPTransport\.handle_request"):
+    with pytest.raises(hooks.HookMissing, match=r"httpx has no HTTPTransport\.handle_request"):
         httpx_adapter.install(stranger)
 
 
@@ -38,7 +39,7 @@ def test_an_old_urllib3_is_named():
     class Pool:
         def _make_request(self, conn, method, url): ...
 
-    with pytest.raises(exchange.HookMissing, match="older than 2"):
+    with pytest.raises(hooks.HookMissing, match="older than 2"):
         urllib3_adapter.install(types.SimpleNamespace(HTTPConnectionPool=Pool))
 
 
@@ -46,7 +47,7 @@ def test_an_old_aiohttp_is_named():
     class ClientSession:
         async def _request(self, method, url): ...
 
-    with pytest.raises(exchange.HookMissing, match=r"3\.12"):
+    with pytest.raises(hooks.HookMissing, match=r"3\.12"):
         aiohttp_adapter.install(types.SimpleNamespace(ClientSession=ClientSession, __version__="3.9"))
 
 
@@ -65,7 +66,7 @@ def test_where_nobody_records_the_hook_costs_under_a_microsecond():
 
     hooked = type("Hooked", (Transport,), {"handle_request": Transport.__dict__["handle_request"]})
     library = pytest.importorskip("httpx2")
-    exchange.patch(hooked, "handle_request", httpx_adapter._Library(library).sync_hook, library="test")
+    hooks.patch(hooked, "handle_request", httpx_adapter._Library(library).sync_hook, library="test")
 
     def took(transport):
         best = 1.0

@@ -18,6 +18,7 @@ from aiohttp.http_writer import HttpVersion
 from aiohttp.streams import EmptyStreamReader
 from multidict import CIMultiDict, CIMultiDictProxy, istr
 
+from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.boundary import Call, begin, current, entered
@@ -35,11 +36,11 @@ def install(module: ModuleType) -> None:
     """Patch aiohttp. Raises HookMissing."""
     session: Any = module.ClientSession
     if "middlewares" not in inspect.signature(session._request).parameters:
-        raise exchange.HookMissing(
+        raise hooks.HookMissing(
             f"aiohttp {getattr(module, '__version__', '')} is older than 3.12: its requests are not recorded (and a "
             f"replay refuses them); install aiohttp >= 3.12"
         )
-    exchange.patch(session, "_request", _hook, library="aiohttp")
+    hooks.patch(session, "_request", _hook, library="aiohttp")
 
 
 def _hook(original: Any) -> Any:

@@ -11,8 +11,8 @@ import hashlib
 import re
 import tempfile
 from asyncio import CancelledError
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from functools import lru_cache, wraps
+from collections.abc import AsyncIterator, Iterable, Iterator
+from functools import lru_cache
 from types import TracebackType
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -22,7 +22,7 @@ import orjson
 from reenact.adapters.http import coding
 from reenact.boundary import Call
 from reenact.boundary.scope import _scope
-from reenact.errors import Halt, ReenactError
+from reenact.errors import Halt
 from reenact.model.event import Effect
 from reenact.model.plain import parsed
 from reenact.model.reading import asks_model
@@ -34,24 +34,6 @@ LARGE = 10_000_000
 _PORTS = {"http": ":80", "https": ":443", "ws": ":80", "wss": ":443"}
 _FORM = re.compile(r"\bboundary=(?:\"([^\"]+)\"|([^\s;,]+))", re.IGNORECASE)
 _BLOCK = 65536
-
-
-class HookMissing(ReenactError):
-    """The installed version of a library lacks what its adapter patches: its calls would go unrecorded."""
-
-
-def patch(owner: Any, name: str, wrapper: Callable[[Any], Any], *, library: str) -> None:
-    """Put `wrapper(original)` in the place of a class's method, once. Raises HookMissing where there is none."""
-    original = getattr(owner, "__dict__", {}).get(name)
-    if original is None:
-        raise HookMissing(
-            f"{library} has no {getattr(owner, '__name__', owner)}.{name}, so its requests are not recorded "
-            f"(and a replay refuses them); a version of Reenact that knows this version of {library} may help"
-        )
-    if not getattr(original, "_reenact", False):
-        patched = wraps(original)(wrapper(original))
-        patched._reenact = True  # type: ignore[attr-defined]
-        setattr(owner, name, patched)
 
 
 # -- the question --------------------------------------------------------------------------------------------

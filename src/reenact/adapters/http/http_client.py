@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
+from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.adapters.http.framing import Served, StandIn, Tee, Unframed, length_again
@@ -29,10 +30,10 @@ def install(module: ModuleType) -> None:
         ("getresponse", _getresponse),
         ("close", _close),
     ):
-        exchange.patch(plain, name, hook, library="http.client")
+        hooks.patch(plain, name, hook, library="http.client")
     for kind in (plain, getattr(module, "HTTPSConnection", None)):
         if kind is not None:
-            exchange.patch(kind, "connect", _connect, library="http.client")
+            hooks.patch(kind, "connect", _connect, library="http.client")
 
 
 class _Request:

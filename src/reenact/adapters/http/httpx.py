@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from types import ModuleType
 from typing import Any
 
+from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.boundary import Call, begin, current, entered
@@ -19,8 +20,8 @@ def install(module: ModuleType) -> None:
     """Patch httpx or httpx2. Raises HookMissing."""
     library = _Library(module)
     name = module.__name__
-    exchange.patch(getattr(module, "HTTPTransport", None), "handle_request", library.sync_hook, library=name)
-    exchange.patch(
+    hooks.patch(getattr(module, "HTTPTransport", None), "handle_request", library.sync_hook, library=name)
+    hooks.patch(
         getattr(module, "AsyncHTTPTransport", None), "handle_async_request", library.async_hook, library=name
     )
 

@@ -10,6 +10,7 @@ import inspect
 from types import ModuleType
 from typing import Any
 
+from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.adapters.http.framing import Served, StandIn, length_again
@@ -35,15 +36,15 @@ def install(module: ModuleType) -> None:
     pool: Any = module.HTTPConnectionPool
     known = inspect.signature(pool._make_request).parameters if hasattr(pool, "_make_request") else {}
     if not set(_NEEDED) <= known.keys():
-        raise exchange.HookMissing(
+        raise hooks.HookMissing(
             "this urllib3 is older than 2.0 or unknown: requests and boto3 are not recorded (and a replay refuses "
             "them); install urllib3 >= 2"
         )
     library = _Library()
-    exchange.patch(pool, "_make_request", library.hook, library="urllib3")
+    hooks.patch(pool, "_make_request", library.hook, library="urllib3")
     for kind in (pool, module.HTTPSConnectionPool):
         if "_prepare_proxy" in kind.__dict__:
-            exchange.patch(kind, "_prepare_proxy", library.proxy_hook, library="urllib3")
+            hooks.patch(kind, "_prepare_proxy", library.proxy_hook, library="urllib3")
 
 
 class _Library:

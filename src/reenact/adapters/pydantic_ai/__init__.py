@@ -14,15 +14,11 @@ from typing import Any
 
 import wrapt
 
+from reenact.adapters.hooks import unknown
 from reenact.boundary import current
-from reenact.errors import ReenactError
 from reenact.store.writer import warn
 
 _CAPABILITY = ("wrap_run", "get_wrapper_model", "get_wrapper_toolset", "get_ordering")
-
-
-class HookMissing(ReenactError):
-    """The installed Pydantic AI lacks what this adapter hooks into."""
 
 
 def install(module: ModuleType) -> None:
@@ -52,24 +48,7 @@ def _check(module: Any) -> None:
         elif "_event_iterator" not in StreamedResponse.__dataclass_fields__:
             missing = "StreamedResponse keeps no _event_iterator"
     if missing is not None:
-        _refuse(missing)
-
-
-def _refuse(missing: str) -> None:
-    version = _version()
-    raise HookMissing(
-        f"Pydantic AI {version} is not known to this version of Reenact ({missing}): its agents are recorded by "
-        f"their HTTP requests only, and their tools not at all"
-    )
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("pydantic-ai-slim")
-    except PackageNotFoundError:
-        return "(of unknown version)"
+        raise unknown("Pydantic AI", "pydantic-ai-slim", missing)
 
 
 def _hooked(original: Any) -> Any:

@@ -1,0 +1,52 @@
+"""Putting a hook into somebody else's library: in its place, once, or not at all and said in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from reenact.errors import ReenactError
+
+
+class HookMissing(ReenactError):
+    """The installed version of a library lacks what its adapter patches: its calls would go unrecorded."""
+
+
+def patch(owner: Any, name: str, wrapper: Callable[[Any], Any], *, library: str) -> None:
+    """Put `wrapper(original)` in the place of a class's method, once. Raises HookMissing where there is none."""
+    original = getattr(owner, "__dict__", {}).get(name)
+    if original is None:
+        raise HookMissing(
+            f"{library} has no {getattr(owner, '__name__', owner)}.{name}, so its requests are not recorded "
+            f"(and a replay refuses them); a version of Reenact that knows this version of {library} may help"
+        )
+    if not getattr(original, "_reenact", False):
+        patched = wraps(original)(wrapper(original))
+        patched._reenact = True  # type: ignore[attr-defined]
+        setattr(owner, name, patched)
+
+
+def unknown(library: str, distribution: str, missing: str) -> HookMissing:
+    """The refusal of a framework's version, to be raised before anything of it is patched.
+
+    Half of an agent's calls would be worse than none: its HTTP requests are still recorded, all of them.
+
+    Args:
+        library: What people call it.
+        distribution: The package whose version is told.
+        missing: What the adapter looked for in vain.
+    """
+    return HookMissing(
+        f"{library} {installed_version(distribution)} is not known to this version of Reenact ({missing}): its "
+        f"agents are recorded by their HTTP requests only, and their tools not at all"
+    )
+
+
+def installed_version(distribution: str) -> str:
+    """The version of an installed package, in words where it is not known."""
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "(of unknown version)"
