@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,9 @@ def modules() -> dict[str, str]:
     """Where Reenact and what it needs are found: module by module, so that nothing else comes along."""
     found = {"reenact": str(Path(__file__).parents[1])}
     for name in _NEEDED:
-        file = getattr(sys.modules.get(name), "__file__", None)
+        # Looked for, not imported: whoever starts a program need not have needed it.
+        spec = find_spec(name)
+        file = spec.origin if spec is not None else None
         if file is not None:
             parts = 2 if Path(file).name.startswith("__init__.") else 1
             found[name] = str(Path(file).absolute().parents[parts - 1])

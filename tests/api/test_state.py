@@ -217,6 +217,8 @@ def test_outside_of_all_runs_everything_is_harmless():
     reenact.untrack("memory")
 
 
+# What the libraries of earlier tests left behind (the event loop of a `run_sync`) is collected here too.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_objects_are_let_go():
     memory = Memory()
     gone = weakref.ref(memory)

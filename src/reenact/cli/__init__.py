@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
@@ -11,44 +12,27 @@ from typing import Annotated
 import typer
 
 from reenact import __version__
-from reenact.cli import (
-    browsing,
-    comparing,
-    debugging,
-    diagnosing,
-    forking,
-    keeping,
-    present,
-    reading,
-    regression,
-    reporting,
-    reproducing,
-    running,
-    verifying,
-)
+from reenact.cli import present
 from reenact.errors import ReenactError
 
 UNABLE = 2
 
-app = typer.Typer(
-    name="reenact",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-running.register(app)
-forking.register(app)
-reading.register(app)
-browsing.register(app)
-comparing.register(app)
-debugging.register(app)
-diagnosing.register(app)
-keeping.register(app)
-regression.register(app)
-reproducing.register(app)
-reporting.register(app)
-verifying.register(app)
+PLACES = {
+    "running": ("record", "replay", "doctor"),
+    "forking": ("fork",),
+    "reading": ("list", "show"),
+    "browsing": ("browse",),
+    "comparing": ("diff",),
+    "debugging": ("debug",),
+    "diagnosing": ("diagnose",),
+    "keeping": ("export", "import", "rm", "prune"),
+    "regression": ("keep",),
+    "reproducing": ("reproduce", "bisect"),
+    "reporting": ("report",),
+    "verifying": ("verify",),
+}
+"""Which module adds which commands, in the order of `--help`. Only the module of the command that is asked for is
+imported: all of them take half a second."""
 
 
 def _version(asked: bool) -> None:
@@ -57,7 +41,23 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+def application(words: Sequence[str]) -> typer.Typer:
+    """The application for a command line: the one command that it names, or all where it names none."""
+    app = typer.Typer(
+        name="reenact",
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(reenact)
+    asked = words[0] if words else ""
+    named = [place for place, commands in PLACES.items() if asked in commands]
+    for place in named or PLACES:
+        importlib.import_module(f"reenact.cli.{place}").register(app)
+    return app
+
+
 def reenact(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="The version, and no more.")
@@ -79,13 +79,9 @@ def reenact(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        return (
-            app(
-                args=None if arguments is None else list(arguments), prog_name="reenact", standalone_mode=True
-            )
-            or 0
-        )
+        return application(words)(args=words, prog_name="reenact", standalone_mode=True) or 0
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else 1 if leaving.code else 0
     except ReenactError as error:

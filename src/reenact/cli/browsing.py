@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from reenact.cli.reading import Home, told
+from reenact.cli.options import Home
+from reenact.cli.reading import told
 from reenact.errors import UsageError
 from reenact.model.filter import Filter
 from reenact.store.local import LocalStore

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from reenact.cli import present
+from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, given
 from reenact.cli.plain import Lines
-from reenact.cli.reading import Ref
-from reenact.cli.running import Command, Home, Ignore, Live, given
 from reenact.driver import Driver
 from reenact.errors import ProgramError, UsageError
 from reenact.launch import Options
@@ -42,12 +42,8 @@ def debug(
     read: Annotated[bool, typer.Option("--read", help="Run nothing: only walk the recording.")] = False,
     live: Live = None,
     ignore: Ignore = None,
-    on_divergence: Annotated[
-        str, typer.Option(help="raise, realign (for edited programs), or live.")
-    ] = "raise",
-    inserted: Annotated[
-        str, typer.Option(help="With realign, what a new call gets: refuse or live.")
-    ] = "refuse",
+    on_divergence: OnDivergence = "raise",
+    inserted: Inserted = "refuse",
     home: Home = None,
 ) -> None:  # fmt: skip
     """Debug a recorded run: its program runs again, stops where you want, and goes back too.
@@ -84,7 +80,7 @@ class Opening:
     recording: Recording
     command: Sequence[str]
     options: Options
-    home: str | None
+    home: Path | None
     breakpoints: Sequence[str]
     read: bool
 

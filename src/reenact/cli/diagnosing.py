@@ -13,7 +13,7 @@ from rich.text import Text
 from reenact.analyze.anomalies import RULES, SEVERITIES, Anomaly
 from reenact.api.diagnosing import chosen, diagnosed, usual_of
 from reenact.cli import present
-from reenact.cli.reading import Home, Json, ids
+from reenact.cli.options import Home, Json, ids
 from reenact.cli.transcript import Page
 from reenact.errors import ReenactError, UsageError
 from reenact.model.recording import Recording

@@ -13,7 +13,7 @@ import typer
 
 from reenact import importers
 from reenact.cli import present
-from reenact.cli.reading import Home, Json, Ref, ids
+from reenact.cli.options import Home, Json, Ref, ids
 from reenact.errors import ReenactError, UsageError
 from reenact.model.summary import Summary
 from reenact.store import bundle, shared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import orjson
@@ -57,8 +57,9 @@ def err() -> Console:
 
 
 def say(text: str) -> None:
-    """One line on standard error."""
-    err().print(Text(visible(text)))
+    """One line on standard error; lost without a word where nobody reads that any more."""
+    with suppress(OSError, ValueError):
+        err().print(Text(visible(text)))
 
 
 def dump(value: Any) -> None:

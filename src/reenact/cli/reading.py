@@ -12,9 +12,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from reenact.cli import forking, present, shape
+from reenact.cli import present, shape
 from reenact.cli import state as states
+from reenact.cli.options import Home, Json, Ref
 from reenact.cli.transcript import Page, tell, tell_step
+from reenact.cli.tree import drawn
 from reenact.errors import UsageError
 from reenact.model.facts import RecordingFacts
 from reenact.model.filter import Filter
@@ -25,34 +27,6 @@ from reenact.store.index import Hit, Index
 from reenact.store.local import EVENTS, LocalStore
 
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
-
-
-def ids(incomplete: str) -> list[tuple[str, str]]:
-    """The recordings that a word in a shell may become, with their names."""
-    try:
-        known = [("last", "the newest"), *Index(LocalStore()).known()]
-    except Exception:
-        # A shell that completes a word shows whatever is printed.
-        return []
-    return [(id, name) for id, name in known if id.startswith(incomplete)]
-
-
-Ref = Annotated[
-    str,
-    typer.Argument(
-        metavar="ID",
-        help="An id, the beginning of one, `last`, or a path.",
-        autocompletion=ids,
-        show_default=False,
-    ),
-]
-Home = Annotated[
-    Path | None,
-    typer.Option(
-        help="The folder of the recordings; by default $REENACT_HOME, or .reenact here.", show_default=False
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -109,7 +83,7 @@ def list_(
     if json:
         present.dump([shape.listed(hit, origins.get(hit.summary.id)) for hit in shown])
     elif shown and tree:
-        present.out().print(forking.drawn([hit.summary for hit in shown], origins))
+        present.out().print(drawn([hit.summary for hit in shown], origins))
     elif shown:
         steps = {hit.summary.id: hit.steps for hit in shown if wanted.about_steps}
         table = present.listed(

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from reenact.cli import present
-from reenact.cli.reading import Home, Ref
+from reenact.cli.options import Home, Ref
 from reenact.errors import UsageError
 from reenact.report.regression import add, entry_of, kept
 from reenact.store import bundle

@@ -14,9 +14,8 @@ from reenact.analyze.decisive import differences
 from reenact.analyze.diff import compare
 from reenact.api.diagnosing import anomalies
 from reenact.cli import present
-from reenact.cli.reading import Home, Ref, ids
+from reenact.cli.options import Command, Home, Ref, ids
 from reenact.cli.reproducing import summary
-from reenact.cli.running import Command
 from reenact.errors import UsageError
 from reenact.family import rules_of
 from reenact.model.recording import Recording

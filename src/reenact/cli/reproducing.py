@@ -17,8 +17,7 @@ from reenact.analyze.attempts import Reproduces, Reproduction
 from reenact.analyze.decisive import Alike, Change, Result
 from reenact.analyze.world import Asked
 from reenact.cli import present
-from reenact.cli.reading import Home, Ref, ids
-from reenact.cli.running import Command, Ignore, Live
+from reenact.cli.options import Command, Home, Ignore, Live, Ref, ids
 from reenact.errors import UsageError
 from reenact.model.divergence import verdict_tree
 from reenact.prose.difference import difference

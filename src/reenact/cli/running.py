@@ -6,8 +6,6 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -17,8 +15,9 @@ from rich.console import Console
 
 from reenact import doctor as checks
 from reenact import launch
+from reenact.cli import present
+from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, given
 from reenact.cli.verdict import panel
-from reenact.errors import ReenactError
 from reenact.model.divergence import verdict_tree
 from reenact.record.snapshot import EVERY
 from reenact.store.local import LocalStore
@@ -28,17 +27,6 @@ FAITHFUL, DIVERGED, UNABLE = 0, 1, 2
 _COMMAND = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _QUIET_DEATHS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
 
-Command = Annotated[
-    list[str] | None,
-    typer.Argument(help="The program and its arguments, behind `--`.", metavar="-- COMMAND..."),
-]
-Home = Annotated[
-    str | None, typer.Option(help="The folder of the recordings; by default $REENACT_HOME, or .reenact here.")
-]
-Live = Annotated[
-    list[str] | None, typer.Option(help="Let run for real: a kind (tool) or one (tool:cancel_order).")
-]
-Ignore = Annotated[list[str] | None, typer.Option(help="What need not match: args.body.seed, order, stdout.")]
 Json = Annotated[
     bool, typer.Option("--json", help="As JSON; what the program writes goes to standard error.")
 ]
@@ -76,15 +64,14 @@ def record(
 
     [bold]reenact record -- python agent.py "Cancel my order"[/bold]
     """
-    with _one_line():
-        done = launch.record(
-            given(command), name=name, tags=tuple(tag or ()), home=home, risky=risky, every=snapshot_every
-        )
+    done = launch.record(
+        given(command), name=name, tags=tuple(tag or ()), home=home, risky=risky, every=snapshot_every
+    )
     recording = done.recording
     if recording is None:
-        _say(f"nothing was recorded: {done.failed}")
+        present.say(f"reenact: nothing was recorded: {done.failed}")
         raise SystemExit(UNABLE)
-    where = f"--home {shlex.quote(home)} " if home else ""
+    where = f"--home {shlex.quote(str(home))} " if home else ""
     if Path(recording.path).parent == LocalStore(home).recordings:
         ref = where + recording.id
     else:
@@ -96,25 +83,21 @@ def record(
         counted += f" in {len(recording.logs)} processes"
     if recording.status == "unsealed":
         how = f"ended by {launch.ended_by(done.status)}" if done.status < 0 else "it left no word"
-        _say(f"recorded {recording.id} up to its end ({counted}; unsealed: {how})")
+        present.say(f"reenact: recorded {recording.id} up to its end ({counted}; unsealed: {how})")
     else:
-        _say(f"recorded {recording.id} ({counted}, {recording.status})")
-    _say(f"replay it with: reenact replay {ref}")
-    _die_like(done.status)
+        present.say(f"reenact: recorded {recording.id} ({counted}, {recording.status})")
+    present.say(f"reenact: replay it with: reenact replay {ref}")
+    die_like(done.status)
 
 
 def replay(
-    ref: Annotated[str, typer.Argument(metavar="ID", help="An id, the beginning of one, `last`, or a path.")],
+    ref: Ref,
     command: Command = None,
     *,
     live: Live = None,
     ignore: Ignore = None,
-    on_divergence: Annotated[
-        str, typer.Option(help="raise, realign (for edited programs), or live.")
-    ] = "raise",
-    inserted: Annotated[
-        str, typer.Option(help="With realign, what a new call gets: refuse or live.")
-    ] = "refuse",
+    on_divergence: OnDivergence = "raise",
+    inserted: Inserted = "refuse",
     pace: Annotated[str, typer.Option(help="fast, or real to take as long as recorded.")] = "fast",
     home: Home = None,
     json: Json = False,
@@ -124,10 +107,9 @@ def replay(
     Exit status: 0 faithful, 1 diverged or not wholly from the recording, 2 could not run.
     """
     options = launch.Options(tuple(live or ()), tuple(ignore or ()), on_divergence, inserted, pace)
-    with _one_line():
-        done = launch.replay(ref, options, command=given(command), home=home, quiet=json)
+    done = launch.replay(ref, options, command=given(command), home=home, quiet=json)
     for warning in done.warnings:
-        _say(f"warning: {warning}")
+        present.say(f"reenact: warning: {warning}")
     verdict = done.verdict
     if json:
         tree: dict[str, Any] = {
@@ -138,7 +120,7 @@ def replay(
         tree |= {"failed": done.failed} if verdict is None else {"verdict": verdict_tree(verdict)}
         print(orjson.dumps(tree, default=repr, option=orjson.OPT_INDENT_2).decode())
     if verdict is None:
-        _say(f"{done.recording.id} was not replayed: {done.failed}")
+        present.say(f"reenact: {done.recording.id} was not replayed: {done.failed}")
         raise SystemExit(UNABLE)
     if not json:
         Console(stderr=True, highlight=False).print(panel(verdict, name=done.recording.name))
@@ -152,8 +134,7 @@ def doctor(
     home: Home = None,
 ) -> None:
     """What in this environment, or in a program, would not be replayed."""
-    with _one_line():
-        findings = checks.examine(given(command), run=run, home=home)
+    findings = checks.examine(given(command), run=run, home=home)
     if json:
         print(orjson.dumps([finding.tree() for finding in findings], option=orjson.OPT_INDENT_2).decode())
     else:
@@ -161,35 +142,7 @@ def doctor(
     raise SystemExit(1 if any(finding.level == "bad" for finding in findings) else 0)
 
 
-def given(command: list[str] | None) -> list[str]:
-    """The words of a program that stand behind `--`."""
-    words = list(command or ())
-    return words[1:] if words[:1] == ["--"] else words
-
-
-@contextmanager
-def _one_line() -> Iterator[None]:
-    """A user's mistake costs one line, never a traceback."""
-    try:
-        yield
-    except ReenactError as error:
-        _stop(str(error))
-    except OSError as error:
-        _stop(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
-
-
-def _stop(text: str) -> NoReturn:
-    _say(text)
-    raise SystemExit(UNABLE)
-
-
-def _say(text: str) -> None:
-    with suppress(OSError, ValueError):
-        sys.stderr.write(f"reenact: {text}\n")
-        sys.stderr.flush()
-
-
-def _die_like(status: int) -> NoReturn:
+def die_like(status: int) -> NoReturn:
     """End as the program did, so that whoever waits sees no difference."""
     if status < 0 and -status in _QUIET_DEATHS:
         sys.stdout.flush()

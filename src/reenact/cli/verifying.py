@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from reenact.cli import present
-from reenact.cli.reading import Home, Json
+from reenact.cli.options import Home, Ignore, Json, Live, OnDivergence
 from reenact.errors import UsageError
 from reenact.launch import Options
 from reenact.model.divergence import verdict_tree
@@ -57,9 +57,9 @@ def verify_(
         int, typer.Option("--workers", "-j", help="How many at once; 0: one for each core.", min=0)
     ] = 0,
     timeout: Annotated[float, typer.Option(help="Seconds that one may take.", min=0.1)] = 60.0,
-    live: Annotated[list[str] | None, typer.Option(help="Let run for real.", show_default=False)] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="What need not match.", show_default=False)] = None,
-    on_divergence: Annotated[str, typer.Option(help="raise, realign, or live.")] = "raise",
+    live: Live = None,
+    ignore: Ignore = None,
+    on_divergence: OnDivergence = "raise",
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML there.", show_default=False)] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page there.", show_default=False)] = None,
     home: Home = None,

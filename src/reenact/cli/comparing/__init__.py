@@ -11,7 +11,7 @@ from reenact.analyze.diff import Diff
 from reenact.api import diff as compare
 from reenact.cli import present
 from reenact.cli.comparing import page, terminal, tree
-from reenact.cli.reading import Home, Json, ids
+from reenact.cli.options import Home, Json, ids
 from reenact.errors import UsageError
 
 First = Annotated[

@@ -1,0 +1,55 @@
+"""The arguments and options that several commands share, so that each is called and explained the same everywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reenact.store.index import Index
+from reenact.store.local import LocalStore
+
+
+def ids(incomplete: str) -> list[tuple[str, str]]:
+    """The recordings that a word in a shell may become, with their names."""
+    try:
+        known = [("last", "the newest"), *Index(LocalStore()).known()]
+    except Exception:
+        # A shell that completes a word shows whatever is printed.
+        return []
+    return [(id, name) for id, name in known if id.startswith(incomplete)]
+
+
+Ref = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="An id, the beginning of one, `last`, or a path.",
+        autocompletion=ids,
+        show_default=False,
+    ),
+]
+Home = Annotated[
+    Path | None,
+    typer.Option(
+        help="The folder of the recordings; by default $REENACT_HOME, or .reenact here.", show_default=False
+    ),
+]
+Command = Annotated[
+    list[str] | None,
+    typer.Argument(help="The program and its arguments, behind `--`.", metavar="-- COMMAND..."),
+]
+Live = Annotated[
+    list[str] | None, typer.Option(help="Let run for real: a kind (tool) or one (tool:cancel_order).")
+]
+Ignore = Annotated[list[str] | None, typer.Option(help="What need not match: args.body.seed, order, stdout.")]
+OnDivergence = Annotated[str, typer.Option(help="raise, realign (for edited programs), or live.")]
+Inserted = Annotated[str, typer.Option(help="With realign, what a new call gets: refuse or live.")]
+Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+def given(command: list[str] | None) -> list[str]:
+    """The words of a program that stand behind `--`."""
+    words = list(command or ())
+    return words[1:] if words[:1] == ["--"] else words

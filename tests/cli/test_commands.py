@@ -1,0 +1,39 @@
+"""One module a command is imported, and it is the right one."""
+
+import subprocess
+import sys
+
+import pytest
+
+from reenact.cli import PLACES, application, main
+
+ALL = [command for commands in PLACES.values() for command in commands]
+
+
+def names(words):
+    return [command.name or command.callback.__name__ for command in application(words).registered_commands]
+
+
+def test_the_help_lists_every_command_in_the_order_of_the_table(capsys):
+    assert names([]) == names(["--help"]) == ALL
+    assert main(["--help"]) == 0
+    told = capsys.readouterr().out
+    assert all(f" {command} " in told for command in ALL)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_each_module_adds_the_commands_that_the_table_says(place):
+    for command in PLACES[place]:
+        assert names([command, "last"]) == list(PLACES[place])
+
+
+def test_a_command_that_is_asked_for_costs_no_other_ones_module():
+    others = "[name for name in sys.modules if name.startswith(('reenact.launch', 'reenact.tui', 'reenact.verify'))]"
+    code = f"import sys; from reenact.cli import application; application(['list']); print({others})"
+    seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert seen.stdout.strip() == "[]"
+
+
+def test_a_word_that_is_no_command_is_named(capsys):
+    assert main(["recrod"]) == 2
+    assert "recrod" in capsys.readouterr().err
