@@ -11,9 +11,8 @@ from reenact.analyze.diff.differences import differences, parts
 from reenact.analyze.diff.parting import parting
 from reenact.analyze.diff.result import Diff, Difference, Kind, Pair, Side, Spent
 from reenact.errors import UsageError
-from reenact.model import reading
 from reenact.model.divergence import ABSENT
-from reenact.model.facts import RecordingFacts, StepFacts
+from reenact.model.facts import RecordingFacts
 from reenact.model.plain import error_line
 from reenact.model.recording import Recording
 from reenact.replay.match import Rules
@@ -53,8 +52,8 @@ def compare(a: Recording, b: Recording, ignore: Iterable[str] = ()) -> Diff:
         places = [(i, j) for j, i in places]
     found = _Pairing(steps, moved_here, rules).pairs(_deleted_first(places))
     return Diff(
-        a=_side(facts[0]),
-        b=_side(facts[1]),
+        a=_side(facts[0], steps[0]),
+        b=_side(facts[1], steps[1]),
         pairs=tuple(found),
         parting=parting(found, facts),
         ending=tuple(_ending(a, b)),
@@ -102,7 +101,7 @@ class _Pairing:
         a = self._a[i] if i is not None else None
         b = self._b[j] if j is not None else None
         steps = _each(lambda content: content.facts.step, a, b)
-        took = _each(lambda content: spent(content.facts), a, b)
+        took = _each(lambda content: content.spent, a, b)
         if a is None or b is None:
             self._parted = self._parted or any(side is not None and side.turn is not None for side in (a, b))
             return Pair(Kind.INSERTED if a is None else Kind.DELETED, *steps, spent=took)
@@ -118,8 +117,8 @@ class _Pairing:
             return found, False
         news = []
         for difference in found:
-            key = difference.path, repr((difference.a, difference.b))
             if difference.path.startswith("args"):
+                key = difference.path, repr((difference.a, difference.b))
                 if key in self._told:
                     continue
                 self._told.add(key)
@@ -140,19 +139,8 @@ def _each(take: Callable[[Content], T], a: Content | None, b: Content | None) ->
     return take(a) if a is not None else None, take(b) if b is not None else None
 
 
-def spent(facts: StepFacts) -> Spent:
-    """What a step took."""
-    call = facts.model_call
-    if call is None:
-        return Spent(facts.call.duration)
-    usage = call.usage
-    if usage is None:
-        return Spent(facts.call.duration)
-    return Spent(facts.call.duration, usage.input, usage.output, reading.cost(call))
-
-
-def _side(facts: RecordingFacts) -> Side:
-    took = [spent(step) for step in facts]
+def _side(facts: RecordingFacts, steps: Sequence[Content]) -> Side:
+    took = [content.spent for content in steps]
     costs = [item.cost for item in took if item.cost is not None]
     counted = [item for item in took if item.input_tokens is not None]
     total = Spent(

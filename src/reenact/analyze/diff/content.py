@@ -13,12 +13,13 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
+from reenact.analyze.diff.result import Spent
 from reenact.model import codec
 from reenact.model.conversation import Turn
 from reenact.model.event import Tree
 from reenact.model.facts import RecordingFacts, StepFacts
 from reenact.model.plain import binary, error_line, parsed
-from reenact.model.reading import Message
+from reenact.model.reading import Message, cost
 
 SPOKEN = frozenset(
     ("messages", "input", "contents", "prompt", "question", "system", "instructions", "systemInstruction")
@@ -27,7 +28,7 @@ SPOKEN = frozenset(
 
 _SECRET = re.compile(r"(\[\[secret:[^\[\]:]+):[0-9a-f]{8}\]\]")
 _OWNER = re.compile(r"/call:[^/]+")
-_OUTSIDE = re.compile(r"[^\s\w]|_")
+_WORD = re.compile(r"[^\W_]+")
 
 
 class Content:
@@ -113,6 +114,15 @@ class Content:
         return settled(error_line(tree)) if isinstance(tree, dict) else ""
 
     @cached_property
+    def spent(self) -> Spent:
+        """What it took."""
+        call = self.facts.model_call
+        usage = call.usage if call is not None else None
+        if call is None or usage is None:
+            return Spent(self.facts.call.duration)
+        return Spent(self.facts.call.duration, usage.input, usage.output, cost(call))
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """Some of its words, for an estimate of how alike two steps are."""
         if self.turn is None:
@@ -124,8 +134,8 @@ class Content:
             parts = [message.text for message in messages]
             parts += [f"{call.name} {call.args}" for message in messages for call in message.calls]
         # The ends are where texts differ; a page that a tool gave need not be read whole to be known again.
-        ends = (part if len(part) < 4000 else f"{part[:2000]} {part[-2000:]}" for part in parts)
-        return frozenset(_OUTSIDE.sub(" ", settled(" ".join(ends))).split())
+        ends = (part if len(part) < 2000 else f"{part[:1000]} {part[-1000:]}" for part in parts)
+        return frozenset(_WORD.findall(settled(" ".join(ends))))
 
     def settings(self) -> Mapping[str, Tree]:
         """All that a model is asked besides messages: which model, settings, tools."""

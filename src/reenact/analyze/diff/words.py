@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Literal, NamedTuple
 
 from reenact.analyze.diff.subsequence import common
@@ -54,12 +53,12 @@ def _tokens(a: str, b: str) -> tuple[list[Token], list[Token]]:
 
 
 def _raw(one: list[Token], other: list[Token], pairs: list[tuple[int, int]]) -> Iterator[Segment]:
+    texts = [[word + space for word, space in tokens] for tokens in (one, other)]
     i = j = 0
     equal: list[str] = []
-    for p, q in [*pairs, (len(one), len(other))]:
+    for p, q, length in _runs(pairs, (len(one), len(other))):
         if i < p or j < q:
-            gone = "".join(word + space for word, space in one[i:p])
-            come = "".join(word + space for word, space in other[j:q])
+            gone, come = "".join(texts[0][i:p]), "".join(texts[1][j:q])
             # The space that follows both is none of the change.
             tail = gone[len(gone.rstrip()) :]
             tail = tail if gone and come and tail == come[len(come.rstrip()) :] else ""
@@ -67,30 +66,54 @@ def _raw(one: list[Token], other: list[Token], pairs: list[tuple[int, int]]) -> 
             yield Segment("-", gone.removesuffix(tail))
             yield Segment("+", come.removesuffix(tail))
             equal = [tail]
-        if p < len(one):
-            word, space = one[p]
+        i, j = p + length, q + length
+        if texts[0][p:i] == texts[1][q:j]:
+            equal += texts[0][p:i]
+            continue
+        for (word, space), (_, spaced) in zip(one[p:i], other[q:j], strict=True):
             equal.append(word)
-            if space == other[q][1]:
+            if space == spaced:
                 equal.append(space)
             else:
                 yield Segment("=", "".join(equal))
                 yield Segment("-", space)
-                yield Segment("+", other[q][1])
+                yield Segment("+", spaced)
                 equal = []
-        i, j = p + 1, q + 1
     yield Segment("=", "".join(equal))
+
+
+def _runs(pairs: list[tuple[int, int]], ends: tuple[int, int]) -> Iterator[tuple[int, int, int]]:
+    """Stretches of pairs that follow one another, as both beginnings and the length; last an empty one at the ends."""
+    begin = length = 0
+    for place, (i, j) in enumerate(pairs):
+        if length and (i, j) != (pairs[begin][0] + length, pairs[begin][1] + length):
+            yield *pairs[begin], length
+            begin, length = place, 0
+        length += 1
+    if length:
+        yield *pairs[begin], length
+    yield *ends, 0
 
 
 def _joined(segments: list[Segment] | Iterator[Segment]) -> Iterator[Segment]:
     """Without empty stretches, those of one sign next to each other as one, and what goes before what comes."""
-    told = [segment for segment in segments if segment.text]
-    for equal, group in groupby(told, lambda segment: segment.sign == "="):
-        stretch = list(group)
-        signs: tuple[Sign, ...] = ("=",) if equal else ("-", "+")
-        for sign in signs:
-            text = "".join(segment.text for segment in stretch if segment.sign == sign)
-            if text:
-                yield Segment(sign, text)
+    texts: dict[Sign, list[str]] = {"=": [], "-": [], "+": []}
+    equal = texts["="]
+    for sign, text in segments:
+        if not text:
+            continue
+        # A stretch of one sort ends where one of the other begins.
+        if equal if sign != "=" else texts["-"] or texts["+"]:
+            yield from _stretch(texts)
+        texts[sign].append(text)
+    yield from _stretch(texts)
+
+
+def _stretch(texts: dict[Sign, list[str]]) -> Iterator[Segment]:
+    for sign, parts in texts.items():
+        if parts:
+            yield Segment(sign, "".join(parts))
+            parts.clear()
 
 
 def _smoothed(segments: list[Segment]) -> Iterator[Segment]:
