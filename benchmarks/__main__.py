@@ -25,6 +25,7 @@ from benchmarks import (
     search,
     state,
     subjects,
+    verifying,
 )
 from benchmarks.plan import Plan, Tell
 from benchmarks.workers import Broken
@@ -39,6 +40,7 @@ SECTIONS: dict[str, Callable[[Plan], report.Section]] = {
     "elsewhere": elsewhere.measure,
     "search": search.measure,
     "comparing": comparing.measure,
+    "verifying": verifying.measure,
 }
 RESULTS = Path(__file__).parent / "RESULTS.md"
 
