@@ -4,19 +4,9 @@ Adapters call `perform`, `aperform`, `stream`, `astream`, or `begin` where a lib
 (an HTTP response that streams). Handlers (recording, replaying) stand behind it. Neither knows the other.
 """
 
-from reenact.boundary.call import (
-    Answer,
-    Call,
-    Handler,
-    Ticket,
-    Wire,
-    aperform,
-    astream,
-    begin,
-    draw,
-    perform,
-    stream,
-)
+from reenact.boundary.call import Call
+from reenact.boundary.handler import Answer, Handler, Ticket, Wire
+from reenact.boundary.perform import aperform, astream, begin, draw, perform, stream
 from reenact.boundary.scope import Family, Run, Scope, current, entered, span
 from reenact.boundary.turnstile import (
     ForkingTurnstile,

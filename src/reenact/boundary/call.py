@@ -1,110 +1,21 @@
-"""Effects crossing the boundary: the sync, async and streaming shells around one `Call`.
+"""One effect between its question and its answer: what it reports while it is live, what it serves in a replay.
 
-The shells decide nothing. They ask the run's handler, wait for their turn at the turnstile, and set the scope for
-what happens inside.
+It decides nothing: it tells the run's handler, and waits for its turn at the turnstile.
 """
 
 from __future__ import annotations
 
-from asyncio import CancelledError, _get_running_loop
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from asyncio import CancelledError
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
+from reenact.boundary.handler import Answer, Handler, Ticket, Wire
 from reenact.boundary.scope import Scope, _scope
-from reenact.errors import Halt
 from reenact.model.event import Cancelled, Effect, Failure, Outcome, Value
 
 T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class Ticket:
-    """Leave to go live. `order` is the recorded place of the outcome, where a let-through effect has one."""
-
-    call: int | None
-    order: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One recorded chunk of a stream: its place in the order of the run, and its value."""
-
-    order: int
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A recorded outcome: what it was, when it came in the order of the run, and for a stream its chunks.
-
-    `end` is how a stream ended: None where the recording stops, `"ended"`, `"closed"` (the program stopped reading),
-    `"cancelled"` (it was cancelled while it waited for more), or the error it broke off with. `end_order` is the
-    place of an end that came from outside. `cut` is set where the recording stops before the outcome, or before the
-    stream's end: the place behind all that it has.
-    """
-
-    outcome: Outcome
-    order: int | None
-    call: int | None = None
-    pieces: tuple[Piece, ...] = ()
-    end: str | BaseException | None = None
-    end_order: int | None = None
-    cut: int | None = None
-
-
-class Handler(Protocol):
-    """Who answers at the boundary. Pure decisions: it never waits, and never touches the world but its recording."""
-
-    def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
-        """An answer, or leave to go live. Raises `Halt` where a replay departs from its recording."""
-
-    def leave(self, ticket: Ticket, outcome: Outcome) -> None:
-        """The outcome of a live call, before the program sees it."""
-
-    def chunk(self, ticket: Ticket, value: Any) -> None:
-        """One more chunk of a live stream, before the program sees it."""
-
-    def end(self, ticket: Ticket, how: str | BaseException) -> None:
-        """A live stream's end: `ended`, `closed`, `cancelled`, or its error."""
-
-    def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
-        """A scalar input (a clock, entropy, an environment variable)."""
-
-    def fire(self, scope: Scope, name: str) -> None:
-        """A timer, a sleep or a job of the program's came due."""
-
-    def due(self, scope: Scope, name: str) -> int | None:
-        """The recorded place of that firing, or None."""
-
-    def read_on(self, answer: Answer) -> BaseException:
-        """The divergence of a program that reads on where its recording has no more of a stream."""
-
-    def stuck(self, answer: Answer) -> BaseException:
-        """The divergence of a program that waits for good for a call that was cancelled in its recording."""
-
-
-class Wire(Protocol):
-    """How a library's own objects are recorded, where the codec would not keep them faithfully."""
-
-    def dump(self, value: Any, /) -> Any:
-        """The recordable form of a result or chunk."""
-
-    def load(self, value: Any, /) -> Any:
-        """The result or chunk again."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Plain:
-    def dump(self, value: Any, /) -> Any:
-        return value
-
-    def load(self, value: Any, /) -> Any:
-        return value
-
-
-PLAIN: Wire = _Plain()
 
 
 @dataclass(slots=True)
@@ -394,127 +305,3 @@ class Call:
             raise answer.end
         if answer.end != "ended":
             raise self.scope.run.handler.read_on(answer)
-
-
-def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
-    """Start an effect's crossing. None where nobody records or replays: the adapter then does what it would anyway.
-
-    The effect gets its address here and now, so call this in the program's own order, before anything is awaited.
-    """
-    scope = _scope.get()
-    if scope is None or scope.hidden:
-        return None
-    run = scope.run
-    if _get_running_loop() is None:
-        # Within a loop other tasks may still have to run; there the turnstile sees for itself when it is quiet.
-        run.turnstile.settle()
-    at = scope
-    if effect.owner is not None:
-        at = scope.anchor.span(f"call:{effect.owner}")
-    label = effect.label
-    ordinal = at.count(label)
-    call = Call(at, effect, wire)
-    decision = run.handler.enter(effect, at, ordinal)
-    if isinstance(decision, Answer):
-        call.answer = decision
-    else:
-        call.ticket = decision
-        run.turnstile.live_begins()
-        call.inner = at.inside(f"{at.path}/{label}#{ordinal}", call=decision.call, hidden=effect.leaf)
-    return call
-
-
-def perform(effect: Effect, live: Callable[[], T], wire: Wire = PLAIN) -> T:
-    """Ask an effect's question: answered from the recording in a replay, by `live()` otherwise."""
-    call = begin(effect, wire)
-    if call is None:
-        return live()
-    if call.answer is not None:
-        result: T = call.serve()
-        return result
-    call.scope.run.turnstile.settle()
-    token = _scope.set(call.inner)
-    try:
-        value = live()
-    except Halt:
-        raise
-    except BaseException as error:
-        _scope.reset(token)
-        call.raised(error)
-        raise
-    else:
-        _scope.reset(token)
-        return call.returned(value)
-
-
-async def aperform(effect: Effect, live: Callable[[], Awaitable[T]], wire: Wire = PLAIN) -> T:
-    """`perform` for an awaitable answer."""
-    call = begin(effect, wire)
-    if call is None:
-        return await live()
-    if call.answer is not None:
-        result: T = await call.aserve()
-        return result
-    token = _scope.set(call.inner)
-    try:
-        value = await live()
-    except (CancelledError, GeneratorExit):
-        _scope.reset(token)
-        call.cancelled()
-        raise
-    except Halt:
-        raise
-    except BaseException as error:
-        _scope.reset(token)
-        await call.araised(error)
-        raise
-    else:
-        _scope.reset(token)
-        return await call.areturned(value)
-
-
-def stream(effect: Effect, live: Callable[[], Iterator[T]], wire: Wire = PLAIN) -> Iterator[T]:
-    """An effect that answers in chunks, each recorded as it comes. The address is given at once, not at first use."""
-    call = begin(effect, wire)
-    if call is None:
-        return live()
-    return _replayed(call) if call.answer is not None else _teed(call, live)
-
-
-def astream(effect: Effect, live: Callable[[], AsyncIterator[T]], wire: Wire = PLAIN) -> AsyncIterator[T]:
-    """`stream` for async iterators."""
-    call = begin(effect, wire)
-    if call is None:
-        return live()
-    return _areplayed(call) if call.answer is not None else _ateed(call, live)
-
-
-def draw(source: str, live: Callable[[], T]) -> T:
-    """A scalar that the program's own code reads: a clock, entropy, an environment variable."""
-    scope = _scope.get()
-    if scope is None or scope.hidden:
-        return live()
-    value: T = scope.run.handler.draw(scope, source, live)
-    return value
-
-
-def _replayed(call: Call) -> Iterator[Any]:
-    call.serve()
-    yield from call.pieces()
-
-
-async def _areplayed(call: Call) -> AsyncIterator[Any]:
-    await call.aserve()
-    async for chunk in call.apieces():
-        yield chunk
-
-
-def _teed(call: Call, live: Callable[[], Iterator[T]]) -> Iterator[T]:
-    call.returned(None, stream=True)
-    yield from call.tee(iter(live()))
-
-
-async def _ateed(call: Call, live: Callable[[], AsyncIterator[T]]) -> AsyncIterator[T]:
-    await call.areturned(None, stream=True)
-    async for chunk in call.atee(aiter(live())):
-        yield chunk

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from reenact.boundary.call import Answer, Handler
+    from reenact.boundary.handler import Answer, Handler
     from reenact.boundary.tracked import Tracked
     from reenact.boundary.turnstile import Turnstile
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reenact.boundary import Answer, Scope, Ticket
-from reenact.boundary.call import Piece
+from reenact.boundary.handler import Piece
 from reenact.model import codec
 from reenact.model.divergence import Departure, Divergence
 from reenact.model.event import Failure, Value

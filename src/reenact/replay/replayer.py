@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from reenact.boundary import Answer, ReplayingTurnstile, Scope, Ticket
-from reenact.boundary.call import Piece
+from reenact.boundary.handler import Piece
 from reenact.errors import Halt, UsageError
 from reenact.model import codec
 from reenact.model.divergence import Departure, Divergence, Verdict
