@@ -185,7 +185,7 @@ def test_breakpoint_in_the_program_opens_pdb_on_the_terminal_during_a_replay(she
             os.write(terminal, lines.pop(0).encode() + b"\n")
             said += "|"
     os.waitpid(child, 0)
-    assert done.out.split()[0] in said.partition("42")[0], said
+    assert done.out.split()[0] in said.partition("p 40 + 2")[0], said
     assert "42" in said
     assert done.out.strip() in said
 

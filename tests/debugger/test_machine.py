@@ -9,19 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reenact
-from reenact.debugger.machine import (
-    Again,
-    Departed,
-    Died,
-    Ended,
-    Go,
-    Interrupt,
-    Machine,
-    Phase,
-    Place,
-    Shell,
-    Stopped,
-)
+from reenact.debugger.machine import Machine, Phase
+from reenact.debugger.orders import Again, Departed, Died, Ended, Go, Interrupt, Place, Shell, Stopped
 from reenact.errors import FilterError, UsageError
 from reenact.model.divergence import Departure, Divergence
 from reenact.replay.watch import Edit

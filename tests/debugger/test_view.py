@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reenact
-from reenact.debugger.machine import Actual
+from reenact.debugger.orders import Actual
 from reenact.debugger.view import changed, compared, depths, holding, seen
 from reenact.model.facts import RecordingFacts
 

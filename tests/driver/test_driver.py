@@ -13,7 +13,8 @@ import time
 
 import pytest
 
-from reenact.debugger.machine import Phase, Place
+from reenact.debugger.machine import Phase
+from reenact.debugger.orders import Place
 from reenact.driver import Driver
 from reenact.errors import FilterError, ProgramError, UsageError
 from reenact.launch import Options

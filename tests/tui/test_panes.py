@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import reenact
-from reenact.debugger.machine import Actual, Phase, Place, State
+from reenact.debugger.machine import Phase, State
+from reenact.debugger.orders import Actual, Place
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
 from reenact.model.facts import RecordingFacts
 from reenact.replay.watch import Edit

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from reenact.boundary import entered
 from reenact.debugger import wire
-from reenact.debugger.machine import Place
+from reenact.debugger.orders import Place
 from reenact.replay.replayer import Replayer
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Any
 from reenact.bootstrap.copies import Copies
 from reenact.boundary import entered
 from reenact.debugger import wire
-from reenact.debugger.machine import START, Place
+from reenact.debugger.orders import START, Place
 from reenact.debugger.shell import Shell
 from reenact.debugger.watcher import Watcher, frames, here
 from reenact.model.divergence import Divergence, Verdict

@@ -8,7 +8,7 @@ from typing import Any
 
 from reenact.boundary import entered, tracked
 from reenact.debugger.breakpoint import Breakpoint, Matching, breakpoint_of
-from reenact.debugger.machine import Place, Until
+from reenact.debugger.orders import Place, Until
 from reenact.debugger.shell import Shell
 from reenact.debugger.watcher import Watcher, frames, here
 from reenact.errors import UsageError

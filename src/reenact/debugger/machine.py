@@ -10,12 +10,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TypeAlias
 
 from reenact.debugger.breakpoint import Breakpoint, Matching, breakpoint_of
+from reenact.debugger.orders import (
+    NOTHING,
+    START,
+    Actual,
+    Again,
+    Departed,
+    Ended,
+    Go,
+    Interrupt,
+    Order,
+    Place,
+    Report,
+    Shell,
+    Stopped,
+    Until,
+)
 from reenact.errors import UsageError
 from reenact.model.divergence import Divergence, Verdict
-from reenact.model.event import Tree
 from reenact.model.recording import Recording, Step
 from reenact.replay.watch import Edit
 
@@ -33,142 +47,6 @@ class Phase(Enum):
     ENDED = "ended"
     DIED = "died"
     """It is gone without a word: killed, or ended by a signal."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
-    """Where the program stands: with the question of a recorded step, before its answer. `extra` counts the questions
-    since then that the recording does not have. Step 0 is the program's beginning.
-    """
-
-    step: int
-    extra: int = 0
-
-    def __str__(self) -> str:
-        return f"step {self.step}" + (f" + {self.extra}" if self.extra else "")
-
-
-START = Place(0)
-
-
-@dataclass(frozen=True, slots=True)
-class Until:
-    """How far the program is to run. It stops wherever it leaves its recording, in any case.
-
-    Attributes:
-        place: Stop there.
-        next: Stop at the very next question.
-        beyond: Stop at the next question that is not inside this step.
-        steps: Stop at any of these.
-        filters: Stop at a question that the recording does not have, if one of these filters means it.
-        states: Stop when this tracked state has changed (`*`: any).
-    """
-
-    place: Place | None = None
-    next: bool = False
-    beyond: int | None = None
-    steps: frozenset[int] = frozenset()
-    filters: tuple[str, ...] = ()
-    states: tuple[str, ...] = ()
-
-
-# -- orders for the driver -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Go:
-    """Let the program run on from where it is."""
-
-    until: Until
-    edits: Mapping[int, Edit] = field(default_factory=dict)
-    opened: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Again:
-    """Run the program again, from its beginning or from any place on the way that is not behind `before`."""
-
-    until: Until
-    before: Place
-    edits: Mapping[int, Edit] = field(default_factory=dict)
-    opened: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Interrupt:
-    """Stop the program wherever it is; end it if it does not listen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shell:
-    """Give the terminal to pdb, in the program's own frame."""
-
-
-Order: TypeAlias = Go | Again | Interrupt | Shell
-
-
-# -- reports of the driver -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Actual:
-    """A question as the program asks it now.
-
-    Attributes:
-        label: `kind:name`.
-        address: Its identity in the run.
-        args: Its arguments, plain, secrets replaced.
-        stack: The program's own frames, innermost last, as `file:line in function`.
-        state: The tracked state, plain, by name.
-    """
-
-    label: str = ""
-    address: str = ""
-    args: Mapping[str, Tree] = field(default_factory=dict)
-    stack: tuple[str, ...] = ()
-    state: Mapping[str, Tree] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """The program has stopped with a question, `why` it did so in a word; `passed` are the questions before it."""
-
-    place: Place
-    passed: tuple[Place, ...]
-    actual: Actual = Actual()
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Departed:
-    """The program has left its recording, and waits there."""
-
-    divergence: Divergence
-    place: Place
-    passed: tuple[Place, ...]
-    actual: Actual = Actual()
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The program is over."""
-
-    passed: tuple[Place, ...]
-    exit: int | None = None
-    verdict: Verdict | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Died:
-    """The program is gone without a word."""
-
-    text: str
-
-
-Report: TypeAlias = Stopped | Departed | Ended | Died
-
-
-# -- the machine ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +71,7 @@ class State:
     at: Place = START
     passed: tuple[Place, ...] = ()
     why: str = ""
-    actual: Actual = Actual()
+    actual: Actual = NOTHING
     breakpoints: tuple[Breakpoint, ...] = ()
     edits: Mapping[int, Edit] = field(default_factory=dict)
     opened: frozenset[int] = frozenset()
@@ -393,14 +271,14 @@ class Machine:
                 phase=Phase.ENDED,
                 at=last,
                 passed=report.passed,
-                actual=Actual(),
+                actual=NOTHING,
                 exit=report.exit,
                 verdict=report.verdict,
                 why=why,
             )
         else:
             passed = (*self.state.passed, self.state.at) if self.state.at.step else self.state.passed
-            self._set(phase=Phase.DIED, passed=passed, actual=Actual(), why=report.text)
+            self._set(phase=Phase.DIED, passed=passed, actual=NOTHING, why=report.text)
 
     # -- what the faces ask ----------------------------------------------------------------------------------
 
@@ -441,7 +319,7 @@ class Machine:
     def _again(self, until: Until, *, before: Place) -> list[Order]:
         self._set(
             phase=Phase.RUNNING, why="", passed=(), at=START, divergence=None, exit=None, verdict=None,
-            actual=Actual(),
+            actual=NOTHING,
         )  # fmt: skip
         return [Again(until, before, self._edits(), self.state.opened)]
 

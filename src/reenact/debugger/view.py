@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reenact.debugger.machine import Actual
+from reenact.debugger.orders import Actual
 from reenact.model.divergence import Mismatch
 from reenact.model.event import Tree
 from reenact.model.facts import RecordingFacts

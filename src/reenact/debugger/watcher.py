@@ -12,7 +12,7 @@ from types import FrameType
 from reenact.adapters.stdlib import callers
 from reenact.boundary import Run, tracked
 from reenact.debugger.breakpoint import Unknown
-from reenact.debugger.machine import START, Actual, Place, Until
+from reenact.debugger.orders import START, Actual, Place, Until
 from reenact.model import codec
 from reenact.model.divergence import Divergence
 from reenact.model.event import Outcome

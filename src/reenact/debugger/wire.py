@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from reenact.debugger.machine import Actual, Departed, Ended, Place, Stopped, Until
+from reenact.debugger.orders import Actual, Departed, Ended, Place, Stopped, Until
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, verdict_of, verdict_tree
 from reenact.replay.watch import Edit
 

@@ -19,7 +19,8 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any, Self
 
-from reenact.debugger.machine import Died, Machine, Phase, Report, Shell
+from reenact.debugger.machine import Machine, Phase
+from reenact.debugger.orders import Died, Report, Shell
 from reenact.driver.program import Program
 from reenact.errors import UsageError
 from reenact.launch import Options

@@ -22,7 +22,7 @@ from typing import Any
 
 from reenact.bootstrap.debuggee import INTERRUPT, OPTION
 from reenact.debugger import wire
-from reenact.debugger.machine import START, Again, Died, Go, Interrupt, Order, Place, Report
+from reenact.debugger.orders import START, Again, Died, Go, Interrupt, Order, Place, Report
 from reenact.launch import Options, replaying, reports_in
 from reenact.model.recording import Recording
 from reenact.replay.watch import Edit

@@ -12,7 +12,8 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
-from reenact.debugger.machine import START, Phase, State
+from reenact.debugger.machine import Phase, State
+from reenact.debugger.orders import START
 from reenact.driver import Driver
 from reenact.model.event import Tree
 from reenact.model.facts import RecordingFacts

@@ -8,7 +8,8 @@ from typing import Any
 from rich.text import Text
 
 from reenact.debugger import answer, view
-from reenact.debugger.machine import Phase, Place, State
+from reenact.debugger.machine import Phase, State
+from reenact.debugger.orders import Place
 from reenact.model.divergence import Mismatch
 from reenact.model.event import Tree
 from reenact.model.facts import RecordingFacts, StepFacts
