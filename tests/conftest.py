@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import os
 import subprocess
@@ -70,6 +72,17 @@ class Shell:
         assert "reenact/cli" not in done.stderr, done.stderr
         return Done(done.returncode, done.stdout, done.stderr)
 
+    def plain(self, *words):
+        """Run Python as without Reenact."""
+        return subprocess.run(
+            [sys.executable, *words],
+            cwd=self.folder,
+            env=self.environ,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
     def record(self, *words, **more):
         """Record a Python program; returns what it wrote, and its recording."""
         done = self.run("record", "--", sys.executable, *words, **more)
@@ -93,3 +106,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A fresh folder for recordings, and the default of all verbs in this test."""
     monkeypatch.setenv("REENACT_HOME", str(tmp_path / "home"))
     return str(tmp_path / "home")
+
+
+@pytest.fixture
+def tidy():
+    """For programs that leave their clients and the loop of a `run_sync` to the end of the process, as small ones do."""
+    yield
+    loop = getattr(asyncio.get_event_loop_policy()._local, "_loop", None)
+    if loop is not None and not loop.is_running():
+        loop.close()
+        asyncio.set_event_loop(None)
+    gc.collect()

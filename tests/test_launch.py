@@ -541,14 +541,7 @@ BLOCKS = """
 
 
 def _blocks(shell):
-    plain = subprocess.run(
-        [sys.executable, "agent.py"],
-        cwd=shell.folder,
-        env=shell.environ,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    plain = shell.plain("agent.py")
     store = reenact.store.local.LocalStore(shell.home)
     return plain.stdout.splitlines(), [store.load(name) for name in reversed(store.ids())]
 

@@ -117,14 +117,7 @@ def test_a_child_has_a_file_of_its_own_and_replays_it(shell, method):
 @pytest.mark.parametrize("method", ["subprocess", "multiprocessing fork", "multiprocessing spawn", "fork"])
 def test_children_of_a_block_belong_to_it(shell, method):
     _program(shell, method, block=True)
-    plain = subprocess.run(
-        [sys.executable, "agent.py"],
-        cwd=shell.folder,
-        env=shell.environ,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    plain = shell.plain("agent.py")
     assert len(shell.last().logs) == 2
     again = shell.replay()
     assert (again.status, again.out) == (0, plain.stdout), again.err

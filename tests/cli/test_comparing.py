@@ -14,7 +14,6 @@ import pytest
 from rich.cells import cell_len
 
 import reenact
-from reenact.cli import main
 
 COMMAND = [sys.executable, "-c", "import sys; from reenact.cli import main; sys.exit(main())"]
 
@@ -44,22 +43,6 @@ def agent(*, answer="Yes, it can be cancelled.", reason="wrong size", searches=6
         ]["content"]
         cancel("ORD-1", reason)
     return recording.id
-
-
-@pytest.fixture
-def run(home, tmp_path, monkeypatch, capfd):
-    """Runs one command; gives its exit status, standard output and standard error."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        capfd.readouterr()
-        status = main([str(argument) for argument in arguments])
-        sys.stdout.flush()
-        out, err = capfd.readouterr()
-        assert "Traceback" not in err
-        return status, out, err
-
-    return run
 
 
 def test_a_run_and_itself_are_the_same(run):

@@ -17,7 +17,7 @@ import pytest
 
 import reenact
 from reenact import importers
-from reenact.cli import main, present
+from reenact.cli import present
 from reenact.store.local import LocalStore
 
 TAU = Path(__file__).parents[1] / "importers" / "data" / "tau_bench.jsonl"
@@ -81,21 +81,6 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("REENACT_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     return LocalStore(tmp_path / "home")
-
-
-@pytest.fixture
-def run(home, capfd):
-    """Runs one command; gives its exit status, standard output and standard error."""
-
-    def run(*arguments):
-        capfd.readouterr()
-        status = main([str(argument) for argument in arguments])
-        sys.stdout.flush()
-        out, err = capfd.readouterr()
-        assert "Traceback" not in err
-        return status, out, err
-
-    return run
 
 
 def test_an_empty_store_says_how_to_make_a_recording(run, home):

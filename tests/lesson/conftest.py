@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
-
 import pytest
 
 pytest.importorskip("pydantic_ai")
@@ -23,14 +20,8 @@ def _home(tmp_path, monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def _tidy():
-    # `run_sync` leaves its loop to the end of the process.
-    yield
-    loop = getattr(asyncio.get_event_loop_policy()._local, "_loop", None)
-    if loop is not None and not loop.is_running():
-        loop.close()
-        asyncio.set_event_loop(None)
-    gc.collect()
+def _tidy(tidy):
+    pass
 
 
 async def _model(messages, info):

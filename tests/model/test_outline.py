@@ -65,3 +65,9 @@ def test_what_an_outline_says_is_what_the_value_says(value, keys):
     assert len(compact(kept)) < 20_000
     if not keys:
         assert whole(kept) is CUT or whole(kept) == (None if value is None else compact(value))
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=4), st.lists(KEYS, min_size=1, max_size=3))
+def test_what_the_outline_of_arguments_says_is_what_they_say(args, keys):
+    said = part(outline_args(args), keys)
+    assert said is CUT or said == lookup(args, ".".join(keys))

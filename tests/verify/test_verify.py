@@ -61,14 +61,7 @@ ids.append(made(shop.answer, "q4", True))
 print(*ids)
 """,
     )
-    done = subprocess.run(
-        [sys.executable, "make.py"],
-        cwd=shell.folder,
-        env=shell.environ,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = shell.plain("make.py")
     return done.stdout.split()
 
 

@@ -23,6 +23,7 @@ from typing import Any
 from reenact.bootstrap.debuggee import INTERRUPT, OPTION
 from reenact.debugger import wire
 from reenact.debugger.orders import START, Again, Died, Go, Interrupt, Order, Place, Report
+from reenact.errors import UsageError
 from reenact.launch import Options, replaying, reports_in
 from reenact.model.recording import Recording
 from reenact.replay.watch import Edit
@@ -219,23 +220,13 @@ class Program:
         for left in self._folder.glob("*.*"):
             # What an earlier run has left word of.
             left.unlink(missing_ok=True)
-        start = self._start
         reading, writing = os.pipe()
         try:
-            self._process = subprocess.Popen(  # noqa: S603 - to run what the user asks for is the point
-                start.argv,
-                executable=start.executable,
-                env=start.environ,
-                cwd=start.cwd,
-                stdin=subprocess.DEVNULL,
-                stdout=writing,
-                stderr=writing,
-                start_new_session=True,
-            )
-        except OSError as error:
+            self._process = self._start.open(writing, writing)
+        except UsageError as error:
             os.close(reading)
             self._running = False
-            self._hear(Died(f"{start.argv[0]} cannot be run: {error.strerror}"))
+            self._hear(Died(str(error)))
             return
         finally:
             os.close(writing)

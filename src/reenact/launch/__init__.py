@@ -212,6 +212,25 @@ class Start:
     environ: dict[str, str]
     cwd: str | None
 
+    def open(self, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
+        """Start it without a terminal, in a session of its own; what it writes goes to these descriptors.
+
+        Raises UsageError where it cannot be run.
+        """
+        try:
+            return subprocess.Popen(  # noqa: S603 - to run what the user asks for is the point
+                self.argv,
+                executable=self.executable,
+                env=self.environ,
+                cwd=self.cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise UsageError(f"{self.argv[0]} cannot be run: {error.strerror}") from None
+
 
 def replaying(
     recording: Recording,

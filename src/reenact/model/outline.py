@@ -49,8 +49,8 @@ def outline(value: Any, parse: Parse = parsed) -> Any:
 
 
 def outline_args(args: dict[str, Any], parse: Parse = parsed) -> dict[str, Any]:
-    """The outline of an effect's arguments, each by itself: all their names are in it."""
-    return {name: outline(value, parse) for name, value in args.items()}
+    """The outline of an effect's arguments, each by itself: all their names are in it, but one that is the mark."""
+    return {name: None if name == MARK else outline(value, parse) for name, value in args.items()}
 
 
 class _Outline:
@@ -97,7 +97,7 @@ def part(kept: Any, keys: Iterable[str]) -> Any:
     """What lies at a path of the value that was outlined, as `lookup` says it, or CUT."""
     for key in keys:
         kept = parsed(kept)
-        while isinstance(kept, dict) and MARK in kept and key not in kept:
+        while isinstance(kept, dict) and MARK in kept and (key not in kept or key == MARK):
             kept = kept[MARK]
             if kept is None:
                 return CUT

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from reenact.errors import ProgramError, UsageError
+from reenact.errors import ProgramError
 from reenact.launch import folder, judged, replaying, reports_in
 from reenact.model.divergence import Verdict
 from reenact.model.event import Tree
@@ -78,19 +78,7 @@ def rerun(
         began = perf_counter()
         out, err = place / "stdout", place / "stderr"
         with out.open("wb") as stdout, err.open("wb") as stderr:
-            try:
-                process = subprocess.Popen(  # noqa: S603 - to run what the user asks for is the point
-                    start.argv,
-                    executable=start.executable,
-                    env=start.environ,
-                    cwd=start.cwd,
-                    stdin=subprocess.DEVNULL,
-                    stdout=stdout,
-                    stderr=stderr,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise UsageError(f"{start.argv[0]} cannot be run: {error.strerror}") from None
+            process = start.open(stdout.fileno(), stderr.fileno())
             status = _ended(process, patience)
         seconds = perf_counter() - began
         reports = reports_in(place)

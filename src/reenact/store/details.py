@@ -80,12 +80,7 @@ class Details:
     def _saying(self, wanted: Wanted, texts: list[bytes], numbers: Collection[int]) -> set[int]:
         inside, without = wanted.literal or b"", wanted.without
         found = {number for number in numbers if (inside in texts[number - 1]) != without}
-        for number in numbers:
-            if texts[number - 1] == _LEFT_OUT:
-                found.discard(number)
-                if wanted.holds(self._step(number).text):
-                    found.add(number)
-        return found
+        return self._and_left_out(found, texts, wanted, numbers)
 
     def _matching(self, wanted: Wanted, numbers: Collection[int]) -> set[int]:
         data = self._block("text")
@@ -96,6 +91,12 @@ class Details:
         found = {
             number for number in possible if wanted.holds(texts[number - 1].decode("utf-8", "surrogatepass"))
         }
+        return self._and_left_out(found, texts, wanted, numbers)
+
+    def _and_left_out(
+        self, found: set[int], texts: list[bytes], wanted: Wanted, numbers: Collection[int]
+    ) -> set[int]:
+        """What was found, put right for the steps whose text the block leaves out: they are read."""
         for number in numbers:
             if texts[number - 1] == _LEFT_OUT:
                 found.discard(number)

@@ -9,17 +9,16 @@ from typing import Any, ClassVar
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from reenact.model.summary import Summary
 from reenact.prose.words import ago, count, money, one_line, seconds, visible
 from reenact.store.index import Hit
 from reenact.store.shared import Origin
+from reenact.tui.cursor import CursorList
 
 STATUS = {"ok": "green", "error": "red", "stopped": "yellow", "unsealed": "yellow", "broken": "bold red"}
 
@@ -78,17 +77,12 @@ def columns(width: int) -> list[tuple[str, int]]:
     return found
 
 
-class Rows(ScrollView, can_focus=True):
+class Rows(CursorList):
     """All recordings that are meant, with a cursor on one of them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", show=False),
-        Binding("up,k", "move(-1)", show=False),
-        Binding("pagedown,ctrl+f,space", "page(1)", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", show=False),
-        Binding("home,g", "go_to(0)", show=False),
-        Binding("end,G", "go_to(-1)", show=False),
-        Binding("enter", "choose", show=False),
+        Binding("space", "page(1)", show=False),
+        Binding("g", "first", show=False),
     ]
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor"}
@@ -130,30 +124,18 @@ class Rows(ScrollView, can_focus=True):
         )
         self.refresh()
 
-    def action_move(self, by: int) -> None:
-        """Up or down."""
-        self.go_to(self.cursor + by)
+    def ends(self) -> tuple[int, int]:
+        """The first and the last place."""
+        return 0, len(self.rows) - 1
 
-    def action_page(self, by: int) -> None:
-        """A page up or down."""
-        self.go_to(self.cursor + by * max(self.size.height - 2, 1))
-
-    def action_go_to(self, place: int) -> None:
-        """To the first, or (-1) to the last."""
-        self.go_to(place if place >= 0 else len(self.rows) - 1)
+    def number_at(self, line: int) -> int | None:
+        """The place of the row at a line."""
+        return line if line < len(self.rows) else None
 
     def action_choose(self) -> None:
         """Open the one under the cursor."""
         if self.rows:
             self.post_message(self.Chosen())
-
-    def on_click(self, event: events.Click) -> None:
-        """Move the cursor there; a double click opens it."""
-        place = event.y + self.scroll_offset.y
-        if place < len(self.rows):
-            self.go_to(place)
-            if event.chain > 1:
-                self.action_choose()
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""

@@ -7,11 +7,9 @@ from typing import Any, ClassVar
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
-from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from reenact.debugger import view
@@ -19,23 +17,17 @@ from reenact.debugger.machine import Phase, State
 from reenact.model.facts import RecordingFacts, StepFacts
 from reenact.model.plain import compact
 from reenact.prose.words import count, one_line, seconds
+from reenact.tui.cursor import CursorList
 
 _ROOMY = 44
 _COLOURS = {"model": "cyan", "tool": "green", "http": "blue", "process": "magenta"}
 _MARKS = {"error": ("✗", "bold red"), "cancelled": ("⊘", "yellow"), "in flight": ("…", "bold red")}
 
 
-class Timeline(ScrollView, can_focus=True):
+class Timeline(CursorList):
     """All steps. The cursor says which one the panes show; the arrow, where the program stands."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", show=False),
-        Binding("up,k", "move(-1)", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", show=False),
-        Binding("home", "go_to(1)", show=False),
-        Binding("end,G", "go_to(-1)", show=False),
-        Binding("enter", "choose", show=False),
         Binding("left", "app.turn(-1)", show=False),
         Binding("right", "app.turn(1)", show=False),
     ]
@@ -103,30 +95,17 @@ class Timeline(ScrollView, can_focus=True):
 
     # -- keys ------------------------------------------------------------------------------------------------
 
-    def action_move(self, by: int) -> None:
-        """Up or down."""
-        self.go_to(self.cursor + by)
+    def ends(self) -> tuple[int, int]:
+        """The first and the last step."""
+        return 1, len(self._facts.steps)
 
-    def action_page(self, by: int) -> None:
-        """A page up or down."""
-        self.go_to(self.cursor + by * max(self.size.height - 2, 1))
-
-    def action_go_to(self, step: int) -> None:
-        """To that step, or (-1) to the last."""
-        self.go_to(step if step > 0 else len(self._facts.steps))
+    def number_at(self, line: int) -> int | None:
+        """The step at a line."""
+        return self._step(line)
 
     def action_choose(self) -> None:
         """Run to where the cursor is."""
         self.post_message(self.Chosen(self.cursor))
-
-    def on_click(self, event: events.Click) -> None:
-        """Move the cursor there; a double click runs there."""
-        row = event.y + self.scroll_offset.y
-        step = self._step(row)
-        if step is not None:
-            self.go_to(step)
-            if event.chain > 1:
-                self.post_message(self.Chosen(step))
 
     # -- rows ------------------------------------------------------------------------------------------------
 

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import asyncio
-import gc
-
 import pytest
 
 from tests.adapters.pydantic_agents.fake_provider import Provider
@@ -16,14 +13,8 @@ def _home(tmp_path, monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def _tidy():
-    # The programs leave their clients and the loop of `run_sync` to the end of the process, as small programs do.
-    yield
-    loop = getattr(asyncio.get_event_loop_policy()._local, "_loop", None)
-    if loop is not None and not loop.is_running():
-        loop.close()
-        asyncio.set_event_loop(None)
-    gc.collect()
+def _tidy(tidy):
+    pass
 
 
 @pytest.fixture

@@ -1,0 +1,65 @@
+"""A long list with a cursor: what the steps of a run and the list of recordings have in common."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.scroll_view import ScrollView
+
+
+class CursorList(ScrollView, can_focus=True):
+    """Rows, one of them under the cursor. What a row is, and which numbers they have, is the subclass's business."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", show=False),
+        Binding("up,k", "move(-1)", show=False),
+        Binding("pagedown,ctrl+f", "page(1)", show=False),
+        Binding("pageup,ctrl+b", "page(-1)", show=False),
+        Binding("home", "first", show=False),
+        Binding("end,G", "last", show=False),
+        Binding("enter", "choose", show=False),
+    ]
+
+    cursor = 0
+
+    def go_to(self, number: int) -> None:
+        """Move the cursor to a row, or to the nearest one that there is."""
+        raise NotImplementedError
+
+    def ends(self) -> tuple[int, int]:
+        """The numbers of the first and of the last row."""
+        raise NotImplementedError
+
+    def number_at(self, line: int) -> int | None:
+        """The number of the row at a line of the whole list, or None where there is none."""
+        raise NotImplementedError
+
+    def action_choose(self) -> None:
+        """Do what the list is for with the row under the cursor."""
+        raise NotImplementedError
+
+    def action_move(self, by: int) -> None:
+        """Up or down."""
+        self.go_to(self.cursor + by)
+
+    def action_page(self, by: int) -> None:
+        """A page up or down."""
+        self.go_to(self.cursor + by * max(self.size.height - 2, 1))
+
+    def action_first(self) -> None:
+        """To the first row."""
+        self.go_to(self.ends()[0])
+
+    def action_last(self) -> None:
+        """To the last row."""
+        self.go_to(self.ends()[1])
+
+    def on_click(self, event: events.Click) -> None:
+        """Move the cursor there; a double click chooses the row."""
+        number = self.number_at(event.y + self.scroll_offset.y)
+        if number is not None:
+            self.go_to(number)
+            if event.chain > 1:
+                self.action_choose()
