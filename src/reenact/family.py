@@ -83,10 +83,11 @@ def _mix(recording: Recording, log: Log, words: Mapping[str, Any]) -> Mix:
 def rules_of(header: Mapping[str, Tree], patterns: Sequence[str] = ()) -> SecretRules:
     """What a recording counts as secrets, as far as its header says so."""
     known = header.get("secrets") or {}
+    patterns = tuple(dict.fromkeys((*DEFAULT_RULES.patterns, *known.get("patterns", ()), *patterns)))
     return SecretRules(
         names=DEFAULT_RULES.names | set(known.get("names", ())),
         headers=DEFAULT_RULES.headers | set(known.get("headers", ())),
-        patterns=DEFAULT_RULES.patterns + tuple(p for p in patterns if p not in DEFAULT_RULES.patterns),
+        patterns=patterns,
         values=DEFAULT_RULES.values,
     )
 

@@ -122,9 +122,10 @@ class RecordingInProgress(Session):
         if writer is None:
             return None
         salt = secrets.token_bytes(16)
-        self._recorder = Recorder(writer, Redactor(self._rules, salt=salt, environ=dict(os.environ)))
+        redactor = Redactor(self._rules, salt=salt, environ=dict(os.environ))
+        self._recorder = Recorder(writer, redactor)
         self._recorder.snapshots.every, self._recorder.snapshots.risky = self._every, self._filter
-        self._recorder.open(self._header(salt))
+        self._recorder.open(self._header(salt, redactor.told()))
         self._run = Run(self._recorder, RecordingTurnstile(), replaying=False)
         tracked.of_run(self._run)
         self._run.family = self._family = Recorded(self._run, self._recorder, self._plan())
@@ -168,7 +169,7 @@ class RecordingInProgress(Session):
         self._store, self.path = fallback, str(fallback.folder(self.id))
         return writer
 
-    def _header(self, salt: bytes) -> dict[str, Tree]:
+    def _header(self, salt: bytes, rules: dict[str, Tree]) -> dict[str, Tree]:
         return {
             "format": FORMAT,
             "rules": RULES,
@@ -183,7 +184,7 @@ class RecordingInProgress(Session):
             "program": {**describe(), **self.program},
             "adapters": adapters.installed(),
             "salt": salt.hex(),
-            "secrets": {"names": sorted(self._rules.names), "headers": sorted(self._rules.headers)},
+            "secrets": rules,
             **({"parent": self.parent} if self.parent else {}),
             **self._function(),
         }

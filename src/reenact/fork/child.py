@@ -72,7 +72,7 @@ class Child:
         redactor = Redactor(self._rules, salt=bytes.fromhex(salt), environ=dict(os.environ))
         log = parent.logs[0]
         self.recorder = Recorder(self._writer, redactor, first=max(log.calls, default=0) + 1)
-        self.recorder.open(self._header(salt))
+        self.recorder.open(self._header(salt, redactor.told()))
         options = {"live": point.live, "ignore": point.ignore, "policy": "raise"}
         replayer = replayer_of(parent, log, options, ForkingTurnstile(len(log.times)))
         self.forker = Forker(
@@ -121,7 +121,7 @@ class Child:
         seed = os.environ.get("PYTHONHASHSEED")
         return Plan(mode, id, str(folder), home, "", patterns=patterns, hash_seed=seed)
 
-    def _header(self, salt: str) -> dict[str, Tree]:
+    def _header(self, salt: str, rules: dict[str, Tree]) -> dict[str, Tree]:
         parent = self.parent.header
         program = parent.get("program") or {}
         # Started to fork, this is the program; else the program is whatever the parent says.
@@ -143,7 +143,7 @@ class Child:
             "program": {**describe(), **kept},
             "adapters": adapters.installed(),
             "salt": salt,
-            "secrets": {"names": sorted(self._rules.names), "headers": sorted(self._rules.headers)},
+            "secrets": rules,
         }
         return {**header, "model": self._point.model} if self._point.model else header
 

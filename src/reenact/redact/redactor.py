@@ -33,6 +33,7 @@ class Redactor:
     ) -> None:
         self._replacer = Replacer(rules, salt)
         self._members = Members(self.line)
+        self._rules = rules
         self.patterns = bool(rules.patterns)
         """Whether the user has patterns, which may look beyond one member of an object."""
         self.learnt = 0
@@ -41,6 +42,16 @@ class Redactor:
         for name, value in environ.items():
             if self._variable(name) and not is_path(value) and not is_common(value):
                 self.learn(value)
+
+    def told(self) -> dict[str, Tree]:
+        """The rules as a recording's header tells them, so that its replay replaces the same.
+
+        Exact values are no part of it, nor is a pattern in which a secret stands.
+        """
+        texts = {pattern: codec.packed(pattern) for pattern in self._rules.patterns}
+        patterns = [pattern for pattern, text in texts.items() if self.line(text) == text]
+        told = {"names": sorted(self._rules.names), "headers": sorted(self._rules.headers)}
+        return {**told, "patterns": patterns} if patterns else dict(told)
 
     def learn(self, value: str) -> None:
         """Replace this value wherever it stands from now on (of "Bearer xyz": xyz), if not too short."""
