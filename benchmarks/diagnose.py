@@ -244,8 +244,9 @@ tau-bench's airline runs (gpt-4o; which of them failed) and Who&When (failed run
 went wrong). Rules, weights and defaults were chosen on one half of the tasks, by a hash of the task's name; **all
 figures are of the other half** unless a column says otherwise. Both halves are small: a difference of a few runs is
 chance. To be plain about it: the annotators' reasons of all Who&When runs were read before the first rule was written,
-and a first version was once counted over both halves; no figure of the reported half was used after that. So the split
-is not a blind one: expect somewhat less on runs of your own, and take a finding as a place to look at, not as a verdict.
+and a first version was once counted over both halves; no figure of the reported half was used after that. So the
+split is not a blind one: expect somewhat less on runs of your own, and take a finding as a place to look at, not as a
+verdict.
 """
 
 
