@@ -16,6 +16,8 @@ PINS = {"current": ROOT / "constraints.txt", "May 2026": ROOT / "constraints-old
 WRITING = bool(os.environ.get("REENACT_RESULTS"))
 """Whether this run of the tests writes the page, or compares it."""
 
+ONE_LINE = "refused in one line when it is imported, before anything of it is patched; recorded by its HTTP, whole"
+
 GREEN, FAILS, ABSENT, UNKNOWN = "✓", "no", "–", "?"
 
 
@@ -80,7 +82,8 @@ def render(rows):
 def _cells(known, version, shown, notes):
     """One row's symbols, each with the number of its reason where it has one."""
     if version in known.refused:
-        return [f"{REFUSED}" if shown.get(REFUSED) == GREEN else UNKNOWN] + [ABSENT] * (len(CELLS) - 1)
+        note = f"[^{notes.setdefault(ONE_LINE, len(notes) + 1)}]"
+        return [REFUSED + note if shown.get(REFUSED) == GREEN else UNKNOWN] + [ABSENT] * (len(CELLS) - 1)
     found = []
     for cell in CELLS:
         reason = known.absent.get(cell) or known.no.get(cell)

@@ -10,6 +10,7 @@
 # tool = "tool:{name}"
 # answer = "output"
 # state = ["pydantic_ai.messages", "pydantic_ai.deps"]
+# refused = ["1.100.0"]
 # ///
 """
 
