@@ -40,7 +40,7 @@ async def tool(asked):
 
 async def answer(client, messages):
     """One streamed answer, printed as it comes."""
-    asked = {"model": MODEL, "messages": messages, "tools": FUNCTIONS}
+    asked = {"model": MODEL, "messages": messages, "tools": FUNCTIONS, "max_tokens": 200}
     async with client.chat.completions.stream(**asked) as stream:
         async for event in stream:
             if event.type == "content.delta":
@@ -58,7 +58,7 @@ async def main():
                 break
             messages += await asyncio.gather(*map(tool, message.tool_calls))
         messages.append({"role": "user", "content": THEN})
-        last = await client.chat.completions.create(model=MODEL, messages=messages)
+        last = await client.chat.completions.create(model=MODEL, messages=messages, max_tokens=50)
         print(f"\n{last.choices[0].message.content}")
 
 

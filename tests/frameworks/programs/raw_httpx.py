@@ -41,7 +41,7 @@ async def tool(asked):
 
 async def deltas(client, messages):
     """The deltas of one streamed answer."""
-    asked = {"model": MODEL, "messages": messages, "tools": FUNCTIONS, "stream": True}
+    asked = {"model": MODEL, "messages": messages, "tools": FUNCTIONS, "max_tokens": 200, "stream": True}
     async with client.stream("POST", URL, json=asked) as response:
         response.raise_for_status()
         async for line in response.aiter_lines():
@@ -75,7 +75,7 @@ async def main():
                 break
             messages += await asyncio.gather(*map(tool, message["tool_calls"]))
         messages.append({"role": "user", "content": THEN})
-        last = await client.post(URL, json={"model": MODEL, "messages": messages})
+        last = await client.post(URL, json={"model": MODEL, "messages": messages, "max_tokens": 50})
         print(f"\n{last.raise_for_status().json()['choices'][0]['message']['content']}")
 
 

@@ -45,7 +45,7 @@ def tool(asked):
 def answer(messages):
     """One streamed answer, printed as it comes."""
     text, calls = "", []
-    asked = {"model": MODEL, "messages": messages, "tools": FUNCTIONS, "stream": True}
+    asked = {"model": MODEL, "messages": messages, "tools": FUNCTIONS, "max_tokens": 200, "stream": True}
     with SESSION.post(URL, json=asked, stream=True, timeout=60) as response:
         response.raise_for_status()
         for line in response.iter_lines(chunk_size=None):
@@ -79,7 +79,7 @@ def main():
             print(*(f"{found['content']}\n" for found in results))
             messages += results
     messages.append({"role": "user", "content": THEN})
-    last = SESSION.post(URL, json={"model": MODEL, "messages": messages}, timeout=60)
+    last = SESSION.post(URL, json={"model": MODEL, "messages": messages, "max_tokens": 50}, timeout=60)
     last.raise_for_status()
     print(f"\n{last.json()['choices'][0]['message']['content']}")
 

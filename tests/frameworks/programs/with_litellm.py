@@ -39,7 +39,7 @@ async def tool(asked):
 async def answer(messages):
     """One streamed answer, printed as it comes."""
     chunks = []
-    async for chunk in await litellm.acompletion(MODEL, messages, tools=FUNCTIONS, stream=True):
+    async for chunk in await litellm.acompletion(MODEL, messages, tools=FUNCTIONS, max_tokens=200, stream=True):
         chunks.append(chunk)
         if text := chunk.choices[0].delta.content:
             print(text, end="|", flush=True)
@@ -55,7 +55,7 @@ async def main():
             break
         messages += await asyncio.gather(*map(tool, message.tool_calls))
     messages.append({"role": "user", "content": THEN})
-    last = await litellm.acompletion(MODEL, messages)
+    last = await litellm.acompletion(MODEL, messages, max_tokens=50)
     print(f"\n{last.choices[0].message.content}")
 
 

@@ -32,7 +32,13 @@ class Trip:
     notes: list[str] = field(default_factory=list)
 
 
-agent = Agent("openai-chat:gpt-4o-mini", deps_type=Trip, instructions="You help travellers.", retries=2)
+agent = Agent(
+    "openai-chat:gpt-4o-mini",
+    deps_type=Trip,
+    instructions="You help travellers.",
+    retries=2,
+    model_settings={"max_tokens": 200},
+)
 
 
 @agent.tool
