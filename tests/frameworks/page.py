@@ -16,9 +16,11 @@ PINS = {"current": ROOT / "constraints.txt", "May 2026": ROOT / "constraints-old
 WRITING = bool(os.environ.get("REENACT_RESULTS"))
 """Whether this run of the tests writes the page, or compares it."""
 
-ONE_LINE = "refused in one line when it is imported, before anything of it is patched; recorded by its HTTP, whole"
+ONE_LINE = (
+    "refused in one line when it is imported, before anything of it is patched; recorded by its HTTP, whole"
+)
 
-GREEN, FAILS, ABSENT, UNKNOWN = "✓", "no", "–", "?"
+GREEN, FAILS, ABSENT, UNKNOWN = "✓", "no", "\N{EN DASH}", "?"
 
 
 def pinned():
@@ -75,7 +77,11 @@ def render(rows):
     said = [f"[^{number}]: {note[0].upper()}{note[1:]}." for note, number in notes.items()]
     cells = [f"| {cell} | {what} |" for cell, what in CELLS.items()]
     return TEXT.format(
-        table="\n".join(table), about="\n".join(about), notes="\n".join(said), cells="\n".join(cells)
+        table="\n".join(table),
+        about="\n".join(about),
+        notes="\n".join(said),
+        cells="\n".join(cells),
+        absent=ABSENT,
     )
 
 
@@ -111,7 +117,7 @@ test made it so in that version, and the tests fail where this page says somethi
 
 {notes}
 
-✓ a test shows it. no: a test shows that it fails. –: cannot apply. Two versions are tested: the one that
+✓ a test shows it. no: a test shows that it fails. {absent}: cannot apply. Two versions are tested: the one that
 `constraints.txt` pins, and the one of half a year before (`constraints-older.txt`). A version in which an adapter does
 not find all that it hooks is refused when the library is imported, in one line: its agents are recorded by their HTTP,
 whole, and nothing of them by halves.

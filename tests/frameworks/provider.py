@@ -94,7 +94,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Requests(_Handler):
-    def do_GET(self):
+    def do_GET(self):  # noqa: N802 - the library's name
         parts = urlsplit(self.path)
         self.owner.asked.append(self.path)
         status, body = self.owner.service(
@@ -102,7 +102,7 @@ class _Requests(_Handler):
         )
         self._whole(body, status)
 
-    def do_POST(self):
+    def do_POST(self):  # noqa: N802 - the library's name
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.owner.asked.append(self.path)
         shape = next(shape for ending, shape in SHAPES.items() if ending in self.path)
@@ -337,7 +337,7 @@ class _Gemini:
         return heard.both()
 
     @staticmethod
-    def whole(model, text, calls):
+    def whole(_model, text, calls):
         parts = [{"text": text}] if text else []
         parts += [{"functionCall": {"id": key, "name": name, "args": given}} for key, name, given in calls]
         return _Gemini._chunk(f"resp_{token_hex(8)}", parts, "STOP")

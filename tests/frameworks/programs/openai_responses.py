@@ -55,7 +55,8 @@ def main():
             if not calls:
                 break
             results = list(pool.map(tool, calls))
-            print(*(f"{asked.name} gave {found['output']}\n" for asked, found in zip(calls, results)))
+            for asked, found in zip(calls, results, strict=True):
+                print(asked.name, "gave", found["output"])
             items += results
         last = client.responses.create(model=MODEL, input=[*items, {"role": "user", "content": THEN}])
         print(f"\n{last.output_text}")

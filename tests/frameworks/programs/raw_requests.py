@@ -76,7 +76,8 @@ def main():
             if "tool_calls" not in message:
                 break
             results = list(pool.map(tool, message["tool_calls"]))
-            print(*(f"{found['content']}\n" for found in results))
+            for found in results:
+                print("a tool gave", found["content"])
             messages += results
     messages.append({"role": "user", "content": THEN})
     last = SESSION.post(URL, json={"model": MODEL, "messages": messages, "max_tokens": 50}, timeout=60)

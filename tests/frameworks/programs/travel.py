@@ -12,7 +12,10 @@ THEN = "Thanks. And in one word?"
 
 TOOLS = {
     "weather": ("The temperature in a city, in degrees Celsius.", "city"),
-    "rate": ("How much of a currency one euro buys. The service is busy at times: then ask again.", "currency"),
+    "rate": (
+        "How much of a currency one euro buys. The service is busy at times: then ask again.",
+        "currency",
+    ),
 }
 """What a model is told: a description, and the name of the one argument."""
 

@@ -39,7 +39,9 @@ async def tool(asked):
 async def answer(messages):
     """One streamed answer, printed as it comes."""
     chunks = []
-    async for chunk in await litellm.acompletion(MODEL, messages, tools=FUNCTIONS, max_tokens=200, stream=True):
+    async for chunk in await litellm.acompletion(
+        MODEL, messages, tools=FUNCTIONS, max_tokens=200, stream=True
+    ):
         chunks.append(chunk)
         if text := chunk.choices[0].delta.content:
             print(text, end="|", flush=True)

@@ -22,7 +22,13 @@ from dataclasses import dataclass, field
 import httpx
 import travel
 from pydantic_ai import Agent, ModelRetry, RunContext
-from pydantic_ai.messages import FunctionToolResultEvent, PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
+from pydantic_ai.messages import (
+    FunctionToolResultEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+)
 
 
 @dataclass
@@ -62,8 +68,9 @@ async def show(ctx, events):
     """Print what comes, as it comes."""
     async for event in events:
         match event:
-            case PartStartEvent(part=TextPart(content=text)) | PartDeltaEvent(
-                delta=TextPartDelta(content_delta=text)
+            case (
+                PartStartEvent(part=TextPart(content=text))
+                | PartDeltaEvent(delta=TextPartDelta(content_delta=text))
             ):
                 print(text, end="|", flush=True)
             case FunctionToolResultEvent():
