@@ -9,10 +9,11 @@ The block stands in the script's docstring, between `# /// framework` and `# ///
     hook     where it is recorded, in a few words
     model    the label of its model calls, as a pattern: "model:gpt-4o-mini", "http:POST */v1/messages"
     tool     the same of a tool call, with {name} for the tool's name: "tool:{name}"
-    answer   what `fork --set` edits of a tool's answer: "output", or "body" for HTTP
+    edit     what `fork --set` is given, so that it is -40 degrees in Tokyo: "output.degrees = -40"
     state    the names that `show --state` must give (where the cell is not absent)
     refused  versions that its adapter refuses, as a list: then nothing of it but that is tested
     thorough whether only `make soak` and `make frameworks` run it: what is recorded by its HTTP alone, as others are
+    provider a class of its own in the place of the scripted provider's: "tests.frameworks.realtime:Realtime"
     [absent] cells that cannot apply, each with the reason
     [no]     cells that should work and do not, each with the reason: their tests must fail
 """
@@ -24,6 +25,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from pkgutil import resolve_name
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -56,10 +58,11 @@ class Framework:
     hook: str
     model: str
     tool: str
-    answer: str
+    edit: str
     state: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     thorough: bool = False
+    provider: str = "tests.frameworks.provider:Provider"
     absent: dict[str, str] = field(default_factory=dict)
     no: dict[str, str] = field(default_factory=dict)
 
@@ -67,6 +70,10 @@ class Framework:
     def program(self):
         """The script."""
         return PROGRAMS / f"{self.name}.py"
+
+    def serve(self):
+        """What the program talks to, listening."""
+        return resolve_name(self.provider)()
 
     @property
     def version(self):

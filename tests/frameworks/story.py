@@ -9,10 +9,9 @@ from pathlib import Path
 
 import reenact
 from tests.conftest import Done, Shell
-from tests.frameworks.provider import Provider
 
 EDITED = -40
-"""The temperature that the fork puts in the place of Tokyo's."""
+"""The temperature that every framework's `edit` puts in the place of Tokyo's."""
 
 
 @dataclass
@@ -52,7 +51,7 @@ class Story:
 
 def tell(framework, folder):
     """Record the framework's program, fork it, stop its provider, and replay it."""
-    provider = Provider()
+    provider = framework.serve()
     try:
         shell = Shell(folder)
         shell.environ |= provider.environ
@@ -87,12 +86,11 @@ def weather(framework, recording):
 
 
 def fork(framework, shell, story):
-    """Fork the program where it hears of Tokyo's weather, with another temperature."""
+    """Fork the program where it hears of Tokyo's weather, with another temperature. No fork where it never asked."""
     found = weather(framework, story.recording).get("Tokyo")
     if found is not None:
         story.step = found.number
-        edit = f"{framework.answer}.degrees = {EDITED}"
-        story.forked = shell.run("fork", story.parent, "--at", story.step, "--set", edit)
+        story.forked = shell.run("fork", story.parent, "--at", story.step, "--set", framework.edit)
         story.child = shell.last().id
 
 

@@ -8,7 +8,7 @@
 # hook = "HTTP, chunk by chunk"
 # model = "http:POST */v1/chat/completions"
 # tool = "http:GET */{name}"
-# answer = "body"
+# edit = "body.degrees = -40"
 # thorough = true
 # [absent]
 # state = "keeps no state of its own; `reenact.track` keeps the program's"

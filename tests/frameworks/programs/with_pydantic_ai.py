@@ -8,7 +8,7 @@
 # hook = "`Agent.iter`: its models and its tools"
 # model = "model:gpt-4o-mini"
 # tool = "tool:{name}"
-# answer = "output"
+# edit = "output.degrees = -40"
 # state = ["pydantic_ai.messages", "pydantic_ai.deps"]
 # refused = ["1.100.0"]
 # ///
