@@ -5,6 +5,8 @@
 #   make picture  the pictures of README and guide, drawn from what really runs
 #   make test     the test suite
 #   make soak     the slow suites: thousands of recordings, hundreds of kills
+#   make frameworks      docs/frameworks.md: every framework's program recorded, replayed, forked
+#   make frameworks-older  the same with the frameworks' versions of half a year ago
 #   make check    style, types, layers
 #   make bench    figures side by side with peers, written to benchmarks/RESULTS.md
 #   make clean    removes the environment and everything made here
@@ -15,6 +17,8 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest
 PYTEST_ARGS ?=
 BENCH := .venv-bench
+OLDER := .venv-older
+OLDER_DAY := 2026-05-21
 BENCH_ARGS ?=
 
 # Compiling while installing uses all cores; the first start of each program would use one.
@@ -28,7 +32,8 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help demo exercise picture test soak check format bench constraints clean setup-demo setup-dev setup-bench
+.PHONY: help demo exercise picture test soak frameworks frameworks-older check format bench constraints \
+	constraints-older clean setup-demo setup-dev setup-bench setup-older
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -48,6 +53,13 @@ test: setup-dev
 soak: setup-dev
 	$(PYTEST) -m "slow or thorough" $(PYTEST_ARGS)
 	REENACT_RESULTS=1 $(PYTEST) -q tests/record/test_canaries.py
+	$(MAKE) frameworks-older
+
+frameworks: setup-dev
+	REENACT_RESULTS=1 $(PYTEST) -q -n 2 tests/frameworks/test_frameworks.py
+
+frameworks-older: setup-older
+	REENACT_RESULTS=1 $(OLDER)/bin/pytest -q -n 2 tests/frameworks/test_frameworks.py
 
 check: setup-dev
 	$(BIN)/ruff check .
@@ -68,11 +80,18 @@ constraints: $(BIN)/uv
 		--no-header --group dev --group test-adapters --group demo --group bench \
 		--output-file constraints.txt pyproject.toml -
 
+# The frameworks as they were on that day, and all else too but what Reenact needs newer.
+constraints-older: $(BIN)/uv
+	printf '%s\n' uv hatchling editables | $(BIN)/uv pip compile --quiet --universal --upgrade --no-annotate \
+		--no-header --exclude-newer $(OLDER_DAY) --exclude-newer-package time-machine=2026-11-01 \
+		--group frameworks --output-file constraints-older.txt pyproject.toml -
+
 # A stamp for each set of packages: nothing is asked of the registry again until what is pinned changes.
 
 setup-demo: $(VENV)/.demo
 setup-dev: $(VENV)/.dev
 setup-bench: $(BENCH)/.stamp
+setup-older: $(OLDER)/.stamp
 
 $(BIN)/uv:
 	$(PYTHON) -m venv $(VENV)
@@ -93,6 +112,12 @@ $(BENCH)/.stamp: $(BIN)/uv pyproject.toml constraints.txt
 		--build-constraints constraints.txt --editable . --group bench
 	@touch $@
 
+$(OLDER)/.stamp: $(BIN)/uv pyproject.toml constraints-older.txt
+	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(OLDER)
+	$(BIN)/uv pip install --quiet --python $(OLDER)/bin/python --constraints constraints-older.txt \
+		--build-constraints constraints-older.txt --editable . --group frameworks
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(BENCH) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	rm -rf $(VENV) $(BENCH) $(OLDER) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

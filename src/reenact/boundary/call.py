@@ -24,7 +24,7 @@ class Call:
 
     `answer` is the recorded answer, or None when the call goes live: then the adapter runs the real thing within
     `inner`, and reports `returned`, `raised` or `cancelled`, and for a stream its chunks. `served` counts the recorded
-    chunks that `apiece` has handed out.
+    chunks that were handed out.
     """
 
     scope: Scope
@@ -168,25 +168,28 @@ class Call:
         return self._deliver(answer)
 
     def pieces(self) -> Iterator[Any]:
-        """The recorded chunks, in turn, and the recorded end."""
-        answer, turnstile, came = self._recorded(), self.scope.run.turnstile, self.scope.run.came
-        for place, piece in enumerate(answer.pieces):
-            turnstile.pass_sync(piece.order, None if came is None else partial(came, answer, place))
+        """The recorded chunks, in turn, and the recorded end. Who stopped and reads again goes on behind the last
+        one that was read, as with a connection.
+        """
+        answer, turnstile = self._recorded(), self.scope.run.turnstile
+        while self.served < len(answer.pieces):
+            piece = answer.pieces[self.served]
+            turnstile.pass_sync(piece.order, self._telling(answer, self.served))
+            self.served += 1
             yield self.wire.load(piece.value)
-        end, told = self._end_of(answer)
-        if end is not None:
-            turnstile.pass_sync(end, told)
-        elif told is not None:
-            told()
+        if not self._over:
+            end, told = self._end_of(answer)
+            if end is not None:
+                turnstile.pass_sync(end, told)
+            elif told is not None:
+                told()
         self._finish(answer)
 
     async def apieces(self) -> AsyncIterator[Any]:
         """`pieces`, awaiting each turn."""
-        answer, turnstile, came = self._recorded(), self.scope.run.turnstile, self.scope.run.came
-        for place, piece in enumerate(answer.pieces):
-            await turnstile.pass_async(piece.order, None if came is None else partial(came, answer, place))
-            yield self.wire.load(piece.value)
-        await self._afinish(answer)
+        arrived: list[Any] = []
+        while await self.apiece(arrived.append):
+            yield arrived.pop()
 
     async def apiece(self, deliver: Callable[[Any], None]) -> bool:
         """Hand the next recorded chunk to `deliver`, in its turn. False after the last; raises the recorded error.
@@ -293,14 +296,16 @@ class Call:
         turnstile = self.scope.run.turnstile
         if answer.end == "cancelled":
             await self._hang(answer, self.scope.run.handler.read_on)
-        end, told = self._end_of(answer)
-        if end is not None:
-            await turnstile.pass_async(end, told)
-        elif told is not None:
-            told()
+        if not self._over:
+            end, told = self._end_of(answer)
+            if end is not None:
+                await turnstile.pass_async(end, told)
+            elif told is not None:
+                told()
         self._finish(answer)
 
     def _finish(self, answer: Answer) -> None:
+        self._over = True
         if isinstance(answer.end, BaseException):
             raise answer.end
         if answer.end != "ended":

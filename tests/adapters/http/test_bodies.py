@@ -243,3 +243,22 @@ def test_repeated_headers_of_a_response_stay_apart(bench):
     live, again = bench.both(program)
     assert [line.split("=")[0] for line in live[0]] == [line.split("=")[0] for line in again[0]] == ["a", "b"]
     assert live[1] == again[1]
+
+
+@SYNC_HTTPX
+def test_a_body_that_is_left_and_read_again_goes_on_where_it_was(bench, name):
+    # As OpenAI's SDK does from 3.52 on: it stops at the last event, then reads what may be left of the connection.
+    module = pytest.importorskip(name)
+
+    async def main():
+        async with (
+            module.AsyncClient() as client,
+            client.stream("GET", bench.server.url + "/sse") as response,
+        ):
+            first = aiter(response.stream)
+            begun = [await anext(first)]
+            return begun, [part async for part in response.stream]
+
+    live, again = bench.both(lambda: asyncio.run(main()))
+    assert live == again
+    assert live[0][0] not in live[1]

@@ -1,0 +1,115 @@
+"""The frameworks under test: each is one file in `programs`, a script with a block that says what it is.
+
+The block stands in the script's docstring, between `# /// framework` and `# ///`, and is TOML:
+
+    title    what people call it
+    package  the distribution whose version is told
+    wire     what it speaks: chat, responses, messages, gemini
+    page     its page in docs/
+    hook     where it is recorded, in a few words
+    model    the label of its model calls, as a pattern: "model:gpt-4o-mini", "http:POST */v1/messages"
+    tool     the same of a tool call, with {name} for the tool's name: "tool:{name}"
+    edit     what `fork --set` is given, so that it is -40 degrees in Tokyo: "output.degrees = -40"
+    state    the names that `show --state` must give (where the cell is not absent)
+    refused  versions that its adapter refuses, as a list: then nothing of it but that is tested
+    thorough whether only `make soak` and `make frameworks` run it: what is recorded by its HTTP alone, as others are
+    provider a class of its own in the place of the scripted provider's: "tests.frameworks.realtime:Realtime"
+    [absent] cells that cannot apply, each with the reason
+    [no]     cells that should work and do not, each with the reason: their tests must fail
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from pkgutil import resolve_name
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+CELLS = {
+    "record": "`reenact record -- python program.py`: the program's own output, every model and tool call an effect, "
+    "no key in the files, not a word of warning",
+    "replay": "`reenact replay` with the provider switched off: the same output to the letter, nothing asked",
+    "stream": "each piece of a streamed answer is recorded, and comes alone in the replay",
+    "parallel": "two tools at the same time, the later one answered first: each keeps its own answer",
+    "tool error": "a tool fails, the model is told, and it asks again",
+    "fork": "`reenact fork --at N --set`: one tool's answer is edited, and the live model answers to it",
+    "diff": "`reenact diff`: parent and fork part at that step, with both values",
+    "state": "`reenact show --state`: the framework's own memory at a step and at the end",
+}
+"""The columns of the matrix, and what a green cell says."""
+
+REFUSED = "refused"
+"""The one cell of a version that is refused: it is said in one line, and nothing of it is patched."""
+
+
+@dataclass(frozen=True)
+class Framework:
+    """One row of the matrix: a program, and how what it does is found in its recording."""
+
+    name: str
+    title: str
+    package: str
+    wire: str
+    page: str
+    hook: str
+    model: str
+    tool: str
+    edit: str
+    state: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    thorough: bool = False
+    provider: str = "tests.frameworks.provider:Provider"
+    absent: dict[str, str] = field(default_factory=dict)
+    no: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def program(self):
+        """The script."""
+        return PROGRAMS / f"{self.name}.py"
+
+    def serve(self):
+        """What the program talks to, listening."""
+        return resolve_name(self.provider)()
+
+    @property
+    def version(self):
+        """The version that is installed here, or None."""
+        try:
+            return version(self.package)
+        except PackageNotFoundError:
+            return None
+
+    @property
+    def cells(self):
+        """The cells that a test stands behind, in this environment."""
+        if self.version in self.refused:
+            return [REFUSED]
+        return [cell for cell in CELLS if cell not in self.absent]
+
+    def models(self, recording):
+        """The steps that are model calls."""
+        return [step for step in recording if fnmatchcase(step.call.label, self.model)]
+
+    def tools(self, recording, name):
+        """The steps that are calls of a tool."""
+        return [step for step in recording if fnmatchcase(step.call.label, self.tool.format(name=name))]
+
+
+def read(path):
+    """The framework that a script describes, or None."""
+    _, found, rest = path.read_text(encoding="utf-8").partition("# /// framework\n")
+    if not found:
+        return None
+    lines = rest.partition("# ///")[0].splitlines()
+    data = tomllib.loads("\n".join(line.removeprefix("#").removeprefix(" ") for line in lines))
+    unknown = {*data.get("absent", ()), *data.get("no", ())} - {*CELLS}
+    assert not unknown, f"{path.name}: the matrix has no {', '.join(unknown)}"
+    lists = {name: tuple(data.pop(name, ())) for name in ("state", "refused")}
+    return Framework(name=path.stem, **data, **lists)
+
+
+FRAMEWORKS = sorted(filter(None, map(read, PROGRAMS.glob("*.py"))), key=lambda known: known.title.lower())

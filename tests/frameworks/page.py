@@ -1,0 +1,149 @@
+"""`docs/frameworks.md`, made of what the tests have shown: each row belongs to one version of one framework."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from tests.frameworks.frameworks import CELLS, FRAMEWORKS, REFUSED
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "frameworks.md"
+PINS = {"current": ROOT / "constraints.txt", "May 2026": ROOT / "constraints-older.txt"}
+"""The two sets of versions that are tested, by what the page calls them."""
+
+WRITING = bool(os.environ.get("REENACT_RESULTS"))
+"""Whether this run of the tests writes the page, or compares it."""
+
+ONE_LINE = (
+    "refused in one line when it is imported, before anything of it is patched; recorded by its HTTP, whole"
+)
+
+GREEN, FAILS, ABSENT, UNKNOWN = "✓", "no", "\N{EN DASH}", "?"
+
+
+def pinned():
+    """The pinned versions: {"current": {package: version}, ...}."""
+    found = {}
+    for name, path in PINS.items():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        found[name] = dict(re.findall(r"^([\w.-]+)==([^\s;]+)", "\n".join(lines), re.MULTILINE))
+    return found
+
+
+def when(title, version):
+    """Which of the two sets a version belongs to, in the page's words, or nothing."""
+    package = next((known.package for known in FRAMEWORKS if known.title == title), None)
+    return ", ".join(name for name, pins in pinned().items() if pins.get(package) == version)
+
+
+def read():
+    """The page's rows as they are: {(title, version): {cell: symbol}}."""
+    rows = {}
+    for line in PAGE.read_text(encoding="utf-8").splitlines() if PAGE.exists() else ():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| ") and len(cells) == len(CELLS) + 2 and " (" in cells[1]:
+            title = re.sub(r"\[(.+)\]\(.+\)", r"\1", cells[0])
+            symbols = [re.sub(r"\[\^.+\]", "", cell) for cell in cells[2:]]
+            version = cells[1].partition(" (")[0]
+            rows[title, version] = (
+                {REFUSED: GREEN} if symbols[0] == REFUSED else dict(zip(CELLS, symbols, strict=True))
+            )
+    return rows
+
+
+def write(shown):
+    """The page with what has just been shown in the place of what it said: {(title, version, cell): symbol}."""
+    rows = {key: dict(cells) for key, cells in read().items()}
+    for (title, version, cell), symbol in shown.items():
+        rows.setdefault((title, version), {})[cell] = symbol
+    PAGE.write_text(render(rows), encoding="utf-8")
+
+
+def render(rows):
+    """The whole page."""
+    notes: dict[str, int] = {}
+    table = ["| framework | version | " + " | ".join(CELLS) + " |", "| --- | --- |" + " --- |" * len(CELLS)]
+    about = ["| framework | recorded at | its program |", "| --- | --- | --- |"]
+    for known in FRAMEWORKS:
+        mine = {version: cells for (title, version), cells in rows.items() if title == known.title}
+        for version in sorted(mine, key=_number, reverse=True):
+            if label := when(known.title, version):
+                cells = _cells(known, version, mine[version], notes)
+                table.append(f"| {known.title} | {version} ({label}) | " + " | ".join(cells) + " |")
+        program = f"[`{known.program.name}`](../tests/frameworks/programs/{known.program.name})"
+        about.append(f"| [{known.title}]({known.page}) | {known.hook} | {program} |")
+    said = [f"[^{number}]: {note[0].upper()}{note[1:]}." for note, number in notes.items()]
+    cells = [f"| {cell} | {what} |" for cell, what in CELLS.items()]
+    return TEXT.format(
+        table="\n".join(table),
+        about="\n".join(about),
+        notes="\n".join(said),
+        cells="\n".join(cells),
+        absent=ABSENT,
+    )
+
+
+def _cells(known, version, shown, notes):
+    """One row's symbols, each with the number of its reason where it has one."""
+    if version in known.refused:
+        note = f"[^{notes.setdefault(ONE_LINE, len(notes) + 1)}]"
+        return [REFUSED + note if shown.get(REFUSED) == GREEN else UNKNOWN] + [ABSENT] * (len(CELLS) - 1)
+    found = []
+    for cell in CELLS:
+        reason = known.absent.get(cell) or known.no.get(cell)
+        symbol = ABSENT if cell in known.absent else shown.get(cell, UNKNOWN)
+        note = f"[^{notes.setdefault(reason, len(notes) + 1)}]" if reason else ""
+        found.append(symbol + note)
+    return found
+
+
+def _number(version):
+    return [int(part) for part in re.findall(r"\d+", version)]
+
+
+TEXT = """\
+# Frameworks
+
+<!-- Written by the tests: make frameworks frameworks-older. Its words are in tests/frameworks/page.py. -->
+
+For every framework one program of the kind that its own documentation teaches runs against a scripted provider that
+speaks the true wire format. It has two tools that run side by side, one that fails the first time, and streamed
+answers. It is recorded without a line changed, forked, and, the provider switched off, replayed. A cell is ✓ only if a
+test made it so in that version, and the tests fail where this page says something else.
+
+{table}
+
+{notes}
+
+✓ a test shows it. no: a test shows that it fails. {absent}: cannot apply. Two versions are tested: the one that
+`constraints.txt` pins, and the one of half a year before (`constraints-older.txt`). A version in which an adapter does
+not find all that it hooks is refused when the library is imported, in one line: its agents are recorded by their HTTP,
+whole, and nothing of them by halves.
+
+## What a cell says
+
+| cell | |
+| --- | --- |
+{cells}
+
+## Where each is recorded
+
+{about}
+
+Programs that speak OpenAI's chat format run against a real language model on this machine too (`make soak`): recorded,
+the model stopped, replayed with the same output.
+
+## Another framework
+
+One file, `tests/frameworks/programs/NAME.py`: a script as its user would write it, and in its docstring a block that
+says how its calls are found in a recording (`tests/frameworks/frameworks.py` names the keys). It must not be called as
+the library is. The provider, its URL and its key come from the environment, as the library reads them. The script asks
+`travel.QUESTION` with the tools `weather(city)` and `rate(currency)`, both of a turn at the same time, streams each
+answer and prints every piece with a `|` behind it, prints what the tools gave, then asks `travel.THEN` without
+streaming and prints the answer. Nothing is printed inside a tool: in a replay it does not run.
+
+A format that the provider does not speak is a class in `tests/frameworks/provider.py`. Then `make frameworks
+frameworks-older` runs all programs in both versions and writes this page.
+"""
