@@ -6,7 +6,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -18,7 +18,8 @@ from rich.console import Console
 from reenact import doctor as checks
 from reenact import launch
 from reenact.cli.verdict import panel
-from reenact.errors import ReenactError
+from reenact.errors import ReenactError, UsageError
+from reenact.launch import proxied
 from reenact.model.divergence import verdict_tree
 from reenact.record.snapshot import EVERY
 from reenact.store.local import LocalStore
@@ -61,6 +62,13 @@ def record(
         list[str] | None, typer.Option(help="A word to find it by; may be given several times.")
     ] = None,
     *,
+    proxy: Annotated[
+        bool,
+        typer.Option(
+            "--proxy",
+            help="Any language: its SDKs are pointed at a recording proxy. Without COMMAND it waits.",
+        ),
+    ] = False,
     risky: Annotated[
         str,
         typer.Option(
@@ -75,11 +83,19 @@ def record(
     """Run a program and record it. It need not know of Reenact.
 
     [bold]reenact record -- python agent.py "Cancel my order"[/bold]
+
+    [bold]reenact record --proxy -- node agent.js[/bold]
     """
+    words, tags = given(command), tuple(tag or ())
     with _one_line():
-        done = launch.record(
-            given(command), name=name, tags=tuple(tag or ()), home=home, risky=risky, every=snapshot_every
-        )
+        if not proxy:
+            done = launch.record(words, name=name, tags=tags, home=home, risky=risky, every=snapshot_every)
+        elif risky or snapshot_every != EVERY:
+            raise UsageError("--risky and --snapshot-every are for Python programs: --proxy sees no state")
+        elif words:
+            done = proxied.record(words, name=name, tags=tags, home=home)
+        else:
+            done = proxied.beside(_waiting, name=name, tags=tags, home=home)
     recording = done.recording
     if recording is None:
         _say(f"nothing was recorded: {done.failed}")
@@ -99,8 +115,17 @@ def record(
         _say(f"recorded {recording.id} up to its end ({counted}; unsealed: {how})")
     else:
         _say(f"recorded {recording.id} ({counted}, {recording.status})")
-    _say(f"replay it with: reenact replay {ref}")
+    if proxy and not steps:
+        _say("its requests did not come by the proxy: docs/proxy.md names the variables that SDKs read")
+    _say(f"replay it with: reenact replay {ref}{'' if words else ' -- COMMAND'}")
     _die_like(done.status)
+
+
+def _waiting(environ: Mapping[str, str]) -> None:
+    """The proxy listens: what to set, for a shell to read."""
+    for variable, value in environ.items():
+        print(f"export {variable}={shlex.quote(value)}", flush=True)
+    _say("recording what comes by these addresses; ctrl-c ends it")
 
 
 def replay(

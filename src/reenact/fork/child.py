@@ -27,7 +27,7 @@ from reenact.store import shared
 from reenact.store.local import EVENTS, LocalStore
 from reenact.store.writer import Writer
 
-_KEPT = ("argv", "cwd", "hash_seed", "tty")
+_KEPT = ("argv", "cwd", "hash_seed", "proxy", "tty")
 
 
 class Child:
