@@ -176,9 +176,9 @@ def replaying(
     Raises ProgramError or UsageError where it cannot be run.
     """
     if by_proxy(recording):
-        reading = f"`reenact debug --read {recording.id}` reads it"
         raise ProgramError(
-            f"recording {recording.id} was made by the proxy: no debugger reaches its program; {reading}"
+            f"{recording.id} was recorded by the proxy: `reenact replay`, `fork` and `verify` run its program, "
+            "and `debug --read` reads it"
         )
     argv, cwd = (list(command), None) if command else remembered(recording, verb=verb)
     executable = executable_of(argv)

@@ -21,7 +21,7 @@ from reenact.fork.point import Point
 from reenact.launch.heard import listening, out
 from reenact.launch.memory import remembered
 from reenact.launch.options import Options, Recorded, Replayed
-from reenact.launch.process import executable_of, run
+from reenact.launch.process import executable_of, run, shown
 from reenact.model import recording as model
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, merged
 from reenact.model.event import Tree
@@ -150,7 +150,7 @@ def _recording(
         "keys": proxy.wanted(os.environ),
     }
     program: dict[str, Tree] = {"argv": list(command), "packages": {}, "proxy": said}
-    session = proxy.Recording(name, tags=tags, home=home, program=program)
+    session = proxy.Recording(name or shown(command), tags=tags, home=home, program=program)
 
     def begin() -> proxy.Recording:
         session.start()

@@ -52,28 +52,34 @@ class Session(Protocol):
     def given_up(self, call: Call) -> None:
         """The program has left before the end of a recorded answer."""
 
-    async def close(self) -> None:
-        """The server is down."""
 
+class Upstream:
+    """Who asks the providers. Made when it is needed, which in a replay is never: certificates take their time."""
 
-def application(routes: Sequence[Route], session: Session) -> ASGIApp:
-    """The ASGI application."""
-    client: list[httpx.AsyncClient] = []
+    def __init__(self) -> None:
+        self._client: httpx.AsyncClient | None = None
 
-    def upstream() -> httpx.AsyncClient:
-        # Made when it is needed, which in a replay is never: certificates take their time.
-        if not client:
+    async def send(self, request: httpx.Request) -> httpx.Response:
+        """Ask; the answer's body is still to be read."""
+        if self._client is None:
             limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
-            client.append(httpx.AsyncClient(timeout=_TIMEOUT, limits=limits, follow_redirects=False))
-        return client[0]
+            self._client = httpx.AsyncClient(timeout=_TIMEOUT, limits=limits, follow_redirects=False)
+        return await self._client.send(request, stream=True)
 
-    return Starlette(
-        routes=[Mount("/", app=_Proxy({route.key: route for route in routes}, session, upstream))]
-    )
+    async def close(self) -> None:
+        """Nobody is asked any more."""
+        if self._client is not None:
+            await self._client.aclose()
+
+
+def application(routes: Sequence[Route], session: Session, upstream: Upstream) -> ASGIApp:
+    """The ASGI application."""
+    known = {route.key: route for route in routes}
+    return Starlette(routes=[Mount("/", app=_Proxy(known, session, upstream))])
 
 
 class _Proxy:
-    def __init__(self, routes: Mapping[str, Route], session: Session, upstream: Any) -> None:
+    def __init__(self, routes: Mapping[str, Route], session: Session, upstream: Upstream) -> None:
         self._routes = routes
         self._session = session
         self._upstream = upstream
@@ -119,7 +125,7 @@ async def _left(receive: Receive) -> None:
 class _Exchange:
     """One request, and what comes of it."""
 
-    def __init__(self, session: Session, upstream: Any, send: Send) -> None:
+    def __init__(self, session: Session, upstream: Upstream, send: Send) -> None:
         self._session = session
         self._upstream = upstream
         self._send = send
@@ -130,11 +136,12 @@ class _Exchange:
     ) -> None:
         """Answer it."""
         host = httpx.URL(url).netloc
-        named = [*(h for h in raw if h[0] != b"host" and h[0].decode("latin-1") not in _HOP), (b"host", host)]
+        kept = (header for header in raw if header[0].decode("latin-1") not in _HOP)
+        named = [(name, host if name == b"host" else value) for name, value in kept]
         try:
             call = await self._session.begin(exchange.effect(method, url, exchange.pairs(named), body))
             if call is not None and call.answer is not None:
-                await self._served(call)
+                await self._served(call, method)
             else:
                 await self._live(call, method, url, named, body)
         except Halt as halt:
@@ -151,7 +158,7 @@ class _Exchange:
 
     # -- who answers -----------------------------------------------------------------------------------------
 
-    async def _served(self, call: Call) -> None:
+    async def _served(self, call: Call, method: str) -> None:
         answer = call.answer
         assert answer is not None
         if answer.end == "closed":
@@ -159,6 +166,10 @@ class _Exchange:
             call.answer = replace(answer, end="cancelled")
         try:
             head = await call.aserve()
+            if answer.end == "ended" and method != "HEAD":
+                # Without its secrets the body has another length.
+                size = sum(len(piece.value) for piece in answer.pieces if isinstance(piece.value, bytes))
+                head = {**head, "headers": [_sized(pair, size) for pair in head["headers"]]}
             await self._respond(head, exchange.aserved(call))
         except asyncio.CancelledError:
             self._session.given_up(call)
@@ -173,7 +184,7 @@ class _Exchange:
         body: exchange.Body,
     ) -> None:
         if call is None:
-            response = await self._upstream().send(_request(method, url, headers, body), stream=True)
+            response = await self._upstream.send(_request(method, url, headers, body))
             async with aclosing(response):
                 await self._respond(head_of(response), response.aiter_raw())
             return
@@ -182,7 +193,7 @@ class _Exchange:
             body = exchange.Body(other)
             headers = [header for header in headers if header[0] != b"content-length"]
         async with exchange.alive(call):
-            response = await self._upstream().send(_request(method, url, headers, body), stream=True)
+            response = await self._upstream.send(_request(method, url, headers, body))
         async with aclosing(response):
             head = await call.areturned(head_of(response), stream=True)
             try:
@@ -224,6 +235,10 @@ def _request(method: str, url: str, headers: list[tuple[bytes, bytes]], body: ex
 
         content = parts()
     return httpx.Request(method, url, headers=headers, content=content)
+
+
+def _sized(header: Sequence[str], size: int) -> Sequence[str]:
+    return (header[0], str(size)) if header[0].lower() == "content-length" else header
 
 
 def _said(status: int, kind: str, text: str) -> JSONResponse:

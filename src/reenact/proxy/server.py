@@ -12,7 +12,7 @@ from typing import Self
 
 import uvicorn
 
-from reenact.proxy.app import Session, application
+from reenact.proxy.app import Session, Upstream, application
 from reenact.proxy.providers import Route
 
 _GRACE = 2
@@ -84,8 +84,9 @@ class Serving:
 
     async def _serve(self) -> None:
         self.session = self._begin()
+        upstream = Upstream()
         config = uvicorn.Config(
-            application(self._routes, self.session),
+            application(self._routes, self.session, upstream),
             http="h11",
             ws="none",
             lifespan="off",
@@ -103,4 +104,4 @@ class Serving:
             self._up.set_result(server)
             await server.serve(sockets=[self._listening])
         finally:
-            await self.session.close()
+            await upstream.close()

@@ -31,6 +31,10 @@ said of it is then said of the right one.
 """
 
 
+SEEN = "look only at what comes by the proxy, and at what is written to standard output"
+"""What a replay through the proxy cannot promise: the rest of the program runs for real."""
+
+
 class Recording(api.RecordingInProgress):
     """Writes down what crosses the proxy."""
 
@@ -44,6 +48,7 @@ class Recording(api.RecordingInProgress):
     ) -> None:
         super().__init__(name, tags=tags, home=home, rules=DEFAULT_RULES, entry="program")
         self.program = dict(program)
+        self._asked = False
 
     def start(self) -> None:
         """Open the recording. Without one (the disk is full) the program runs all the same."""
@@ -65,16 +70,17 @@ class Recording(api.RecordingInProgress):
         """Each request has its place by its arrival."""
         if self._run is None:
             return None
+        self._asked = True
         with entered(self._run.root):
             return begin(effect, Coding())
 
     def given_up(self, call: Call) -> None: ...
 
-    async def close(self) -> None: ...
-
     def seal(self, ending: Mapping[str, Tree]) -> None:
         """The program has ended."""
         if self._recorder is not None:
+            if not self._asked:
+                self._recorder.note("unrecorded", "no request came by the proxy: what it asked went past it")
             self._recorder.seal(dict(ending))
 
 
@@ -101,6 +107,7 @@ class _Answering:
         self._asked = Asked(log, replayer.cursor, replayer.rules)
         # The order among requests is looked after here, where it is known which of them were under way at once.
         replayer.rules.order = True
+        replayer.rules.applied[SEEN] = None
 
     async def begin(self, effect: Effect) -> Call | None:
         """Cross the boundary at the place that is meant. Raises Halt where there is none."""
@@ -132,8 +139,6 @@ class _Answering:
         if isinstance(answer, Answer):
             orders = [answer.order, answer.end_order, *(piece.order for piece in answer.pieces)]
             self.run.turnstile.abandon(order for order in orders if order is not None)  # type: ignore[attr-defined]
-
-    async def close(self) -> None: ...
 
 
 class Replaying(_Answering):
