@@ -19,7 +19,6 @@ from reenact import doctor as checks
 from reenact import launch
 from reenact.cli.verdict import panel
 from reenact.errors import ReenactError, UsageError
-from reenact.launch import proxied
 from reenact.model.divergence import verdict_tree
 from reenact.record.snapshot import EVERY
 from reenact.store.local import LocalStore
@@ -92,10 +91,31 @@ def record(
             done = launch.record(words, name=name, tags=tags, home=home, risky=risky, every=snapshot_every)
         elif risky or snapshot_every != EVERY:
             raise UsageError("--risky and --snapshot-every are for Python programs: --proxy sees no state")
-        elif words:
-            done = proxied.record(words, name=name, tags=tags, home=home)
         else:
-            done = proxied.beside(_waiting, name=name, tags=tags, home=home)
+            done = _by_proxy(words, name=name, tags=tags, home=home)
+    _told(done, home, replay="" if words else " -- COMMAND")
+    if proxy and done.recording is not None and not done.recording.steps:
+        _say("no request came by the proxy: docs/proxy.md names the variables that SDKs read")
+    _die_like(done.status)
+
+
+def _by_proxy(words: list[str], *, name: str, tags: tuple[str, ...], home: str | None) -> launch.Recorded:
+    from reenact.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
+
+    if words:
+        return proxied.record(words, name=name, tags=tags, home=home)
+    return proxied.beside(_waiting, name=name, tags=tags, home=home)
+
+
+def _waiting(environ: Mapping[str, str]) -> None:
+    """The proxy listens: what to set, for a shell to read."""
+    for variable, value in environ.items():
+        print(f"export {variable}={shlex.quote(value)}", flush=True)
+    _say("recording what comes by these addresses; ctrl-c ends it")
+
+
+def _told(done: launch.Recorded, home: str | None, *, replay: str) -> None:
+    """Say what was recorded, and how to replay it."""
     recording = done.recording
     if recording is None:
         _say(f"nothing was recorded: {done.failed}")
@@ -115,17 +135,7 @@ def record(
         _say(f"recorded {recording.id} up to its end ({counted}; unsealed: {how})")
     else:
         _say(f"recorded {recording.id} ({counted}, {recording.status})")
-    if proxy and not steps:
-        _say("its requests did not come by the proxy: docs/proxy.md names the variables that SDKs read")
-    _say(f"replay it with: reenact replay {ref}{'' if words else ' -- COMMAND'}")
-    _die_like(done.status)
-
-
-def _waiting(environ: Mapping[str, str]) -> None:
-    """The proxy listens: what to set, for a shell to read."""
-    for variable, value in environ.items():
-        print(f"export {variable}={shlex.quote(value)}", flush=True)
-    _say("recording what comes by these addresses; ctrl-c ends it")
+    _say(f"replay it with: reenact replay {ref}{replay}")
 
 
 def replay(

@@ -22,7 +22,6 @@ from reenact.errors import ProgramError, RecordingError
 from reenact.launch.memory import by_proxy, remembered
 from reenact.launch.options import STDOUT, Options, Recorded, Replayed
 from reenact.launch.process import aside, ended_by, executable_of, run, shown
-from reenact.launch.proxied import replay as replay_proxied
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, merged, verdict_of
 from reenact.model.recording import Recording
 from reenact.plan import Plan
@@ -143,7 +142,9 @@ def replay(
     words = options.tree()
     recording = LocalStore(home).load(ref)
     if by_proxy(recording):
-        return replay_proxied(recording, options, command=command, cwd=cwd, quiet=quiet)
+        from reenact.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
+
+        return proxied.replay(recording, options, command=command, cwd=cwd, quiet=quiet)
     with folder() as place:
         start = replaying(recording, words, place, command=command, home=home)
         where = start.cwd if cwd is None else os.fspath(cwd)

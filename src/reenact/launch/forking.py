@@ -15,7 +15,6 @@ from reenact.fork.point import point
 from reenact.launch import _correct, folder, reports_in
 from reenact.launch.memory import by_proxy, remembered
 from reenact.launch.process import aside, ended_by, executable_of, run, shown
-from reenact.launch.proxied import fork as fork_proxied
 from reenact.plan import Plan
 from reenact.store.local import EVENTS, LocalStore, new_id
 
@@ -73,7 +72,9 @@ def fork(
     edit = parse(options.set) or None
     where = point(parent, options.at, edit, model=options.model, live=options.live, ignore=options.ignore)
     if by_proxy(parent):
-        branch = fork_proxied(parent, where, store, command=command, quiet=quiet)
+        from reenact.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
+
+        branch = proxied.fork(parent, where, store, command=command, quiet=quiet)
         child = load(branch.path) if branch.path else None
         return Forked(parent, branch.status, child, branch.how, branch.reason)
     argv, cwd = (list(command), None) if command else remembered(parent, verb=f"fork --at {options.at}")

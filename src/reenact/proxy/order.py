@@ -173,12 +173,13 @@ class Asked:
                     return call
         return None
 
-    def nearest(self, question: Question) -> CallRecord | None:
-        """The unclaimed call that is most like the question, for the departure to be named against."""
+    def nearest(self, question: Question, position: int) -> CallRecord | None:
+        """The unclaimed call for a departure to be named against: of those that are due, the one most like it."""
         calls = list(self._open(question))
-        if not calls:
-            return None
-        return max(calls, key=lambda call: match.likeness(self._log.args(call), question.args))
+        due = [call for call in calls if call.place <= position] or calls[:1]
+        body = {"body": question.args.get("body")}
+        alike = [match.likeness({"body": self._log.args(call).get("body")}, body) for call in due]
+        return due[alike.index(max(alike))] if due else None
 
     def next_ordinal(self, label: str) -> int:
         """The ordinal of a question that the recording does not have."""

@@ -128,7 +128,7 @@ class _Answering:
             await self._await_turn(call)
             return call.ordinal
         await asyncio.sleep(_SETTLING)
-        nearest = self._asked.nearest(question)
+        nearest = self._asked.nearest(question, self.replayer.turnstile.position)
         return nearest.ordinal if nearest is not None else self._asked.next_ordinal(effect.label)
 
     async def _await_turn(self, call: model.CallRecord) -> None: ...
