@@ -16,7 +16,9 @@ from starlette.routing import Route as Path
 
 import reenact
 from reenact import proxy
+from reenact.fork.point import point
 from reenact.proxy import Route, Serving
+from reenact.store.local import LocalStore, new_id
 from tests.adapters.pydantic_agents.fake_provider import Provider
 
 
@@ -99,6 +101,15 @@ class Desk:
         self.halted = threading.Event()
         given, session = self._run(program, lambda: proxy.Replaying(self.recording, known, self.halted.set))
         return given, session.verdict(whole=True)
+
+    def fork(self, program, at):
+        """What the program gave, and the child."""
+        store, where = LocalStore(self.home), point(self.recording, at)
+        given, session = self._run(
+            program, lambda: proxy.Forking(self.recording, where, store, new_id(), halted=lambda: None)
+        )
+        session.seal({"status": "ok"})
+        return given, reenact.load(session.path)
 
     def _run(self, program, begin):
         with Serving(proxy.free(), self.routes, begin) as serving:

@@ -224,6 +224,24 @@ def test_who_has_no_patience_has_none_again(desk):
     assert verdict.faithful
 
 
+async def in_a_hurry(client):
+    with pytest.raises(httpx.ReadTimeout):
+        await client.post("/answer", json={"wait": 20}, timeout=0.3)
+    return await left_early(client), await ask(client, "one"), await ask(client, "two")
+
+
+def test_a_fork_leaves_what_was_left_and_is_live_from_its_step_on(desk):
+    given = desk.record(in_a_hurry)
+    forked, child = desk.fork(in_a_hurry, at=4)
+    assert forked[:2] == given[:2]
+    assert forked[2] != given[2]
+    assert [step.call.address for step in child] == [step.call.address for step in desk.recording]
+    desk.recording = child
+    again, verdict = desk.replay(in_a_hurry)
+    assert again == forked
+    assert verdict.faithful
+
+
 def test_a_stream_that_breaks_off_breaks_off_again(desk):
     async def program(client):
         found = b""

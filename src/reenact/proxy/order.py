@@ -9,11 +9,11 @@ answered when all that was recorded to go out before it has gone. What was under
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from time import monotonic
 from typing import Any
 
-from reenact.boundary import ReplayingTurnstile
+from reenact.boundary import ForkingTurnstile, ReplayingTurnstile
 from reenact.model.recording import CallRecord, Log
 from reenact.replay import counterparts, match
 from reenact.replay.cursor import Cursor
@@ -58,7 +58,7 @@ class Turns(ReplayingTurnstile):
         return await self._until(lambda: self._open or self._next >= call.place, call.place)
 
     def arrived(self) -> None:
-        """A request has come."""
+        """A request has come, or its program has left."""
         self._progress = monotonic()
         self._moved()
 
@@ -77,18 +77,18 @@ class Turns(ReplayingTurnstile):
             write()
         self._mark(order)
 
-    async def _hang(self, stuck: Callable[[], BaseException]) -> None:
-        await asyncio.sleep(PATIENCE + (self._times[-1] if self._times else 0.0))
-        raise stuck()
-
     def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
-        return self._hang(stuck)
+        return _leaving(self._times, stuck)
 
     def rest(self) -> None:
         """Whoever else may ask is not in this process."""
 
     def over(self, place: int) -> bool:
         return False
+
+    def abandon(self, orders: Iterable[int]) -> None:
+        super().abandon(orders)
+        self.arrived()
 
     # -- within ----------------------------------------------------------------------------------------------
 
@@ -143,6 +143,27 @@ def _owners(log: Log) -> list[int | None]:
             if place is not None:
                 found[place] = call.number
     return found
+
+
+class Forks(ForkingTurnstile):
+    """The turnstile of a fork whose program runs in another process.
+
+    Args:
+        log: The recorded process.
+    """
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(len(log.times))
+        self._times = log.times
+
+    def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
+        return _leaving(self._times, stuck)
+
+
+async def _leaving(times: list[float], stuck: Callable[[], BaseException]) -> None:
+    """Wait until the program leaves, as it did: on its own clock."""
+    await asyncio.sleep(PATIENCE + (times[-1] if times else 0.0))
+    raise stuck()
 
 
 class Asked:

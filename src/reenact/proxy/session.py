@@ -18,7 +18,7 @@ from reenact.fork.point import Point
 from reenact.model import recording as model
 from reenact.model.divergence import Departure, Divergence, Verdict
 from reenact.model.event import Effect, Tree
-from reenact.proxy.order import Asked, Turns
+from reenact.proxy.order import Asked, Forks, Turns
 from reenact.record.recorder import Recorder
 from reenact.redact import DEFAULT_RULES, Redactor
 from reenact.replay.question import Question
@@ -211,7 +211,8 @@ class Forking(_Answering):
         self, parent: model.Recording, point: Point, store: LocalStore, id: str, *, halted: Callable[[], None]
     ) -> None:
         self._step = point.step.number
-        self.child = Child(parent, point, store, id, secrets=DEFAULT_RULES)
+        turnstile = Forks(parent.logs[0])
+        self.child = Child(parent, point, store, id, secrets=DEFAULT_RULES, turnstile=turnstile)
         self.forker = self.child.forker
         self.forker.on_stop = self.forker.replayer.on_halt = halted
         super().__init__(self.child.run, parent.logs[0], self.forker.replayer)
