@@ -9,6 +9,7 @@ answered when all that was recorded to go out before it has gone. What was under
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from time import monotonic
 from typing import Any
@@ -185,13 +186,12 @@ class Asked:
     def claim(self, question: Question) -> CallRecord | None:
         """The first call that nobody has claimed and that asks the same, or None."""
         body = question.args.get("body")
-        open_ = list(self._open(question))
         # Mostly equal is equal to the letter: only where nothing is, every part is looked at.
-        for calls in ([c for c in open_ if self._log.args(c).get("body") == body], open_):
-            for call in calls:
-                if self._cursor.equal(call, question.label, question.args):
-                    self._take(call)
-                    return call
+        alike = (call for call in self._open(question) if self._log.args(call).get("body") == body)
+        for call in itertools.chain(alike, self._open(question)):
+            if self._cursor.equal(call, question.label, question.args):
+                self._take(call)
+                return call
         return None
 
     def nearest(self, question: Question, position: int) -> CallRecord | None:
