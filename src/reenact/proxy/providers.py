@@ -66,7 +66,8 @@ def routes(given: Mapping[str, str]) -> tuple[Route, ...]:
     """The routes for a program with that environment: what the user has set stays where it leads."""
     found = []
     for variable, default in VARIABLES.items():
-        upstream = _address(given.get(variable, "")) or default
+        own = given.get(variable, "").strip().rstrip("/")
+        upstream = (_host(own) if variable == "OLLAMA_HOST" else own) or default
         if upstream and not _spares(variable, given):
             found.append(Route(variable, upstream))
     return tuple(found)
@@ -80,9 +81,8 @@ def _spares(variable: str, given: Mapping[str, str]) -> bool:
     return variable == "OPENAI_BASE_URL" and bool(azure) and not given.get(variable)
 
 
-def _address(text: str) -> str:
-    """An address as a variable has it, without its last slash. OLLAMA_HOST is often host and port alone."""
-    text = text.strip().rstrip("/")
+def _host(text: str) -> str:
+    """The address that OLLAMA_HOST means: often it is host and port alone."""
     if not text or "://" in text:
         return text
     host, colon, port = text.rpartition(":")
