@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -18,6 +19,7 @@ from reenact import launch
 from reenact.cli import present
 from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, given
 from reenact.cli.verdict import panel
+from reenact.errors import UsageError
 from reenact.model.divergence import verdict_tree
 from reenact.record.snapshot import EVERY
 from reenact.store.local import LocalStore
@@ -49,6 +51,13 @@ def record(
         list[str] | None, typer.Option(help="A word to find it by; may be given several times.")
     ] = None,
     *,
+    proxy: Annotated[
+        bool,
+        typer.Option(
+            "--proxy",
+            help="Any language: its SDKs are pointed at a recording proxy. Without COMMAND it waits.",
+        ),
+    ] = False,
     risky: Annotated[
         str,
         typer.Option(
@@ -63,10 +72,39 @@ def record(
     """Run a program and record it. It need not know of Reenact.
 
     [bold]reenact record -- python agent.py "Cancel my order"[/bold]
+
+    [bold]reenact record --proxy -- node agent.js[/bold]
     """
-    done = launch.record(
-        given(command), name=name, tags=tuple(tag or ()), home=home, risky=risky, every=snapshot_every
-    )
+    words, tags = given(command), tuple(tag or ())
+    if not proxy:
+        done = launch.record(words, name=name, tags=tags, home=home, risky=risky, every=snapshot_every)
+    elif risky or snapshot_every != EVERY:
+        raise UsageError("--risky and --snapshot-every are for Python programs: --proxy sees no state")
+    else:
+        done = _by_proxy(words, name=name, tags=tags, home=home)
+    _told(done, home, replay="" if words else " -- COMMAND")
+    if proxy and done.recording is not None and not done.recording.steps:
+        present.say("reenact: no request came by the proxy: docs/proxy.md names the variables that SDKs read")
+    die_like(done.status)
+
+
+def _by_proxy(words: list[str], *, name: str, tags: tuple[str, ...], home: Path | None) -> launch.Recorded:
+    from reenact.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
+
+    if words:
+        return proxied.record(words, name=name, tags=tags, home=home)
+    return proxied.beside(_waiting, name=name, tags=tags, home=home)
+
+
+def _waiting(environ: Mapping[str, str]) -> None:
+    """The proxy listens: what to set, for a shell to read."""
+    for variable, value in environ.items():
+        print(f"export {variable}={shlex.quote(value)}", flush=True)
+    present.say("reenact: recording what comes by these addresses; ctrl-c ends it")
+
+
+def _told(done: launch.Recorded, home: Path | None, *, replay: str) -> None:
+    """Say what was recorded, and how to replay it."""
     recording = done.recording
     if recording is None:
         present.say(f"reenact: nothing was recorded: {done.failed}")
@@ -86,8 +124,7 @@ def record(
         present.say(f"reenact: recorded {recording.id} up to its end ({counted}; unsealed: {how})")
     else:
         present.say(f"reenact: recorded {recording.id} ({counted}, {recording.status})")
-    present.say(f"reenact: replay it with: reenact replay {ref}")
-    die_like(done.status)
+    present.say(f"reenact: replay it with: reenact replay {ref}{replay}")
 
 
 def replay(

@@ -27,7 +27,7 @@ from reenact.store import shared
 from reenact.store.local import EVENTS, LocalStore
 from reenact.store.writer import Writer
 
-_KEPT = ("argv", "cwd", "hash_seed", "tty")
+_KEPT = ("argv", "cwd", "hash_seed", "proxy", "tty")
 
 
 class Child:
@@ -40,6 +40,7 @@ class Child:
         id: Its id.
         secrets: What counts as a secret beside what the parent's header says.
         plan: The plan of this process, where it was started to fork.
+        turnstile: A turnstile of another kind.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Child:
         *,
         secrets: SecretRules,
         plan: Plan | None = None,
+        turnstile: ForkingTurnstile | None = None,
     ) -> None:
         self.parent = parent
         self.folder = store.folder(id)
@@ -74,7 +76,7 @@ class Child:
         self.recorder = Recorder(self._writer, redactor, first=max(log.calls, default=0) + 1)
         self.recorder.open(self._header(salt, redactor.told()))
         options = {"live": point.live, "ignore": point.ignore, "policy": "raise"}
-        replayer = replayer_of(parent, log, options, ForkingTurnstile(len(log.times)))
+        replayer = replayer_of(parent, log, options, turnstile or ForkingTurnstile(len(log.times)))
         self.forker = Forker(
             replayer,
             self.recorder,

@@ -9,101 +9,46 @@ from __future__ import annotations
 import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from reenact.adapters.stdlib.processes import option_takes_value
-from reenact.errors import ProgramError, RecordingError, UsageError
+from reenact.errors import ProgramError, RecordingError
+from reenact.launch.memory import by_proxy, remembered
+from reenact.launch.options import STDOUT, Options, Recorded, Replayed
+from reenact.launch.process import Start, aside, ended_by, executable_of, run, shown
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, merged, verdict_of
 from reenact.model.recording import Recording
 from reenact.plan import Plan
 from reenact.record.snapshot import risky_filter
-from reenact.replay.match import Rules
 from reenact.store.local import EVENTS, LocalStore, load, new_id
+
+__all__ = [
+    "LIBRARIES",
+    "STDOUT",
+    "Options",
+    "Recorded",
+    "Replayed",
+    "Start",
+    "ended_by",
+    "folder",
+    "judged",
+    "record",
+    "remembered",
+    "replay",
+    "replaying",
+    "reports_in",
+]
 
 LIBRARIES = (
     "aiohttp", "anthropic", "anyio", "google-genai", "httpx", "httpx2", "langchain-core", "langgraph", "mcp", "openai",
     "openai-agents", "pydantic", "pydantic-ai", "pydantic-ai-slim", "requests", "urllib3",
 )  # fmt: skip
 """Packages whose version may matter to a replay, where the recording does not say which the program imported."""
-
-STDOUT = "stdout"
-"""The rule that lets a program write something else than recorded."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """What became of a program that was to be recorded.
-
-    Attributes:
-        status: Its exit status as the shell sees it; of a program ended by a signal, minus the signal's number.
-        recording: What it left behind, or None.
-        failed: Why nothing was recorded, in one sentence.
-    """
-
-    status: int
-    recording: Recording | None = None
-    failed: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """What became of a program that was replayed.
-
-    Attributes:
-        recording: What was replayed.
-        verdict: What the replay amounted to, or None where it died without one.
-        status: The program's exit status.
-        failed: Why there is no verdict, in one sentence.
-        warnings: What differs from when it was recorded, one sentence each.
-    """
-
-    recording: Recording
-    verdict: Verdict | None
-    status: int
-    failed: str = ""
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to replay; the words are those of `reenact.replay()`."""
-
-    live: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    on_divergence: str = "raise"
-    inserted: str = "refuse"
-    pace: str = "fast"
-
-    def tree(self) -> dict[str, Any]:
-        """For the plan of a process. Raises UsageError for what cannot be meant."""
-        for name, value, known in (
-            ("on-divergence", self.on_divergence, ("raise", "realign", "live")),
-            ("inserted", self.inserted, ("refuse", "live")),
-            ("pace", self.pace, ("fast", "real")),
-        ):
-            if value not in known:
-                raise UsageError(f"--{name} {value}: it is one of {', '.join(known)}")
-        rules = tuple(rule for rule in self.ignore if rule != STDOUT)
-        Rules(rules)
-        return {
-            "live": list(self.live),
-            "ignore": list(rules),
-            "policy": self.on_divergence,
-            "inserted": self.inserted,
-            "pace": self.pace,
-            "silent": STDOUT in self.ignore,
-        }
-
 
 # -- record --------------------------------------------------------------------------------------------------
 
@@ -124,7 +69,7 @@ def record(
     Raises UsageError where there is nothing to run, FilterError where `risky` does not parse.
     """
     risky_filter(risky)
-    executable = _executable(command)
+    executable = executable_of(command)
     store = LocalStore(home)
     known_as = new_id()
     with folder() as place:
@@ -140,14 +85,14 @@ def record(
             every=every,
         )
         seed = str(random.SystemRandom().randrange(1, 2**32))
-        status, pid = _run(
-            command, executable, {**os.environ, **plan.environ(os.environ, seed=seed)}, quiet=quiet
+        status, pid = run(
+            command, executable, {**os.environ, **plan.environ(os.environ, seed=seed)}, stdout=aside(quiet)
         )
         reports = reports_in(place)
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})
     if "path" not in said:
-        text = f"no Python that could be recorded was started by `{_shown(command)}`"
+        text = f"no Python that could be recorded was started by `{shown(command)}`"
         return Recorded(status, failed=failed or text)
     path = Path(str(said["path"]))
     _correct(path / EVENTS, status, mine=said.get("pid") == pid)
@@ -195,41 +140,16 @@ def replay(
     """
     words = options.tree()
     recording = LocalStore(home).load(ref)
+    if by_proxy(recording):
+        from reenact.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
+
+        return proxied.replay(recording, options, command=command, cwd=cwd, quiet=quiet)
     with folder() as place:
         start = replaying(recording, words, place, command=command, home=home)
         where = start.cwd if cwd is None else os.fspath(cwd)
-        status, pid = _run(start.argv, start.executable, start.environ, cwd=where, quiet=quiet)
+        status, pid = run(start.argv, start.executable, start.environ, cwd=where, stdout=aside(quiet))
         reports = reports_in(place)
     return judged(recording, start.argv, status, pid, reports)
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """How a program is started."""
-
-    argv: list[str]
-    executable: str
-    environ: dict[str, str]
-    cwd: str | None
-
-    def open(self, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
-        """Start it without a terminal, in a session of its own; what it writes goes to these descriptors.
-
-        Raises UsageError where it cannot be run.
-        """
-        try:
-            return subprocess.Popen(  # noqa: S603 - to run what the user asks for is the point
-                self.argv,
-                executable=self.executable,
-                env=self.environ,
-                cwd=self.cwd,
-                stdin=subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise UsageError(f"{self.argv[0]} cannot be run: {error.strerror}") from None
 
 
 def replaying(
@@ -245,8 +165,13 @@ def replaying(
 
     Raises ProgramError or UsageError where it cannot be run.
     """
+    if by_proxy(recording):
+        raise ProgramError(
+            f"{recording.id} was recorded by the proxy: `reenact replay`, `fork` and `verify` run its program, "
+            "and `debug --read` reads it"
+        )
     argv, cwd = (list(command), None) if command else remembered(recording, verb=verb)
-    executable = _executable(argv)
+    executable = executable_of(argv)
     path = str(Path(recording.path).absolute())
     environ = dict(os.environ)
     program = recording.header.get("program") or {}
@@ -267,7 +192,7 @@ def judged(
         how = f"ended by {ended_by(status)}" if status < 0 else f"exit status {status}"
         text = f"the program died without a verdict ({how})"
         if not reports:
-            text = f"no Python that could replay was started by `{_shown(argv)}` ({how})"
+            text = f"no Python that could replay was started by `{shown(argv)}` ({how})"
         return Replayed(recording, None, status, failed or text)
     others = [each for name, each in sorted(reports.items()) if name != "main" and "verdict" in each]
     verdict = merged([verdict_of(each["verdict"]) for each in (said, *others)])
@@ -292,39 +217,6 @@ def _completeness(recording: Recording, reports: dict[str, Any], status: int, *,
     return Verdict(recording.id, divergences=tuple(found))
 
 
-def remembered(recording: Recording, *, verb: str = "replay") -> tuple[list[str], str]:
-    """The command and the folder that a recording remembers. Raises ProgramError where they are of no use."""
-    program = recording.header.get("program") or {}
-    argv = [str(word) for word in program.get("argv") or ()]
-    word, _, more = verb.partition(" ")
-    options = f" {more}" if more else ""
-    other = f"say what to run: reenact {word} {recording.id}{options} -- python agent.py"
-    if not argv:
-        raise ProgramError(f"recording {recording.id} remembers no program (it was imported?); {other}")
-    cwd = str(program.get("cwd") or "")
-    if not Path(cwd).is_dir():
-        raise ProgramError(f"the folder that the program ran in is gone: {cwd}; {other}")
-    if shutil.which(argv[0]) is None:
-        raise ProgramError(f"the Python that ran the program is gone: {argv[0]}; {other}")
-    file = _script(argv)
-    if file is not None and not Path(cwd, file).exists():
-        raise ProgramError(f"the program is gone: {Path(cwd, file)}; {other}")
-    return argv, cwd
-
-
-def _script(argv: Sequence[str]) -> str | None:
-    """The file that a Python's command line names; None for a module, code, or standard input."""
-    rest = iter(argv[1:])
-    for word in rest:
-        if word in ("-m", "-c", "-"):
-            return None
-        if option_takes_value(word):
-            next(rest, None)
-        elif not word.startswith("-"):
-            return word
-    return None
-
-
 def _differing(recording: Recording, said: dict[str, Any]) -> Iterator[str]:
     program = recording.header.get("program") or {}
     old, new = str(program.get("python") or ""), str(said.get("python") or "")
@@ -346,16 +238,7 @@ def _differing(recording: Recording, said: dict[str, Any]) -> Iterator[str]:
         yield f"recorded with other versions: {', '.join(changed)}"
 
 
-# -- running -------------------------------------------------------------------------------------------------
-
-
-def _executable(command: Sequence[str]) -> str:
-    if not command:
-        raise UsageError("no command given; write it behind two dashes: reenact record -- python agent.py")
-    found = shutil.which(command[0])
-    if found is None:
-        raise UsageError(f"no such program: {command[0]}")
-    return found
+# -- what processes leave word of ----------------------------------------------------------------------------
 
 
 @contextmanager
@@ -378,73 +261,3 @@ def reports_in(place: Path) -> dict[str, Any]:
             continue
         found[str(tree.get("process") or path.stem)] = tree
     return {name: tree for name, tree in found.items() if "/" not in name}
-
-
-def _run(
-    command: Sequence[str],
-    executable: str,
-    environ: dict[str, str],
-    *,
-    cwd: str | None = None,
-    quiet: bool = False,
-) -> tuple[int, int]:
-    """Run it to its end. Ctrl-C reaches it from the terminal as it reaches us; other signals are passed on."""
-    child: subprocess.Popen[bytes] | None = None
-
-    def pass_on(number: int, frame: object) -> None:
-        if child is not None and child.returncode is None:
-            child.send_signal(number)
-
-    before = {}
-    for number in (
-        signal.SIGINT,
-        signal.SIGQUIT,
-        signal.SIGTERM,
-        signal.SIGHUP,
-        signal.SIGUSR1,
-        signal.SIGUSR2,
-    ):
-        if signal.getsignal(number) is signal.SIG_IGN:
-            continue
-        # A function, not SIG_IGN, which the child would inherit. The terminal itself tells the child of its keys.
-        typed = number in (signal.SIGINT, signal.SIGQUIT)
-        before[number] = signal.signal(number, _heard if typed and sys.stdin is not None else pass_on)
-    try:
-        child = subprocess.Popen(  # noqa: S603 - to run what the user asks for is the point
-            list(command),
-            executable=executable,
-            env=environ,
-            cwd=cwd,
-            stdout=sys.stderr.fileno() if quiet else None,
-        )
-        return _wait(child), child.pid
-    except OSError as error:
-        raise UsageError(f"{command[0]} cannot be run: {error.strerror}") from None
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _heard(number: int, frame: object) -> None:
-    """A key of the terminal: the program hears of it by itself, and decides."""
-
-
-def _wait(child: subprocess.Popen[bytes]) -> int:
-    while True:
-        try:
-            return child.wait()
-        except KeyboardInterrupt:
-            continue
-
-
-def ended_by(status: int) -> str:
-    """The name of the signal that ended a program, of its negative status."""
-    try:
-        return signal.Signals(-status).name
-    except ValueError:
-        return f"signal {-status}"
-
-
-def _shown(command: Sequence[str]) -> str:
-    text = " ".join(command)
-    return text if len(text) <= 80 else text[:79] + "…"

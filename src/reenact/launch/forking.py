@@ -12,7 +12,9 @@ from reenact.api import Recording, load
 from reenact.errors import RecordingError, UsageError
 from reenact.fork.edit import parse
 from reenact.fork.point import point
-from reenact.launch import _correct, _executable, _run, _shown, ended_by, folder, remembered, reports_in
+from reenact.launch import _correct, folder, reports_in
+from reenact.launch.memory import by_proxy, remembered
+from reenact.launch.process import aside, ended_by, executable_of, run, shown
 from reenact.plan import Plan
 from reenact.store.local import EVENTS, LocalStore, new_id
 
@@ -67,9 +69,16 @@ def fork(
     """
     store = LocalStore(home)
     parent = load(ref, home=home)
-    point(parent, options.at, parse(options.set) or None, live=options.live, ignore=options.ignore)
+    edit = parse(options.set) or None
+    where = point(parent, options.at, edit, model=options.model, live=options.live, ignore=options.ignore)
+    if by_proxy(parent):
+        from reenact.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
+
+        branch = proxied.fork(parent, where, store, command=command, quiet=quiet)
+        child = load(branch.path) if branch.path else None
+        return Forked(parent, branch.status, child, branch.how, branch.reason)
     argv, cwd = (list(command), None) if command else remembered(parent, verb=f"fork --at {options.at}")
-    executable = _executable(argv)
+    executable = executable_of(argv)
     program = parent.header.get("program") or {}
     environ = dict(os.environ)
     if program.get("hash_seed") is not None:
@@ -78,7 +87,7 @@ def fork(
     with folder() as place:
         plan = Plan("fork", known_as, path, str(store.root), str(place), options=options.tree())
         environ |= plan.environ(environ, seed=program.get("hash_seed"))
-        status, pid = _run(argv, executable, environ, cwd=cwd, quiet=quiet)
+        status, pid = run(argv, executable, environ, cwd=cwd, stdout=aside(quiet))
         reports = reports_in(place)
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})
@@ -95,7 +104,7 @@ def _unfinished(
     if not failed and (path / EVENTS).is_file():
         return Forked(parent, status, load(path), "ran", f"unsealed: {how}")
     if not failed and not known:
-        failed = f"no Python that could be forked was started by `{_shown(argv)}`"
+        failed = f"no Python that could be forked was started by `{shown(argv)}`"
     return Forked(parent, status, None, "failed", failed or f"the program left no word ({how})")
 
 

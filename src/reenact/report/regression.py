@@ -160,7 +160,8 @@ def _of_command(
             "say what to call: --entry pkg.module:function('an argument')"
         )
     folder = os.path.relpath(str(program.get("cwd") or "."), test_file.absolute().parent)
-    words = ", ".join(["sys.executable", *map(_quoted, argv[1:])])
+    python = "proxy" not in program
+    words = ", ".join(["sys.executable" if python else _quoted(argv[0]), *map(_quoted, argv[1:])])
     text = [
         f"def {title}():",
         *_story(recording),
@@ -176,7 +177,11 @@ def _of_command(
         text.append("    assert not done.verdict.divergences, str(done.verdict)")
     else:
         text.append("    assert done.verdict.faithful, str(done.verdict)")
-    imports = ("import sys", "from pathlib import Path", "from reenact.testing import rerun")
+    imports = (
+        *(("import sys",) if python else ()),
+        "from pathlib import Path",
+        "from reenact.testing import rerun",
+    )
     return Kept(title, fixture, imports, "\n".join(text) + "\n")
 
 

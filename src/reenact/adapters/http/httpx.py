@@ -70,7 +70,7 @@ class _Library:
         self._redirected(call, request, body)
         with exchange.live(call):
             response = original(transport, request)
-        call.returned(_head(response), stream=True)
+        call.returned(head_of(response), stream=True)
         response.stream = self.teed(call, response.stream)
         return response
 
@@ -94,7 +94,7 @@ class _Library:
             response = await original(transport, request)
         stream = response.stream = self.teed(call, response.stream)
         try:
-            await call.areturned(_head(response), stream=True)
+            await call.areturned(head_of(response), stream=True)
         except BaseException:
             await stream.aclose()
             raise
@@ -181,7 +181,8 @@ class _Served:
         return exchange.aserved(self._call)
 
 
-def _head(response: Any) -> dict[str, Any]:
+def head_of(response: Any) -> dict[str, Any]:
+    """The recorded form of a response without its body."""
     reason = response.extensions.get("reason_phrase")
     return exchange.head(
         response.status_code,

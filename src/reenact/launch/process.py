@@ -1,0 +1,134 @@
+"""Running a program in the foreground: its terminal and its signals stay its own."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from reenact.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """How a program is started."""
+
+    argv: list[str]
+    executable: str
+    environ: dict[str, str]
+    cwd: str | None
+
+    def open(self, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
+        """Start it without a terminal, in a session of its own; what it writes goes to these descriptors.
+
+        Raises UsageError where it cannot be run.
+        """
+        try:
+            return subprocess.Popen(  # noqa: S603 - to run what the user asks for is the point
+                self.argv,
+                executable=self.executable,
+                env=self.environ,
+                cwd=self.cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise UsageError(f"{self.argv[0]} cannot be run: {error.strerror}") from None
+
+
+def executable_of(command: Sequence[str]) -> str:
+    """Where the program of a command lies. Raises UsageError where there is none."""
+    if not command:
+        raise UsageError("no command given; write it behind two dashes: reenact record -- python agent.py")
+    found = shutil.which(command[0])
+    if found is None:
+        raise UsageError(f"no such program: {command[0]}")
+    return found
+
+
+def run(
+    command: Sequence[str],
+    executable: str,
+    environ: dict[str, str],
+    *,
+    cwd: str | None = None,
+    stdout: int | None = None,
+    started: Callable[[subprocess.Popen[bytes]], None] | None = None,
+) -> tuple[int, int]:
+    """Run it to its end: its exit status, and its process id. `stdout` is the file that it writes to, if not ours;
+    `started` is told when it runs.
+
+    Ctrl-C reaches it from the terminal as it reaches us; other signals are passed on.
+    """
+    child: subprocess.Popen[bytes] | None = None
+
+    def pass_on(number: int, frame: object) -> None:
+        if child is not None and child.returncode is None:
+            child.send_signal(number)
+
+    before = {}
+    for number in (
+        signal.SIGINT,
+        signal.SIGQUIT,
+        signal.SIGTERM,
+        signal.SIGHUP,
+        signal.SIGUSR1,
+        signal.SIGUSR2,
+    ):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            continue
+        # A function, not SIG_IGN, which the child would inherit. The terminal itself tells the child of its keys.
+        typed = number in (signal.SIGINT, signal.SIGQUIT)
+        before[number] = signal.signal(number, _heard if typed and sys.stdin is not None else pass_on)
+    try:
+        child = subprocess.Popen(  # noqa: S603 - to run what the user asks for is the point
+            list(command),
+            executable=executable,
+            env=environ,
+            cwd=cwd,
+            stdout=stdout,
+        )
+        if started is not None:
+            started(child)
+        return _wait(child), child.pid
+    except OSError as error:
+        raise UsageError(f"{command[0]} cannot be run: {error.strerror}") from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _heard(number: int, frame: object) -> None:
+    """A key of the terminal: the program hears of it by itself, and decides."""
+
+
+def _wait(child: subprocess.Popen[bytes]) -> int:
+    while True:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            continue
+
+
+def aside(quiet: bool) -> int | None:
+    """Where a program writes that is to be `quiet`: to standard error."""
+    return sys.stderr.fileno() if quiet else None
+
+
+def ended_by(status: int) -> str:
+    """The name of the signal that ended a program, of its negative status."""
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"
+
+
+def shown(command: Sequence[str]) -> str:
+    """A command in a message."""
+    text = " ".join(command)
+    return text if len(text) <= 80 else text[:79] + "…"

@@ -1,0 +1,114 @@
+"""Which environment variables the providers' SDKs read for the address of their service, and where each one leads.
+
+Read off the SDKs' own source, in Python and JavaScript. A variable that has no one address of its own (a resource of
+the user's, a regional one) is pointed at the proxy only where the user has set it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+_OPENAI = "https://api.openai.com/v1"
+_ANTHROPIC = "https://api.anthropic.com"
+_OLLAMA = "http://127.0.0.1:11434"
+
+VARIABLES: dict[str, str] = {
+    "OPENAI_BASE_URL": _OPENAI,
+    "OPENAI_API_BASE": _OPENAI,
+    "ANTHROPIC_BASE_URL": _ANTHROPIC,
+    "ANTHROPIC_API_BASE": _ANTHROPIC,
+    "GOOGLE_GEMINI_BASE_URL": "https://generativelanguage.googleapis.com",
+    "GROQ_BASE_URL": "https://api.groq.com",
+    "MISTRAL_API_BASE": "https://api.mistral.ai/v1",
+    "OLLAMA_HOST": _OLLAMA,
+    "OLLAMA_API_BASE": _OLLAMA,
+    "OLLAMA_BASE_URL": "",
+    "AZURE_OPENAI_ENDPOINT": "",
+    "AZURE_API_BASE": "",
+    "GOOGLE_VERTEX_BASE_URL": "",
+    "GEMINI_API_BASE": "",
+    "CO_API_URL": "",
+    "CO_BASE_URL": "",
+    "DEEPSEEK_API_BASE": "",
+    "MISTRAL_BASE_URL": "",
+    "OPENROUTER_API_BASE": "",
+    "TOGETHER_BASE_URL": "",
+    "VLLM_BASE_URL": "",
+    "XAI_API_BASE": "",
+}
+"""Each variable, and the address that an SDK takes where it is not set; nothing where that depends on the user."""
+
+_LOOPBACK = ("127.0.0.1", "localhost")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One variable: what comes to the proxy below `/variable` goes on to `upstream`."""
+
+    variable: str
+    upstream: str
+
+    @property
+    def key(self) -> str:
+        """The first part of the path, at the proxy."""
+        return self.variable.lower()
+
+    def url(self, rest: str, query: str) -> str:
+        """Where a request goes, of the path behind the key and the query."""
+        if self.upstream == _ANTHROPIC and not rest.startswith("/v1/"):
+            # Anthropic's own SDKs add the version to the address, and others expect it to be there.
+            rest = f"/v1{rest}"
+        return f"{self.upstream}{rest}{'?' + query if query else ''}"
+
+
+def routes(given: Mapping[str, str]) -> tuple[Route, ...]:
+    """The routes for a program with that environment: what the user has set stays where it leads."""
+    found = []
+    for variable, default in VARIABLES.items():
+        own = given.get(variable, "").strip().rstrip("/")
+        upstream = (_host(own) if variable == "OLLAMA_HOST" else own) or default
+        if upstream and not _spares(variable, given):
+            found.append(Route(variable, upstream))
+    return tuple(found)
+
+
+def _spares(variable: str, given: Mapping[str, str]) -> bool:
+    """Whether setting a variable would turn the program to another service: `AzureOpenAI` of the JavaScript SDK
+    prefers OPENAI_BASE_URL to the endpoint that the user has set.
+    """
+    azure = given.get("AZURE_OPENAI_ENDPOINT") and not given.get("OPENAI_API_KEY")
+    return variable == "OPENAI_BASE_URL" and bool(azure) and not given.get(variable)
+
+
+def _host(text: str) -> str:
+    """The address that OLLAMA_HOST means: often it is host and port alone."""
+    if not text or "://" in text:
+        return text
+    host, colon, port = text.rpartition(":")
+    name = host if colon else port
+    # What a server listens on is no address to ask.
+    name = "127.0.0.1" if name in ("", "0.0.0.0") else name  # noqa: S104 - nothing is bound here
+    return f"http://{name}:{port if colon else '11434'}"
+
+
+def environ(found: Iterable[Route], port: int, given: Mapping[str, str]) -> dict[str, str]:
+    """What to add to the program's environment: each variable leads to the proxy, and no other proxy is in between."""
+    added = {route.variable: f"http://127.0.0.1:{port}/{route.key}" for route in found}
+    if any(name.lower() in ("http_proxy", "all_proxy") and value for name, value in given.items()):
+        known = given.get("no_proxy") or given.get("NO_PROXY") or ""
+        spared = ",".join([*([known] if known else []), *_LOOPBACK])
+        added |= {"NO_PROXY": spared, "no_proxy": spared}
+    return added
+
+
+def wanted(given: Mapping[str, str]) -> list[str]:
+    """The names of the keys that are set: without them an SDK does not even begin."""
+    return sorted(
+        name for name, value in given.items() if value and name.endswith(("_API_KEY", "_AUTH_TOKEN"))
+    )
+
+
+def placeholders(names: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
+    """Something for each key that was set when the program was recorded and is not now. A replay asks nobody."""
+    return {name: "replayed" for name in names if not given.get(name)}
