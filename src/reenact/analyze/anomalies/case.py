@@ -112,11 +112,11 @@ class Case:
 
     @cached_property
     def said(self) -> tuple[Said, ...]:
-        """All model calls, in order."""
+        """All model calls that are chats, in order."""
         found = []
         for step in self.facts:
             turn = step.turn
-            if turn is not None:
+            if turn is not None and turn.call.embedded is None:
                 text = turn.call.answer.text if turn.call.answer is not None else ""
                 found.append(Said(step.step.number, step.call.scope, turn, text))
         return tuple(found)
