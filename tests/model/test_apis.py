@@ -385,7 +385,12 @@ def test_embeddings_have_a_price_and_are_no_turn_of_a_chat():
     ],
 )  # fmt: skip
 def test_a_refusal_is_a_failed_model_call(url, body, problem):
-    request = {"model": "m", "messages": [{"role": "user", "content": [{"text": "hi"}]}], "contents": [], "input": "hi"}
+    request = {
+        "model": "m",
+        "messages": [{"role": "user", "content": [{"text": "hi"}]}],
+        "contents": [],
+        "input": "hi",
+    }
     call = read(url, request, body, status=502)
     assert (call.answer, call.problem) == (None, problem)
 
