@@ -21,7 +21,7 @@ def install(module: ModuleType) -> None:
     library: Any = module
     missing = [name for name in ("ClientConnection", "connect") if not hasattr(module, name)]
     if not missing:
-        methods = (*_METHODS, "wait_closed") if in_asyncio else _METHODS
+        methods = (*_METHODS, *(("wait_closed",) if in_asyncio else ("recv_events", "keepalive")))
         owner = library.ClientConnection.__mro__[1]
         missing = [f"Connection.{name}" for name in methods if name not in vars(owner)]
         if in_asyncio:

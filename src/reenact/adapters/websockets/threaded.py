@@ -31,6 +31,8 @@ def install(library: Any) -> None:
         "close": _close,
         "ping": _ping,
         "pong": _pong,
+        "recv_events": _plumbing,
+        "keepalive": _plumbing,
     }.items():
         hooks.patch(connection, name, wrapper, library="websockets")
     connect = wraps(original)(_connect(original, library.ClientConnection))
@@ -104,6 +106,16 @@ def _opened(kind: Any, uri: str, kept: Any) -> Any:
         link.opened(connection, kept)
     connection.recv_messages.close()
     return connection
+
+
+def _plumbing(original: Any) -> Any:
+    """What the library's own threads run: nobody waits for them, nor asks what they do."""
+
+    def run(connection: Any) -> None:
+        with entered(None):
+            original(connection)
+
+    return run
 
 
 # -- messages --------------------------------------------------------------------------------------------------
