@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import struct
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from reenact import cli
 from reenact.model import reading
 from reenact.model.conversation import Conversation
 from tests.model.test_reading import http_log, log_of
@@ -407,3 +410,43 @@ def test_a_call_that_nobody_answered_still_says_what_was_asked():
     log = log_of({**called, "name": "POST api.openai.com/v1/chat/completions"})
     call = reading.read(log, log.calls[1])
     assert (call.answer, [message.text for message in call.messages]) == (None, ["hi"])
+
+
+# -- a reader of one's own -------------------------------------------------------------------------------------
+
+
+def test_the_reader_in_the_documentation_reads(monkeypatch):
+    page = Path(__file__).parents[2].joinpath("docs", "sdks.md").read_text()
+    example = next(
+        block for block in page.split("```python\n") if block.startswith("# gateway_reader.py")
+    ).split("```")[0]
+    monkeypatch.setattr(reading, "_readers", list(reading._readers))
+    module = {}
+    exec(example, module)
+    asked = {"model": "house-1", "question": "Where is order 7?"}
+    url, reply = "https://models.corp.test/ask", {"reply": "In Basel.", "spent": {"in": 12, "out": 4}}
+    assert read(url, asked, reply) is None
+    module["register"]()
+    call = read(url, asked, reply)
+    assert (call.model, call.answer.text, call.usage) == ("house-1", "In Basel.", reading.Usage(12, 4))
+    assert read("https://models.corp.test/other", asked, reply) is None
+    assert read(url, "no object", reply) is None
+
+
+def test_readers_of_installed_packages_are_added_and_a_broken_one_is_named(monkeypatch, capsys):
+    called = []
+
+    class Point(NamedTuple):
+        name: str
+        value: str
+
+        def load(self):
+            if self.name == "broken":
+                raise ImportError("no module named gone")
+            return lambda: called.append(self.name)
+
+    monkeypatch.setattr(cli, "_waiting", [Point("broken", "gone:register"), Point("whole", "there:register")])
+    assert cli.main(["list", "--json"]) == 0
+    assert cli.main(["list", "--json"]) == 0
+    assert called == ["whole"]
+    assert "the reader broken (gone:register) is left out: no module named gone" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from importlib.metadata import entry_points
 from typing import Annotated
 
 import typer
@@ -30,6 +31,8 @@ from reenact.errors import ReenactError
 
 UNABLE = 2
 
+_waiting = list(entry_points(group="reenact.readers"))
+
 app = typer.Typer(
     name="reenact",
     no_args_is_help=True,
@@ -49,6 +52,16 @@ regression.register(app)
 reproducing.register(app)
 reporting.register(app)
 verifying.register(app)
+
+
+def _readers() -> None:
+    """Let installed packages add readers of model calls; one that cannot is named, and left out."""
+    while _waiting:
+        point = _waiting.pop()
+        try:
+            point.load()()
+        except Exception as error:
+            present.say(f"reenact: the reader {point.name} ({point.value}) is left out: {error}")
 
 
 def _version(asked: bool) -> None:
@@ -75,6 +88,7 @@ def reenact(
     [bold]reenact fork last --at 7[/bold]            again up to step 7, and live from there
     [bold]reenact diff A B[/bold]                    where two runs part
     """
+    _readers()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
