@@ -284,6 +284,49 @@ def test_a_connection_from_before_the_recording_is_recorded_from_then_on(bench):
     assert spoken(bench) == ["send", "receive"]
 
 
+def test_a_fork_cannot_go_on_with_a_recorded_connection_and_a_program_that_connects_anew_goes_on(bench):
+    why = []
+
+    async def main():
+        found = []
+        while len(found) < 3:
+            async with connect(f"{bench.server.url}/echo") as talk:
+                try:
+                    while len(found) < 3:
+                        await talk.send(f"message {len(found)}")
+                        found.append(await talk.recv())
+                except exceptions.ConnectionClosed as error:
+                    why.append(str(error))
+        return found
+
+    live = bench.record(lambda: asyncio.run(main()))
+    assert spoken(bench)[:4] == ["connect", "send", "receive", "send"]
+    opened = bench.server.opened
+    with reenact.fork(bench.recording, at=4, home=bench.home) as fork:
+        again = asyncio.run(main())
+    assert again[0] == live[0]
+    assert [text.partition(": ")[2] for text in again] == [f"message {number}" for number in range(3)]
+    assert again[1] != live[1]
+    assert bench.server.opened == opened + 1
+    assert "cannot go on live: fork before it is opened" in why[0]
+    bench.server.stop()
+    with reenact.replay(fork.recording) as replay:
+        assert asyncio.run(main()) == again
+    assert replay.verdict.faithful
+
+
+def test_a_received_message_can_be_another_in_a_fork(bench):
+    async def main():
+        async with connect(f"{bench.server.url}/echo") as talk:
+            await talk.send("one")
+            return await talk.recv()
+
+    bench.record(lambda: asyncio.run(main()))
+    bench.server.stop()
+    with reenact.fork(bench.recording, at=3, edit={"output": "another"}, home=bench.home):
+        assert asyncio.run(main()) == "another"
+
+
 def test_an_unknown_version_is_refused_and_nothing_of_it_is_patched(monkeypatch):
     import types
 

@@ -131,7 +131,7 @@ def _recv(original: Any) -> Any:
             message = joined.taken.popleft()
         else:
             async with exchange.alive(call):
-                message = await original(connection, decode)
+                message = await link.really(original, connection, decode)
         try:
             return await call.areturned(message)
         except CancelledError:
@@ -149,7 +149,7 @@ def _recv_streaming(original: Any) -> Any:
             return found
         with entered(joined.scope()):
             effect = joined.effect("receive", {**link.receiving(decode), "streaming": True})
-            return astream(effect, lambda: original(connection, decode))
+            return astream(effect, lambda: link.really(original, connection, decode))
 
     return recv_streaming
 
@@ -168,7 +168,7 @@ def _send(original: Any) -> Any:
             joined,
             "send",
             link.sending(message, text),
-            lambda: original(connection, message, text),
+            lambda: link.really(original, connection, message, text),
         )
         return None
 

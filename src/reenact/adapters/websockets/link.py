@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from websockets.datastructures import Headers
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed, ConnectionClosedError, InvalidStatus
 from websockets.frames import Close
 from websockets.http11 import Response
 from websockets.protocol import CLIENT, CLOSED, OPEN
@@ -17,7 +17,10 @@ from reenact.adapters.http import exchange
 from reenact.boundary import Scope, current
 from reenact.model.event import Effect
 
+T = TypeVar("T")
+
 _HEADERS = "reenact_headers"
+_RECORDED = "_reenact_recorded"
 _WELCOME = (
     b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Accept: %b\r\n\r\n"
@@ -70,6 +73,30 @@ def of(connection: Any) -> Link | None:
         url = f"{'wss' if uri.secure else 'ws'}://{uri.host}:{uri.port}{uri.path}"
         link = connection._reenact = Link(scope.run.root, url)
     return link
+
+
+class NotConnected(ConnectionClosedError):
+    """A message for a connection that was opened from a recording, where the program has gone on live: a fork, or a
+    replay with `live=[...]`. Of the kind that websockets raises, so that a program that connects anew does so.
+    """
+
+    def __init__(self, place: str) -> None:
+        super().__init__(None, None)
+        self.place = place
+
+    def __str__(self) -> str:
+        return (
+            f"the connection to {self.place} was opened from the recording and cannot go on live: fork before it is "
+            f"opened (websocket:connect), or let all of it through (live=['websocket'])"
+        )
+
+
+def really(original: Callable[..., T], connection: Any, *args: Any) -> T:
+    """Call the library's own function. Raises NotConnected where nobody is at the other end."""
+    if hasattr(connection, _RECORDED):
+        joined = getattr(connection, "_reenact", None)
+        raise NotConnected(joined.place if isinstance(joined, Link) else "?")
+    return original(connection, *args)
 
 
 # -- questions -------------------------------------------------------------------------------------------------
@@ -142,7 +169,7 @@ def opened(connection: Any, kept: dict[str, Any]) -> None:
     protocol.subprotocol = kept["subprotocol"]
     headers = Headers([(key, value) for key, value in kept["headers"]])
     connection.response = Response(kept["status"], kept["reason"], headers)
-    connection._reenact_recorded = True
+    setattr(connection, _RECORDED, True)
 
 
 def closing(connection: Any) -> dict[str, Any]:
@@ -153,7 +180,7 @@ def closing(connection: Any) -> dict[str, Any]:
 def closed(connection: Any, kept: dict[str, Any] | ConnectionClosed) -> None:
     """Bring a recorded connection to its end: its code and reason can be asked from now on."""
     protocol = connection.protocol
-    if not hasattr(connection, "_reenact_recorded") or protocol.state is CLOSED:
+    if not hasattr(connection, _RECORDED) or protocol.state is CLOSED:
         return
     if isinstance(kept, ConnectionClosed):
         protocol.close_rcvd, protocol.close_sent = kept.rcvd, kept.sent

@@ -127,7 +127,9 @@ def _recv(original: Any) -> Any:
         if joined is None:
             return original(connection, timeout, decode)
         args = link.receiving(decode)
-        return _asked(connection, joined, "receive", args, lambda: original(connection, timeout, decode))
+        return _asked(
+            connection, joined, "receive", args, lambda: link.really(original, connection, timeout, decode)
+        )
 
     return recv
 
@@ -140,7 +142,7 @@ def _recv_streaming(original: Any) -> Any:
             return found
         with entered(joined.scope()):
             effect = joined.effect("receive", {**link.receiving(decode), "streaming": True})
-            return stream(effect, lambda: original(connection, decode))
+            return stream(effect, lambda: link.really(original, connection, decode))
 
     return recv_streaming
 
@@ -153,7 +155,7 @@ def _send(original: Any) -> Any:
             return
         message = link.whole(message)
         args = link.sending(message, text)
-        _asked(connection, joined, "send", args, lambda: original(connection, message, text))
+        _asked(connection, joined, "send", args, lambda: link.really(original, connection, message, text))
 
     return send
 
