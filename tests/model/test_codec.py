@@ -136,6 +136,17 @@ def test_a_value_that_contains_itself_ends() -> None:
     assert encoder.unkept
 
 
+def test_objects_that_name_each_other_twice_end_soon() -> None:
+    # Each level doubles what there is to write: without a guard it is no question of depth, but of the next ice age.
+    error = ValueError("no")
+    error.args = (error, error)
+    error.again = [error, error]  # type: ignore[attr-defined]
+    encoder = codec.Encoder()
+    tree = encoder.encode(error)
+    assert tree["$error"]["type"] == "builtins:ValueError"
+    assert encoder.unkept
+
+
 def test_reading_imports_nothing_and_calls_no_constructor(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = codec.Encoder().encode(Frozen(1))
     monkeypatch.setattr(Frozen, "__init__", lambda *_: pytest.fail("called"))

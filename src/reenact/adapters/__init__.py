@@ -21,6 +21,8 @@ LIBRARIES = {
     "http.client": "reenact.adapters.http.http_client",
     "urllib3.connectionpool": "reenact.adapters.http.urllib3",
     "aiohttp": "reenact.adapters.http.aiohttp",
+    "websockets.asyncio.client": "reenact.adapters.websockets",
+    "websockets.sync.client": "reenact.adapters.websockets",
     "pydantic_ai": "reenact.adapters.pydantic_ai",
 }
 """Which adapter patches which library; each has `install(module)`."""

@@ -235,7 +235,7 @@ class Call:
         """Wait for the recorded cancellation."""
         try:
             await self.scope.run.turnstile.hang(lambda: stuck(answer))
-        except CancelledError:
+        except (CancelledError, GeneratorExit):
             whole = isinstance(answer.outcome, Cancelled)
             told = self._telling(answer, None if whole else len(answer.pieces))
             if told is not None:

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from importlib.metadata import entry_points
 from typing import Annotated
 
 import typer
@@ -33,6 +34,18 @@ PLACES = {
 }
 """Which module adds which commands, in the order of `--help`. Only the module of the command that is asked for is
 imported: all of them take half a second."""
+
+_waiting = list(entry_points(group="reenact.readers"))
+
+
+def _readers() -> None:
+    """Let installed packages add readers of model calls; one that cannot is named, and left out."""
+    while _waiting:
+        point = _waiting.pop()
+        try:
+            point.load()()
+        except Exception as error:
+            present.say(f"reenact: the reader {point.name} ({point.value}) is left out: {error}")
 
 
 def _version(asked: bool) -> None:
@@ -75,6 +88,7 @@ def reenact(
     [bold]reenact fork last --at 7[/bold]            again up to step 7, and live from there
     [bold]reenact diff A B[/bold]                    where two runs part
     """
+    _readers()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -90,6 +90,7 @@ def step(facts: StepFacts, *, brief: bool = False) -> dict[str, Any]:
             "tokens": asdict(turn.call.usage) if turn.call.usage is not None else None,
             "cost": reading.cost(turn.call),
             "problem": turn.call.problem or None,
+            "embedded": asdict(turn.call.embedded) if turn.call.embedded is not None else None,
         }
     if call.pieces:
         found["chunks"] = len(call.pieces)

@@ -106,7 +106,10 @@ def tell(page: Page, facts: RecordingFacts, chosen: Container[int], name: str) -
 def _question(page: Page, step: StepFacts, indent: int, shown: dict[str, list[str]]) -> None:
     turn = step.turn
     if turn is None:
-        if step.args and step.call.kind != "http":
+        if step.call.kind == "websocket":
+            if "message" in step.args:
+                page.block("sent", pretty(step.parsed(step.args["message"])), indent)
+        elif step.args and step.call.kind != "http":
             page.block("asked", arguments(step.args), indent)
         return
     if turn.dropped:
@@ -125,6 +128,9 @@ def _answer(page: Page, step: StepFacts, indent: int) -> None:
             tell_message(page, turn.call.answer, indent)
         if turn.call.problem:
             page.block("error", turn.call.problem, indent, "red")
+    elif call.kind == "websocket":
+        if call.name.startswith("receive ") and step.output is not None:
+            page.block("came", pretty(step.parsed(step.output)), indent)
     elif call.kind != "http" and call.outcome is not None and "value" in call.outcome:
         page.block("gave", pretty(step.output), indent)
     if step.error:

@@ -71,7 +71,7 @@ def answer(log: Log, call: CallRecord) -> bytes | None:
     if outcome["event"] == "raised":
         return unmarked(error_line(outcome["error"]).encode("utf-8", "surrogatepass"))
     found = reading.read(log, call)
-    if found is not None and (found.answer is not None or found.problem):
+    if found is not None and found.embedded is None and (found.answer is not None or found.problem):
         said = [_said(found.answer)] if found.answer is not None else []
         return unmarked(codec.packed([*said, found.problem]))
     value: Tree = log.filled(outcome.get("value"))

@@ -26,7 +26,9 @@ VOLATILE_HEADERS = (
 A blocklist: a header missing here is a loud false divergence, whereas one missing in an allowlist would be a silent
 wrong answer."""
 
-BUILT_IN = tuple(f"http:* args.headers.{name}" for name in VOLATILE_HEADERS)
+BUILT_IN = tuple(
+    f"{kind}:* args.headers.{name}" for kind in ("http", "websocket") for name in VOLATILE_HEADERS
+)
 """The rules of `RULES` number 1."""
 
 _BOUNDARY = re.compile(r"boundary=\"?([^\";,]+)")

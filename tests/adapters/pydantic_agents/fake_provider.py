@@ -16,10 +16,10 @@ from secrets import token_hex
 class Provider:
     """Runs in a thread from its making until `stop`."""
 
-    def __init__(self):
+    def __init__(self, handler=None):
         provider = self
 
-        class Handler(_Handler):
+        class Handler(handler or _Handler):
             owner = provider
 
         self.hits = 0

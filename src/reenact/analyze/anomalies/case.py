@@ -15,7 +15,7 @@ from reenact.model.plain import compact, plain
 from reenact.model.reading import Message, ModelCall
 from reenact.model.recording import Recording
 
-_NO_TOOLS = {"model", "http", "user", "process", "state"}
+_NO_TOOLS = {"model", "http", "websocket", "user", "process", "state"}
 _FAILED = re.compile(
     r"""^\s*(?:[\w.]*(?:error|exception|failure)\b|failed\b|fatal\b|traceback)
     | \A\s*\{\s*"(?:error|errors)"\s*:(?!\s*(?:null|""|\[\s*\]|\{\s*\}|false|0))
@@ -112,11 +112,11 @@ class Case:
 
     @cached_property
     def said(self) -> tuple[Said, ...]:
-        """All model calls, in order."""
+        """All model calls that are chats, in order."""
         found = []
         for step in self.facts:
             turn = step.turn
-            if turn is not None:
+            if turn is not None and turn.call.embedded is None:
                 text = turn.call.answer.text if turn.call.answer is not None else ""
                 found.append(Said(step.step.number, step.call.scope, turn, text))
         return tuple(found)

@@ -167,7 +167,11 @@ class ReplayingTurnstile(_Base):
         forever: asyncio.Future[None] = loop.create_future()
         self._hanging.append((forever, stuck))
         self._pump(loop).wake()
-        await forever
+        try:
+            await forever
+        finally:
+            # Where an async generator is closed it is no cancellation that comes, and the future would stay.
+            forever.cancel()
 
     def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
         return self._hang(stuck)

@@ -41,7 +41,7 @@ class Encoder:
         blob: Keeps a large binary value elsewhere, and returns its address.
     """
 
-    __slots__ = ("_depth", "blob", "raw", "unkept")
+    __slots__ = ("_depth", "_within", "blob", "raw", "unkept")
 
     def __init__(
         self, raw: Callable[[bytes], bytes] | None = None, blob: Callable[[bytes], str] | None = None
@@ -50,6 +50,7 @@ class Encoder:
         self.blob = blob
         self.unkept: list[str] = []
         self._depth = 0
+        self._within: set[int] = set()
 
     def encode(self, value: Any) -> Tree:
         """The tree of a value. Never raises for any value: what has no encoding becomes `$unkept`."""
@@ -63,7 +64,7 @@ class Encoder:
         try:
             if self._depth > _DEPTH:
                 return self._unkept(value)
-            return known(self, value) if known is not None else self._other(value)
+            return known(self, value) if known is not None else self._once(value)
         except Exception:
             return self._unkept(value)
         finally:
@@ -118,6 +119,16 @@ class Encoder:
         if value.fold:
             tree["fold"] = value.fold
         return {"$datetime": tree if len(tree) > 1 else tree["at"]}
+
+    def _once(self, value: Any) -> Tree:
+        """An object, but no object within itself: two that name each other twice would be written for ever."""
+        if id(value) in self._within:
+            return self._unkept(value)
+        self._within.add(id(value))
+        try:
+            return self._other(value)
+        finally:
+            self._within.discard(id(value))
 
     def _other(self, value: Any) -> Tree:
         kind = type(value)

@@ -7,24 +7,23 @@ the effect of one kind and gives a `ModelCall`, or None to what it does not know
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
 from reenact.model.event import Tree
-from reenact.model.plain import binary, parsed, plain
-from reenact.model.reading import anthropic, google, openai, pydantic_ai
-from reenact.model.reading.call import Asked, Message, ModelCall, Reader, ToolCall, Usage
+from reenact.model.plain import binary, plain
+from reenact.model.reading import http, openai, pydantic_ai
+from reenact.model.reading.call import Asked, Embedded, Message, ModelCall, Reader, ToolCall, Usage
 from reenact.model.reading.growing import Memory
 from reenact.model.reading.price import cost
-from reenact.model.reading.text import content, counted, events
+from reenact.model.reading.text import content, counted
 
 if TYPE_CHECKING:
     from reenact.model.recording import CallRecord, Log
 
 __all__ = [
+    "Embedded",
     "Message",
     "ModelCall",
     "Reader",
@@ -110,7 +109,7 @@ def request(log: Log, body: Any) -> Any:
 def asks_model(kind: str, name: str) -> bool:
     """Whether an effect of that kind and name asks a language model."""
     return kind == "model" or (
-        kind == "http" and name.startswith("POST ") and name.rstrip("/").endswith(_PATHS)
+        kind == "http" and name.startswith("POST ") and name.rstrip("/").endswith(http.CHATS)
     )
 
 
@@ -153,35 +152,6 @@ def _model(asked: Asked) -> ModelCall | None:
     return ModelCall(name, messages, answer, usage, streamed=asked.stream)
 
 
-def _http(asked: Asked) -> ModelCall | None:
-    """The known APIs over HTTP, told apart by the end of their path."""
-    if asked.kind != "http" or not asked.name.startswith("POST "):
-        return None
-    path = asked.name.partition("/")[2].rstrip("/")
-    if not path.endswith(_PATHS):
-        return None
-    request = asked.memory.request(asked.args.get("body"))
-    if not isinstance(request, dict):
-        return None
-    body = asked.body
-    reply = parsed(body) if body[:1] in b"{[" else None
-    pieces = events(body) if reply is None or isinstance(reply, bytes) else []
-    host = urlsplit(str(asked.args.get("url"))).hostname or ""
-    if path.endswith("Content"):
-        model = unquote(path.rpartition("/")[2].partition(":")[0])
-        replies = reply if isinstance(reply, list) else [reply] if isinstance(reply, dict) else pieces
-        return google.read(model, request, replies)
-    if path.endswith("messages"):
-        return anthropic.read(request, reply, pieces, asked.memory)
-    read = openai.read_responses if path.endswith("responses") else openai.read_chat
-    found = read(request, reply, pieces, asked.memory)
-    return found if host != "api.openai.com" else _by_openai(found)
-
-
-def _by_openai(call: ModelCall) -> ModelCall:
-    return replace(call, provider="openai")
-
-
 def _memory(log: Log) -> Memory:
     known = _memories.get(log)
     if known is None:
@@ -190,14 +160,5 @@ def _memory(log: Log) -> Memory:
 
 
 _memories: WeakKeyDictionary[Log, Memory] = WeakKeyDictionary()
-_PATHS = (
-    "chat/completions",
-    "completions",
-    "responses",
-    "messages",
-    "api/chat",
-    "api/generate",
-    "enerateContent",
-)
 _KINDS = {"model", "http"}
-_readers: list[Reader] = [_pydantic_ai, _http, _model]
+_readers: list[Reader] = [_pydantic_ai, http.read, _model]

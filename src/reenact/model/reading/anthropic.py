@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from reenact.model.plain import compact
 from reenact.model.reading.call import Draft, Message, ModelCall, ToolCall, Usage
 from reenact.model.reading.growing import Memory
 from reenact.model.reading.openai import problem
@@ -86,7 +87,9 @@ def _stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str, Any
             block = piece.get("content_block") or {}
             draft.text.append(content(block.get("text")))
             if str(block.get("type")).endswith("tool_use"):
-                draft.call(piece.get("index"), str(block.get("name")), id=str(block.get("id")))
+                # Empty where deltas are to follow; a proxy may send it whole.
+                given = compact(block["input"]) if block.get("input") else ""
+                draft.call(piece.get("index"), str(block.get("name")), given, str(block.get("id")))
         elif kind == "content_block_delta":
             delta = piece.get("delta") or {}
             draft.text.append(str(delta.get("text") or ""))

@@ -66,6 +66,15 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Embedded:
+    """What a call for embeddings made: of how many texts how many vectors, and how many numbers are in each."""
+
+    inputs: int
+    vectors: int = 0
+    dimension: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCall:
     """One call of a language model.
 
@@ -80,6 +89,9 @@ class ModelCall:
         problem: The API's own words where it refused.
         finish: Why the answer ended, in the API's own word (`stop`, `length`, `max_tokens` …), or nothing.
         schemas: The JSON schema of each offered tool's arguments, by the tool's name, where it was given one.
+        embedded: What was made of the messages' texts, where embeddings were asked for: then it is no chat, and no
+            turn of one. None for all others.
+        billed: What the API itself says that the call cost, in US dollars (OpenRouter does), or None.
     """
 
     model: str
@@ -92,6 +104,8 @@ class ModelCall:
     problem: str = ""
     finish: str = ""
     schemas: Mapping[str, Any] = field(default_factory=dict)
+    embedded: Embedded | None = None
+    billed: float | None = None
 
     @property
     def cut(self) -> bool:

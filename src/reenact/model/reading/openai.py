@@ -38,16 +38,22 @@ def chat_message(item: Any) -> Message:
     if not isinstance(item, dict):
         return Message("user", content(item))
     role = str(item.get("role") or "assistant")
-    given = list(item.get("tool_calls") or ())
+    asked = list(item.get("tool_calls") or ())
     if item.get("function_call"):
-        given.append({"function": item["function_call"]})
-    calls = tuple(_call(call) for call in given if isinstance(call, dict))
+        asked.append({"function": item["function_call"]})
+    calls = tuple(_call(call) for call in asked if isinstance(call, dict))
     id = str(item.get("tool_call_id") or "")
     name = str(item.get("name") or "")
     thinking = item.get("reasoning_content") or item.get("reasoning") or ""
     role = {"developer": "system", "function": "tool"}.get(role, role)
-    text = content(item.get("content")) or content(item.get("refusal"))
-    return Message(role, text, calls, name, id, thinking if isinstance(thinking, str) else "")
+    given, thought = item.get("content"), thinking if isinstance(thinking, str) else ""
+    if isinstance(given, list):
+        # Cohere and Mistral think within the content.
+        thoughts = [part["thinking"] for part in given if isinstance(part, dict) and part.get("thinking")]
+        if thoughts:
+            thought = content(thoughts)
+            given = [part for part in given if not (isinstance(part, dict) and part.get("thinking"))]
+    return Message(role, content(given) or content(item.get("refusal")), calls, name, id, thought)
 
 
 def _call(call: dict[str, Any]) -> ToolCall:
@@ -66,9 +72,10 @@ def read_chat(
         answer, reply = _chat_stream(pieces)
     elif choices := reply.get("choices"):
         answer = chat_message(choices[0].get("message") or {"content": choices[0].get("text")})
-    elif isinstance(reply.get("message"), dict):
-        # Ollama, whose own API differs in little else.
-        answer = chat_message(reply["message"])
+    elif isinstance(reply.get("message"), dict) or isinstance(reply.get("response"), str):
+        # Ollama, whose own APIs differ in little else.
+        said = reply.get("message") or {"content": reply["response"], "reasoning": reply.get("thinking")}
+        answer = chat_message(said)
         reply = {
             **reply,
             "usage": {
@@ -81,12 +88,18 @@ def read_chat(
         messages=chat_messages(request.get("messages"), memory) or _prompted(request),
         answer=answer,
         usage=counted(reply.get("usage")),
-        tools=_offered(request),
+        tools=offered(request),
         streamed=bool(pieces),
         problem=problem(reply),
         finish=_finish(reply),
         schemas=schemas(request.get("tools")),
+        billed=_billed(reply.get("usage")),
     )
+
+
+def _billed(usage: Any) -> float | None:
+    found = usage.get("cost") if isinstance(usage, dict) else None
+    return float(found) if isinstance(found, (int, float)) else None
 
 
 def _finish(reply: dict[str, Any]) -> str:
@@ -96,10 +109,12 @@ def _finish(reply: dict[str, Any]) -> str:
 
 
 def _prompted(request: dict[str, Any]) -> tuple[Message, ...]:
-    return (Message("user", content(request["prompt"])),) if request.get("prompt") else ()
+    system = (Message("system", content(request["system"])),) if request.get("system") else ()
+    return (*system, Message("user", content(request["prompt"]))) if request.get("prompt") else ()
 
 
-def _offered(request: dict[str, Any]) -> tuple[str, ...]:
+def offered(request: dict[str, Any]) -> tuple[str, ...]:
+    """The names of the tools that a request offers, in OpenAI's form."""
     tools = [tool for tool in request.get("tools") or () if isinstance(tool, dict)]
     return tuple(str((tool.get("function") or tool).get("name") or tool.get("type") or "") for tool in tools)
 
@@ -116,14 +131,22 @@ def _chat_stream(pieces: list[dict[str, Any]]) -> tuple[Message | None, dict[str
                 "prompt_tokens": piece.get("prompt_eval_count"),
                 "completion_tokens": piece["eval_count"],
             }
-        choices = piece.get("choices") or (
-            [{"delta": piece["message"]}] if isinstance(piece.get("message"), dict) else []
-        )
+        if isinstance(piece.get("x_groq"), dict) and piece["x_groq"].get("usage"):
+            summary["usage"] = piece["x_groq"]["usage"]
+        choices = piece.get("choices") or _ollama(piece)
         for choice in choices[:1]:
             if choice.get("finish_reason"):
                 summary["finish_reason"] = choice["finish_reason"]
             _delta(draft, choice.get("delta") or {}, choice.get("text"))
     return assembled(draft), summary
+
+
+def _ollama(piece: dict[str, Any]) -> list[dict[str, Any]]:
+    if isinstance(piece.get("message"), dict):
+        return [{"delta": piece["message"]}]
+    if isinstance(piece.get("response"), str):
+        return [{"delta": {"content": piece["response"], "reasoning": piece.get("thinking")}}]
+    return []
 
 
 def _delta(draft: Draft, delta: dict[str, Any], text: Any) -> None:
@@ -157,7 +180,7 @@ def read_responses(
         messages=(*before, *messages),
         answer=_joined(_items(reply["output"])) if reply.get("output") else None,
         usage=counted(reply.get("usage")),
-        tools=_offered(request),
+        tools=offered(request),
         streamed=bool(pieces),
         problem=problem(reply),
         finish=str((reply.get("incomplete_details") or {}).get("reason") or reply.get("status") or ""),
@@ -167,22 +190,34 @@ def read_responses(
 
 def _responses_stream(pieces: list[dict[str, Any]]) -> dict[str, Any]:
     last: dict[str, Any] = {}
-    done = []
-    draft = Draft()
+    done: dict[Any, dict[str, Any]] = {}
     for piece in pieces:
+        kind, place = str(piece.get("type")), piece.get("output_index")
         if isinstance(piece.get("response"), dict):
             last = piece["response"]
-        elif piece.get("type") == "response.output_item.done":
-            done.append(piece["item"])
-        elif piece.get("type") == "response.output_text.delta":
-            draft.text.append(str(piece.get("delta") or ""))
-        elif piece.get("type") == "error":
+        elif kind in ("response.output_item.added", "response.output_item.done"):
+            done[place] = dict(piece["item"])
+        elif kind.endswith(".delta") and isinstance(piece.get("delta"), str):
+            _more_of_item(
+                done.setdefault(place, {"type": "message", "role": "assistant"}), kind, piece["delta"]
+            )
+        elif kind == "error":
             last = {**last, "error": piece}
     if last.get("output"):
         return last
     # Cut off before its end, or a server that leaves the output out of its summary.
-    cut = [{"type": "message", "role": "assistant", "content": "".join(draft.text)}] if draft.text else []
-    return {**last, "output": done or cut}
+    return {**last, "output": list(done.values())}
+
+
+def _more_of_item(item: dict[str, Any], kind: str, delta: str) -> None:
+    """Add to an item of a stream that is not over: its text, its arguments, or a summary of its reasoning."""
+    if "arguments" in kind or "custom_tool_call_input" in kind:
+        key = "arguments" if "arguments" in kind else "input"
+        item[key] = str(item.get(key) or "") + delta
+    elif "reasoning" in kind:
+        item["summary"] = content(item.get("summary")) + delta
+    elif kind in ("response.output_text.delta", "response.refusal.delta"):
+        item["content"] = content(item.get("content")) + delta
 
 
 def _items(items: list[Any], memory: Memory | None = None) -> tuple[Message, ...]:
@@ -207,7 +242,9 @@ def _more_items(before: _Chat, items: list[Any]) -> _Chat:
             id = str(item.get("call_id"))
             found.append(Message("tool", content(item.get("output")), name=names.get(id, ""), id=id))
         elif kind == "reasoning":
-            found.append(Message("assistant", thinking=content(item.get("summary"))))
+            thought = content(item.get("summary")) or content(item.get("content"))
+            if thought:
+                found.append(Message("assistant", thinking=thought))
         elif kind in (None, "message"):
             found.append(chat_message(item))
         else:

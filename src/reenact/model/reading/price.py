@@ -11,7 +11,9 @@ from reenact.model.reading.call import ModelCall, Usage
 
 
 def cost(call: ModelCall) -> float | None:
-    """US dollars, or None where the price or the tokens are not known."""
+    """US dollars: what the API billed where it says so, else by the price list. None where neither knows."""
+    if call.billed is not None:
+        return call.billed
     usage = call.usage
     if usage is None or not call.model:
         return None

@@ -55,6 +55,7 @@ def counted(usage: Any) -> Usage | None:
         return None
     details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}
     cached = number(usage.get("cache_read_tokens")) or number(details.get("cached_tokens"))
+    cached = cached or number(usage.get("prompt_cache_hit_tokens"))  # DeepSeek
     return Usage(number(given), number(made), cached, number(usage.get("cache_write_tokens")))
 
 

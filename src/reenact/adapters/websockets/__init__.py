@@ -1,0 +1,35 @@
+"""websockets: connecting, each message sent and received, and closing are effects, in asyncio and in threads.
+
+So each message has its place in the order of the run, and its address by its connection: what is sent is compared with
+what was sent then, what is received comes from the recording. The old `websockets.legacy` is left alone.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from reenact.adapters import hooks
+from reenact.adapters.websockets import aio, threaded
+
+_METHODS = ("recv", "recv_streaming", "send", "close", "ping", "pong")
+
+
+def install(module: ModuleType) -> None:
+    """Patch `websockets.asyncio.client` or `websockets.sync.client`. Raises HookMissing, with nothing patched."""
+    in_asyncio = ".asyncio." in module.__name__
+    library: Any = module
+    missing = [name for name in ("ClientConnection", "connect") if not hasattr(module, name)]
+    if not missing:
+        methods = (*_METHODS, *(("wait_closed",) if in_asyncio else ("recv_events", "keepalive")))
+        owner = library.ClientConnection.__mro__[1]
+        missing = [f"Connection.{name}" for name in methods if name not in vars(owner)]
+        if in_asyncio:
+            wanted = ("__init__", "__await_impl__")
+            missing += [f"connect.{name}" for name in wanted if name not in vars(library.connect)]
+    if missing:
+        raise hooks.HookMissing(
+            f"websockets {hooks.installed_version('websockets')} is not known to this version of Reenact (it has no "
+            f"{missing[0]}): its connections are not recorded (and a replay refuses them)"
+        )
+    (aio if in_asyncio else threaded).install(library)

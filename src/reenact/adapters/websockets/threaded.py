@@ -1,0 +1,210 @@
+"""`websockets.sync.client`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+from websockets.client import ClientProtocol
+from websockets.exceptions import ConnectionClosed
+from websockets.uri import parse_uri
+
+from reenact.adapters import hooks
+from reenact.adapters.http import exchange
+from reenact.adapters.stdlib import early
+from reenact.adapters.websockets import link
+from reenact.boundary import begin, current, entered, perform, stream
+
+
+def install(library: Any) -> None:
+    """Patch it; all that is patched is known to be there."""
+    original = library.connect
+    if getattr(original, "_reenact", False):
+        return
+    connection = library.ClientConnection.__mro__[1]
+    for name, wrapper in {
+        "recv": _recv,
+        "recv_streaming": _recv_streaming,
+        "send": _send,
+        "close": _close,
+        "ping": _ping,
+        "pong": _pong,
+        "recv_events": _plumbing,
+        "keepalive": _plumbing,
+    }.items():
+        hooks.patch(connection, name, wrapper, library="websockets")
+    connect = wraps(original)(_connect(original, library.ClientConnection))
+    connect._reenact = True  # type: ignore[attr-defined]
+    # Whoever has imported it by name already holds the original.
+    early.put(library, "connect", connect, everywhere=True)
+    early.rebind()
+
+
+class _Socket:
+    """In the place of a socket: there is none in a replay."""
+
+    def __init__(self, addresses: list[Any]) -> None:
+        self._addresses = addresses
+
+    def getsockname(self) -> Any:
+        return self._addresses[0]
+
+    def getpeername(self) -> Any:
+        return self._addresses[1]
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        # sendall, shutdown, close …: nothing is there to be moved.
+        return lambda *_args, **_options: None
+
+
+# -- opening ---------------------------------------------------------------------------------------------------
+
+
+def _connect(original: Any, standard: Any) -> Callable[..., Any]:
+    def connect(uri: str, **options: Any) -> Any:
+        scope = current()
+        if scope is None or scope.hidden:
+            return original(uri, **options)
+        asked = options.get("subprotocols")
+        call = begin(link.opening(uri, options.get("additional_headers"), asked))
+        assert call is not None
+        joined = link.Link(scope, uri)
+        if call.answer is not None:
+            try:
+                kept = call.serve()
+            except Exception as error:
+                raise link.refusal(error) from error.__cause__
+            connection = _opened(options.get("create_connection") or standard, uri, kept)
+        else:
+            scope.run.turnstile.settle()
+            with exchange.live(call):
+                connection = _for_real(original, uri, options)
+            call.returned(link.head(connection))
+        connection._reenact = joined
+        return connection
+
+    return connect
+
+
+def _for_real(original: Any, uri: str, options: dict[str, Any]) -> Any:
+    try:
+        return original(uri, **options)
+    except Exception as error:
+        link.refused(error)
+        raise
+
+
+def _opened(kind: Any, uri: str, kept: Any) -> Any:
+    """A connection of the program's own class, open, with nobody at the other end, and so no thread that reads."""
+    connection = kind.__new__(kind)
+    connection.recv_events = lambda: None
+    with entered(None):
+        connection.__init__(_Socket(kept["addresses"]), ClientProtocol(parse_uri(uri)))
+        connection.recv_events_thread.join()
+        link.opened(connection, kept)
+    connection.recv_messages.close()
+    return connection
+
+
+def _plumbing(original: Any) -> Any:
+    """What the library's own threads run: nobody waits for them, nor asks what they do."""
+
+    def run(connection: Any) -> None:
+        with entered(None):
+            original(connection)
+
+    return run
+
+
+# -- messages --------------------------------------------------------------------------------------------------
+
+
+def _recv(original: Any) -> Any:
+    def recv(connection: Any, timeout: float | None = None, decode: bool | None = None) -> Any:
+        joined = link.of(connection)
+        if joined is None:
+            return original(connection, timeout, decode)
+        args = link.receiving(decode)
+        return _asked(
+            connection, joined, "receive", args, lambda: link.really(original, connection, timeout, decode)
+        )
+
+    return recv
+
+
+def _recv_streaming(original: Any) -> Any:
+    def recv_streaming(connection: Any, decode: bool | None = None) -> Iterator[Any]:
+        joined = link.of(connection)
+        if joined is None:
+            found: Iterator[Any] = original(connection, decode)
+            return found
+        with entered(joined.scope()):
+            effect = joined.effect("receive", {**link.receiving(decode), "streaming": True})
+            return stream(effect, lambda: link.really(original, connection, decode))
+
+    return recv_streaming
+
+
+def _send(original: Any) -> Any:
+    def send(connection: Any, message: Any, text: bool | None = None) -> None:
+        joined = link.of(connection)
+        if joined is None:
+            original(connection, message, text)
+            return
+        message = link.whole(message)
+        args = link.sending(message, text)
+        _asked(connection, joined, "send", args, lambda: link.really(original, connection, message, text))
+
+    return send
+
+
+def _close(original: Any) -> Any:
+    def close(connection: Any, code: int = 1000, reason: str = "") -> None:
+        joined = link.of(connection)
+        if joined is None:
+            original(connection, code, reason)
+            return
+
+        def live() -> Any:
+            original(connection, code, reason)
+            return link.closing(connection)
+
+        kept = _asked(connection, joined, "close", {"code": int(code), "reason": reason}, live)
+        link.closed(connection, kept)
+
+    return close
+
+
+def _asked(
+    connection: Any, joined: link.Link, verb: str, args: dict[str, Any], live: Callable[[], Any]
+) -> Any:
+    try:
+        with entered(joined.scope()):
+            return perform(joined.effect(verb, args), live)
+    except ConnectionClosed as error:
+        link.closed(connection, error)
+        raise
+
+
+# -- pings: no questions of the program's ----------------------------------------------------------------------
+
+
+def _ping(original: Any) -> Any:
+    def ping(connection: Any, data: Any = None, ack_on_close: bool = False) -> Any:
+        if not isinstance(connection.socket, _Socket):
+            return original(connection, data, ack_on_close)
+        pong = threading.Event()
+        pong.set()
+        return pong
+
+    return ping
+
+
+def _pong(original: Any) -> Any:
+    def pong(connection: Any, data: Any = b"") -> None:
+        if not isinstance(connection.socket, _Socket):
+            original(connection, data)
+
+    return pong
