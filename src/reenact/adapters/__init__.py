@@ -22,6 +22,7 @@ LIBRARIES = {
     "urllib3.connectionpool": "reenact.adapters.http.urllib3",
     "aiohttp": "reenact.adapters.http.aiohttp",
     "pydantic_ai": "reenact.adapters.pydantic_ai",
+    "mcp": "reenact.adapters.mcp",
 }
 """Which adapter patches which library; each has `install(module)`."""
 

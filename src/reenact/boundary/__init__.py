@@ -4,6 +4,7 @@ Adapters call `perform`, `aperform`, `stream`, `astream`, or `begin` where a lib
 (an HTTP response that streams). Handlers (recording, replaying) stand behind it. Neither knows the other.
 """
 
+from reenact.boundary.arrival import arrive
 from reenact.boundary.call import (
     Answer,
     Call,
@@ -39,6 +40,7 @@ __all__ = [
     "Turnstile",
     "Wire",
     "aperform",
+    "arrive",
     "astream",
     "begin",
     "current",
