@@ -108,7 +108,8 @@ class Recorded:
             await self._inner.notify(method, params, opts, **more)
         elif method == _INITIALIZED:
             if self._greeting is None:
-                await self._inner.notify(method, params, opts, **more)
+                with entered(within(scope)):
+                    await self._inner.notify(method, params, opts, **more)
             else:
                 self._greeted = (params, opts)
         else:
