@@ -4,7 +4,7 @@ Adapters call `perform`, `aperform`, `stream`, `astream`, or `begin` where a lib
 (an HTTP response that streams). Handlers (recording, replaying) stand behind it. Neither knows the other.
 """
 
-from reenact.boundary.arrival import arrive
+from reenact.boundary.arrival import arrive, live_now
 from reenact.boundary.call import (
     Answer,
     Call,
@@ -46,6 +46,7 @@ __all__ = [
     "current",
     "draw",
     "entered",
+    "live_now",
     "perform",
     "span",
     "stream",

@@ -27,7 +27,7 @@ from mcp.shared.transport_context import TransportContext
 from mcp_types import INTERNAL_ERROR
 
 from reenact.adapters.mcp.question import KIND
-from reenact.boundary import Call, Scope, aperform, arrive, begin, entered
+from reenact.boundary import Call, Scope, aperform, arrive, begin, entered, live_now
 from reenact.model.event import Effect
 
 log = logging.getLogger(__name__)
@@ -140,7 +140,7 @@ class Inbox:
         """A live call has come so far."""
         call = self._live()
         if call is None:
-            self._past("progress of an MCP tool")
+            # Let through in a replay, or asked before the session knew its server.
             await callback(*values)
             return
         at: list[Scope] = []
@@ -234,21 +234,19 @@ class Inbox:
         return result
 
     def _live(self) -> Call | None:
-        return self._call if self._call is not None and self._call.answer is None else None
+        return self._call if self._call is not None and live_now(self._call) else None
 
     def _past(self, what: str) -> bool:
-        """A message that is not recorded, since the session was opened in a replay, or is not open yet. Whether it is
-        delivered all the same: in a replay the recorded ones are.
+        """A message that is not recorded: the session is not open yet, or a call was let through in a replay, where
+        the recorded messages are handed out. Whether it is delivered.
         """
-        run = self.scope.run
-        if self._call is not None and not self._noted:
+        if self._call is None:
+            return True
+        if not self._noted:
             self._noted = True
-            handler: Any = run.handler
-            if run.replaying:
-                handler.note(f"{what}, whose call was let through: left out")
-            else:
-                handler.note("unrecorded", f"{what} after the fork: delivered, but not recorded")
-        return self._call is None or not run.replaying
+            handler: Any = self.scope.run.handler
+            handler.note(f"{what}, whose call was let through: left out")
+        return False
 
 
 async def _sent() -> None:
