@@ -24,6 +24,7 @@ from reenact.cli import (
     reporting,
     reproducing,
     running,
+    serving,
     verifying,
 )
 from reenact.errors import ReenactError
@@ -48,6 +49,7 @@ keeping.register(app)
 regression.register(app)
 reproducing.register(app)
 reporting.register(app)
+serving.register(app)
 verifying.register(app)
 
 

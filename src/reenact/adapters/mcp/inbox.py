@@ -26,15 +26,14 @@ from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.shared.transport_context import TransportContext
 from mcp_types import INTERNAL_ERROR
 
-from reenact.adapters.mcp.question import KIND
+from reenact.adapters.mcp.question import KIND, MESSAGES
 from reenact.boundary import Call, Scope, aperform, arrive, begin, entered, live_now
 from reenact.model.event import Effect
 
 log = logging.getLogger(__name__)
 
-MESSAGES = "messages"
-
 _CANCELLED = "notifications/cancelled"
+_PROGRESS = "notifications/progress"
 
 
 @dataclass
@@ -111,7 +110,8 @@ class Inbox:
         """A notification has come in."""
         call = self._live()
         if call is None:
-            if not self._past(f"{method} of an MCP server"):
+            # The progress of a call that was let through has gone to whoever asked for it.
+            if method == _PROGRESS or not self._past(f"{method} of an MCP server"):
                 return
             if not run_notify_intercept(self._intercept, method, params):
                 await self._on_notify(context, method, params)

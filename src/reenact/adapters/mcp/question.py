@@ -9,6 +9,9 @@ from reenact.model.event import Effect
 
 KIND = "mcp"
 
+MESSAGES = "messages"
+"""The effect whose chunks are what a server says unasked."""
+
 _CARRIAGE = {
     "progressToken", "traceparent", "tracestate", "baggage", "io.modelcontextprotocol/protocolVersion",
     "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities",
