@@ -31,6 +31,9 @@ except ImportError as error:
 
 _SAID = ("capabilities", "instructions", "serverInfo")
 
+_COMPLETE = {"resultType": "complete"}
+"""What newer versions of the protocol say of every answer; the library takes it away for older ones."""
+
 _FREELY = ("ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe")
 """What is answered though nothing was recorded: it has no answer to speak of."""
 
@@ -81,7 +84,7 @@ async def _answered(answers: Answers, ctx: Any) -> dict[str, Any]:
         known = answers.free(ctx.method, ctx.params)
         if known is None and ctx.method not in _FREELY:
             raise MCPError(METHOD_NOT_FOUND, f"reenact: {ctx.method} was not asked in this recording")
-        return known or {}
+        return {**_COMPLETE, **(known or {})}
     try:
         step = answers.call(ctx.method, ctx.params)
     except Departed as departed:
@@ -100,7 +103,7 @@ async def _answered(answers: Answers, ctx: Any) -> dict[str, Any]:
         code = getattr(failed, "code", INTERNAL_ERROR)
         data = getattr(failed, "data", None)
         raise MCPError(code if isinstance(code, int) else INTERNAL_ERROR, str(failed), data)
-    return dict(step.output or {})
+    return {**_COMPLETE, **(step.output or {})}
 
 
 def over_stdio(answers: Answers) -> None:
