@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import signal
+import socket
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, get_args
 
@@ -126,40 +127,37 @@ def over_http(answers: Answers, port: int, ready: Callable[[str], None]) -> None
         port: The port; 0 takes a free one.
         ready: Told the address, once it can be reached.
     """
-    config = uvicorn.Config(
-        server_of(answers).streamable_http_app(), host="127.0.0.1", port=port, log_level="critical", ws="none"
-    )
-    with _quiet():
-        asyncio.run(_until_told(_Web(config, ready)))
+    try:
+        listening = socket.create_server(("127.0.0.1", port))
+    except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (")[0]
+        raise UsageError(
+            f"port {port} cannot be listened on ({reason}); --port 0 takes one that is free"
+        ) from None
+    config = uvicorn.Config(server_of(answers).streamable_http_app(), log_level="critical", ws="none")
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+    with _quiet(), listening:
+        asyncio.run(_until_told(_Web(config), listening, lambda: ready(url)))
 
 
 class _Web(uvicorn.Server):
-    """uvicorn, saying when it is ready, and leaving signals to us: a verdict follows."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[str], None]) -> None:
-        super().__init__(config)
-        self._ready = ready
+    """uvicorn, leaving signals to us: a verdict follows."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """None: uvicorn would raise them again in the end."""
         yield
 
-    async def startup(self, sockets: Any = None) -> None:
-        """Listen, and say where."""
-        await super().startup(sockets)
-        if self.started:
-            port = self.servers[0].sockets[0].getsockname()[1]
-            self._ready(f"http://127.0.0.1:{port}/mcp")
 
-
-async def _until_told(web: _Web) -> None:
+async def _until_told(web: _Web, listening: socket.socket, ready: Callable[[], None]) -> None:
     def stop(*_: object) -> None:
         web.should_exit = web.force_exit = True
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
-    await web.serve()
+    # Who connects from here on is served, if a moment later.
+    ready()
+    await web.serve(sockets=[listening])
 
 
 @contextlib.contextmanager

@@ -96,9 +96,7 @@ async def _when_asked(connect: Connect, from_session: Any, to_session: Any) -> N
             await _forward(from_session, write)
     except Exception as error:
         # The session hears that its connection is closed; raised here, it would take the whole program with it.
-        warn(
-            f"the MCP server cannot be reached ({_said(error)}): its answers are not recorded, and it is needed here"
-        )
+        warn(f"an MCP server is asked live, and cannot be reached ({_said(error)})")
     finally:
         to_session.close()
 
