@@ -17,7 +17,7 @@ from reenact.model.recording import Recording
 
 _NO_TOOLS = {"model", "http", "user", "process", "state"}
 _MCP_USES = {"resources/read", "prompts/get", "completion/complete"}
-"""What an agent gets from an MCP server beside its tools; the other steps of kind `mcp` are how the two of them talk."""
+"""What an agent gets from an MCP server beside its tools; other steps of kind `mcp` are how the two of them talk."""
 
 _FAILED = re.compile(
     r"""^\s*(?:[\w.]*(?:error|exception|failure)\b|failed\b|fatal\b|traceback)
