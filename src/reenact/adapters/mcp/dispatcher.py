@@ -12,9 +12,8 @@ from mcp.shared.dispatcher import CallOptions
 
 from reenact.adapters.mcp.inbox import Inbox
 from reenact.adapters.mcp.question import KIND, effect_of, server_name
-from reenact.adapters.mcp.transport import within
+from reenact.adapters.mcp.transport import asked_in, within
 from reenact.boundary import Scope, aperform, entered
-from reenact.boundary.scope import current
 
 _GREETINGS = ("initialize", "server/discover")
 _INITIALIZED = "notifications/initialized"
@@ -49,8 +48,8 @@ class Recorded:
         task_status: Any = anyio.TASK_STATUS_IGNORED,
     ) -> None:
         """Drive the session until its connection is closed."""
-        scope = current()
-        if scope is None or scope.hidden:
+        scope = asked_in()
+        if scope is None:
             await self._inner.run(on_request, on_notify, on_notify_intercept, task_status=task_status)
             return
         inbox = self._inbox = Inbox(scope, on_request, on_notify, on_notify_intercept)
@@ -67,8 +66,8 @@ class Recorded:
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None, **more: Any
     ) -> dict[str, Any]:
         """Ask the server: an effect."""
-        scope = current()
-        if scope is None or scope.hidden:
+        scope = asked_in()
+        if scope is None:
             return await self._inner.send_raw_request(method, params, opts, **more)  # type: ignore[no-any-return]
         effect = effect_of(method, params, leaf=self._leaf)
         at = self._at(scope)
@@ -103,8 +102,8 @@ class Recorded:
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None, **more: Any
     ) -> None:
         """Tell the server: an effect without an answer, but for the one that belongs to the greeting."""
-        scope = current()
-        if scope is None or scope.hidden:
+        scope = asked_in()
+        if scope is None:
             await self._inner.notify(method, params, opts, **more)
         elif method == _INITIALIZED:
             if self._greeting is None:

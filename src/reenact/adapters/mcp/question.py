@@ -15,6 +15,7 @@ MESSAGES = "messages"
 _CARRIAGE = {
     "progressToken", "traceparent", "tracestate", "baggage", "io.modelcontextprotocol/protocolVersion",
     "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities",
+    "io.modelcontextprotocol/logLevel",
 }  # fmt: skip
 """What is put on every request by the library: numbers, traces, and the session's own description of itself."""
 

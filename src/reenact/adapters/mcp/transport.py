@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import functools
 import math
+from asyncio import _get_running_loop
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import anyio
 
+from reenact.adapters.scopes import listening
 from reenact.boundary import Scope, entered
-from reenact.boundary.scope import current
 from reenact.store.writer import warn
 
 Connect = Callable[[], AbstractAsyncContextManager[tuple[Any, Any]]]
@@ -34,14 +35,14 @@ def hook(function: Any) -> None:
 
     @functools.wraps(original)
     async def transport(*args: Any, **options: Any) -> AsyncIterator[tuple[Any, Any]]:
-        scope = current()
+        scope = asked_in()
         connect = functools.partial(asynccontextmanager(original), *args, **options)
-        if scope is None or scope.hidden:
+        if scope is None:
             connected: AbstractAsyncContextManager[tuple[Any, Any]] = connect()
         elif scope.run.replaying:
             connected = _nobody(connect, within(scope))
         else:
-            connected = _unseen(connect, within(scope))
+            connected = _Unseen(connect, within(scope))
         async with connected as streams:
             yield streams
 
@@ -49,12 +50,20 @@ def hook(function: Any) -> None:
     cell.cell_contents = transport
 
 
+def asked_in() -> Scope | None:
+    """The scope that a session's doings belong to, or None where they are nobody's business. Under trio nothing is
+    recorded, for the boundary waits in asyncio.
+    """
+    scope = listening()
+    return scope if scope is not None and _get_running_loop() is not None else None
+
+
 def within(scope: Scope) -> Scope:
     """The inside of a session: nothing in it is recorded on its own."""
     return scope.inside(f"{scope.path}/mcp", call=scope.call, hidden=True)
 
 
-class _unseen:  # noqa: N801 - used as a context manager's function
+class _Unseen:
     """A real connection, all of whose tasks are out of sight."""
 
     def __init__(self, connect: Connect, hidden: Scope) -> None:
