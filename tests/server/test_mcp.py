@@ -141,6 +141,27 @@ def test_a_rule_lets_an_argument_or_the_order_differ(home):
     assert answers.verdict().faithful
 
 
+def test_a_secret_argument_is_matched_by_its_token(home):
+    key = "sk-proj-" + "a1B2c3D4e5" * 4
+    server = MCPServer("vault", log_level="CRITICAL")
+
+    @server.tool()
+    def unlock(api_key: str) -> str:
+        return "open"
+
+    async def unlocked(server, api_key):
+        async with Client(server, mode="legacy") as client:
+            return (await client.call_tool("unlock", {"api_key": api_key})).content[0].text
+
+    _, recording = recorded(unlocked(server, key), home)
+    assert key not in str(recording.step(3).args)
+    answers = Answers(recording)
+    assert asyncio.run(unlocked(server_of(answers), key)) == "open"
+    assert answers.verdict().faithful
+    with pytest.raises(BaseExceptionGroup):
+        asyncio.run(unlocked(server_of(Answers(recording)), key.replace("a", "b")))
+
+
 def test_of_several_servers_one_is_chosen(home):
     async def ask():
         for name in ("one", "two"):
