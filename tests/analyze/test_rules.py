@@ -127,6 +127,16 @@ def test_a_result_that_says_that_it_failed_is_a_tool_error(finds, result):
     assert [one.step for one in finds("tool-error", does("look", result=result))] == [1]
 
 
+def test_an_mcp_tool_that_failed_is_a_tool_error_and_talk_with_its_server_is_no_use(finds):
+    failed = {"content": [{"type": "text", "text": "no luck " * 1000}], "isError": True}
+    talk = [
+        Happened("mcp", name, {}, {"error": "failed"}) for name in ("initialize", "tools/list", "messages")
+    ]
+    read = Happened("mcp", "resources/read", {}, None, "gone")
+    found = finds("tool-error", *talk, does("book", {}, failed), read)
+    assert sorted(one.step for one in found) == [4, 5]
+
+
 @pytest.mark.parametrize(
     "result", ["no errors found", '{"error": null, "id": 1}', '{"errors": [], "ok": true}', ""]
 )

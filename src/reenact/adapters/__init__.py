@@ -24,6 +24,7 @@ LIBRARIES = {
     "websockets.asyncio.client": "reenact.adapters.websockets",
     "websockets.sync.client": "reenact.adapters.websockets",
     "pydantic_ai": "reenact.adapters.pydantic_ai",
+    "mcp": "reenact.adapters.mcp",
 }
 """Which adapter patches which library; each has `install(module)`."""
 

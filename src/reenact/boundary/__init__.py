@@ -4,6 +4,7 @@ Adapters call `perform`, `aperform`, `stream`, `astream`, or `begin` where a lib
 (an HTTP response that streams). Handlers (recording, replaying) stand behind it. Neither knows the other.
 """
 
+from reenact.boundary.arrival import arrive, live_now
 from reenact.boundary.call import Call
 from reenact.boundary.handler import Answer, Handler, Ticket, Wire
 from reenact.boundary.perform import aperform, astream, begin, draw, perform, stream
@@ -29,11 +30,13 @@ __all__ = [
     "Turnstile",
     "Wire",
     "aperform",
+    "arrive",
     "astream",
     "begin",
     "current",
     "draw",
     "entered",
+    "live_now",
     "perform",
     "span",
     "stream",

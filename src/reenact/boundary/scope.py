@@ -87,7 +87,7 @@ class Scope:
         hidden: Nothing in here is recorded (the inside of a leaf).
     """
 
-    __slots__ = ("_ordinals", "anchor", "call", "hidden", "path", "run")
+    __slots__ = ("_ordinals", "_standing", "anchor", "call", "hidden", "path", "run")
 
     def __init__(
         self,
@@ -104,6 +104,7 @@ class Scope:
         self.call = call
         self.hidden = hidden
         self._ordinals: dict[str, int] = {}
+        self._standing: dict[str, Scope] = {}
 
     def count(self, label: str) -> int:
         """The next ordinal of that label in this scope, from 0."""
@@ -127,6 +128,18 @@ class Scope:
         ordinal = base.count("@" + name)
         path = f"{base.path}/{name}" + (f"~{ordinal}" if ordinal else "")
         return Scope(path, self.run, call=self.call, hidden=self.hidden)
+
+    def standing(self, name: str) -> Scope:
+        """The scope of that name in here, the same one each time: what is asked of one of several partners (servers of
+        the same protocol) is told apart by it, and counted for each of them.
+        """
+        with self.run.lock:
+            found = self._standing.get(name)
+            if found is None:
+                found = self._standing[name] = Scope(
+                    f"{self.path}/{name}", self.run, anchor=self.anchor, call=self.call, hidden=self.hidden
+                )
+        return found
 
     def inside(self, address: str, *, call: int | None, hidden: bool) -> Scope:
         """The inside of an effect, which is a scope too: answered from the recording it vanishes, and shifts nobody."""

@@ -30,6 +30,7 @@ PLACES = {
     "regression": ("keep",),
     "reproducing": ("reproduce", "bisect"),
     "reporting": ("report",),
+    "serving": ("mcp",),
     "verifying": ("verify",),
 }
 """Which module adds which commands, in the order of `--help`. Only the module of the command that is asked for is

@@ -16,6 +16,9 @@ from reenact.model.reading import Message, ModelCall
 from reenact.model.recording import Recording
 
 _NO_TOOLS = {"model", "http", "websocket", "user", "process", "state"}
+_MCP_USES = {"resources/read", "prompts/get", "completion/complete"}
+"""What an agent gets from an MCP server beside its tools; other steps of kind `mcp` are how the two of them talk."""
+
 _FAILED = re.compile(
     r"""^\s*(?:[\w.]*(?:error|exception|failure)\b|failed\b|fatal\b|traceback)
     | \A\s*\{\s*"(?:error|errors)"\s*:(?!\s*(?:null|""|\[\s*\]|\{\s*\}|false|0))
@@ -141,7 +144,7 @@ class Case:
             outer = (id(step.step.log), step.call.within) if step.call.within is not None else None
             if outer in inside:
                 inside.add(place)
-            elif step.call.kind not in _NO_TOOLS:
+            elif _is_use(step):
                 inside.add(place)
                 found.append(step)
         return tuple(self._recorded(found)) if found else tuple(self._told())
@@ -234,10 +237,17 @@ class Case:
             unknown |= {call.name for call in calls if said.call.tools and call.name not in said.call.tools}
 
 
+def _is_use(step: StepFacts) -> bool:
+    kind, name = step.call.kind, step.call.name
+    return kind not in _NO_TOOLS and (kind != "mcp" or name in _MCP_USES)
+
+
 def _use(step: StepFacts, asked: int | None) -> Use:
     output = step.output
     text = "" if output is None else compact(output)
-    failed = bool(step.error) or step.call.status == "error" or fails(text)
+    # An MCP tool says that it failed behind all that it says, however long that is.
+    admits = isinstance(output, dict) and output.get("isError") is True
+    failed = bool(step.error) or step.call.status == "error" or admits or fails(text)
     return Use(
         step.step.number, asked, step.call.name, step.args, text, step.error, failed, kind=step.call.kind
     )

@@ -1,0 +1,253 @@
+"""What a server says unasked: notifications, progress, and requests of its own (sampling, elicitation, roots).
+
+All of it is one stream of a session's, the effect `mcp:messages`, whose chunks a replay hands out again, each in its
+recorded place:
+
+    {"notification": "notifications/message", "params": {...}}
+    {"progress": [0.5, 1.0, "half"], "of": "main/mcp:demo/tool:lookup#0"}
+    {"request": "sampling/createMessage", "params": {...}, "id": 3}
+
+What the program answers to a request is an effect of its own, named by the method, so that another answer in a replay
+is a departure.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+from mcp.shared.dispatcher import ProgressFnT, run_notify_intercept
+from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.transport_context import TransportContext
+from mcp_types import INTERNAL_ERROR
+
+from reenact.adapters.mcp.question import KIND, MESSAGES
+from reenact.boundary import Call, Scope, aperform, arrive, begin, entered, live_now
+from reenact.model.event import Effect
+
+log = logging.getLogger(__name__)
+
+_CANCELLED = "notifications/cancelled"
+_PROGRESS = "notifications/progress"
+
+
+@dataclass
+class Given:
+    """The context of a recorded message: there is nobody whom the program could write back to."""
+
+    request_id: Any = None
+    transport: TransportContext = field(
+        default_factory=lambda: TransportContext(kind="recorded", can_send_request=False)
+    )
+    message_metadata: Any = None
+    can_send_request: bool = False
+    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: Any = None) -> None:
+        """Nobody hears it."""
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Nobody hears it."""
+
+    async def send_raw_request(self, method: str, params: Mapping[str, Any] | None, opts: Any = None) -> Any:
+        """Raises NoBackChannelError."""
+        raise NoBackChannelError(method)
+
+
+class Inbox:
+    """One session's messages from its server.
+
+    Args:
+        scope: Where the session was opened.
+        on_request: What the session does with a request of the server's.
+        on_notify: What it does with a notification.
+        intercept: Who looks at notifications first.
+    """
+
+    def __init__(self, scope: Scope, on_request: Any, on_notify: Any, intercept: Any) -> None:
+        self.scope = scope
+        self.tasks: TaskGroup | None = None
+        self._on_request = on_request
+        self._on_notify = on_notify
+        self._intercept = intercept
+        self._call: Call | None = None
+        self._waiting: dict[str, ProgressFnT] = {}
+        self._handling: dict[Any, anyio.CancelScope] = {}
+        self._noted = False
+
+    async def open(self, server: Scope) -> None:
+        """The session knows its server: from here on its messages are recorded, or handed out."""
+        if self._call is not None or self.tasks is None:
+            return
+        with entered(server):
+            call = self._call = begin(Effect(KIND, MESSAGES, {}, leaf=True))
+        if call is None:
+            return
+        if call.answer is None:
+            await call.areturned(None, stream=True)
+        else:
+            await call.aserve()
+            self.tasks.start_soon(self._hand_out, call)
+
+    async def over(self) -> None:
+        """The server has ended the connection."""
+        if (call := self._live()) is not None:
+            await call.aover()
+
+    def close(self) -> None:
+        """The program has. Harmless after the end."""
+        if (call := self._live()) is not None:
+            call.close()
+
+    # -- as they come ----------------------------------------------------------------------------------------
+
+    async def told(self, context: Any, method: str, params: Mapping[str, Any] | None) -> None:
+        """A notification has come in."""
+        call = self._live()
+        if call is None:
+            # The progress of a call that was let through has gone to whoever asked for it.
+            if method == _PROGRESS or not self._past(f"{method} of an MCP server"):
+                return
+            if not run_notify_intercept(self._intercept, method, params):
+                await self._on_notify(context, method, params)
+            return
+        handle: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        chunk = {"notification": method, "params": None if params is None else dict(params)}
+        await call.achunk(chunk, lambda: self._notified(handle, context, method, params))
+        for act in handle:
+            await act()
+
+    async def asked(self, context: Any, method: str, params: Mapping[str, Any] | None) -> dict[str, Any]:
+        """A request has come in; returns what the program answers."""
+        call = self._live()
+        if method == "ping":
+            return await self._on_request(context, method, params)  # type: ignore[no-any-return]
+        if call is None:
+            if self._past(f"{method} of an MCP server"):
+                return await self._on_request(context, method, params)  # type: ignore[no-any-return]
+            raise MCPError(INTERNAL_ERROR, f"{method} is not answered while a recording is replayed")
+        at: list[Scope] = []
+        chunk = {"request": method, "params": dict(params or {}), "id": context.request_id}
+        await call.achunk(chunk, lambda: at.append(self.scope.child("asked")))
+        return await self._answer(at[0], context, method, params)
+
+    async def progressed(self, of: str, callback: ProgressFnT, *values: Any) -> None:
+        """A live call has come so far."""
+        call = self._live()
+        if call is None:
+            # Let through in a replay, or asked before the session knew its server.
+            await callback(*values)
+            return
+        at: list[Scope] = []
+        chunk = {"progress": list(values), "of": of}
+        await call.achunk(chunk, lambda: at.append(self.scope.child("progress")))
+        with entered(at[0]):
+            await callback(*values)
+
+    # -- as recorded -----------------------------------------------------------------------------------------
+
+    def hear(self, of: str, callback: ProgressFnT) -> None:
+        """A call wants to hear of its recorded progress."""
+        self._waiting[of] = callback
+
+    def unhear(self, of: str) -> None:
+        """It is over, or has gone live."""
+        self._waiting.pop(of, None)
+
+    async def _hand_out(self, call: Call) -> None:
+        async for chunk in arrive(call):
+            self._deliver(chunk)
+        # Recorded, the server had ended the connection here.
+        assert self.tasks is not None
+        self.tasks.cancel_scope.cancel()
+
+    def _deliver(self, chunk: Mapping[str, Any]) -> None:
+        """In a chunk's turn: the scopes are named in this order, and what is set off runs next."""
+        if "progress" in chunk:
+            at, callback = self.scope.child("progress"), self._waiting.get(chunk["of"])
+            if callback is not None:
+                self._start(self._tell, at, partial(callback, *chunk["progress"]))
+        elif "notification" in chunk:
+            handle: list[Callable[[], Coroutine[Any, Any, None]]] = []
+            self._notified(handle, Given(), chunk["notification"], chunk["params"])
+            for act in handle:
+                self._start(act)
+            if chunk["notification"] == _CANCELLED:
+                cancelled = self._handling.get((chunk["params"] or {}).get("requestId"))
+                if cancelled is not None:
+                    cancelled.cancel()
+        else:
+            self._start(self._handle, self.scope.child("asked"), chunk)
+
+    async def _handle(self, at: Scope, chunk: Mapping[str, Any]) -> None:
+        with anyio.CancelScope() as cancelled:
+            self._handling[chunk["id"]] = cancelled
+            try:
+                await self._answer(at, Given(chunk["id"]), chunk["request"], chunk["params"])
+            except Exception:
+                # The server would have heard of it; that it was answered so is compared.
+                log.debug("the program could not answer %s", chunk["request"], exc_info=True)
+            finally:
+                del self._handling[chunk["id"]]
+
+    def _start(self, act: Callable[..., Coroutine[Any, Any, Any]], *args: Any) -> None:
+        assert self.tasks is not None
+        self.tasks.start_soon(act, *args)
+
+    # -- both ------------------------------------------------------------------------------------------------
+
+    def _notified(
+        self, handle: list[Any], context: Any, method: str, params: Mapping[str, Any] | None
+    ) -> None:
+        at = self.scope.child("notified")
+        if not run_notify_intercept(self._intercept, method, params):
+            handle.append(partial(self._tell, at, partial(self._on_notify, context, method, params)))
+
+    async def _tell(self, at: Scope, callback: Callable[[], Awaitable[None]]) -> None:
+        with entered(at):
+            try:
+                await callback()
+            except Exception:
+                # As the library has it: a callback that raises costs its own delivery, never the session.
+                log.exception("a callback for a message of an MCP server raised")
+
+    async def _answer(
+        self, at: Scope, context: Any, method: str, params: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        failed: Exception | None = None
+        with entered(at):
+            try:
+                result = await self._on_request(context, method, params)
+                reply: dict[str, Any] = {"result": result}
+            except Exception as error:
+                failed = error
+                reply = {"error": {"type": type(error).__name__, "message": str(error)}}
+            await aperform(Effect(KIND, method, {"asked": dict(params or {}), **reply}, leaf=True), _sent)
+        if failed is not None:
+            raise failed
+        return result
+
+    def _live(self) -> Call | None:
+        return self._call if self._call is not None and live_now(self._call) else None
+
+    def _past(self, what: str) -> bool:
+        """A message that is not recorded: the session is not open yet, or a call was let through in a replay, where
+        the recorded messages are handed out. Whether it is delivered.
+        """
+        if self._call is None:
+            return True
+        if not self._noted:
+            self._noted = True
+            handler: Any = self.scope.run.handler
+            handler.note(f"{what}, whose call was let through: left out")
+        return False
+
+
+async def _sent() -> None:
+    """The answer goes back to the server by itself."""

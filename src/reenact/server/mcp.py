@@ -1,0 +1,170 @@
+"""A recorded MCP session as an MCP server, by the mcp package's own low-level server: over stdio, or HTTP.
+
+Another agent, in any language, is replayed against it: its calls get the recorded answers, and the first one that was
+not recorded gets an error that says how it departs, and so does every call after it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, get_args
+
+from reenact.errors import UsageError
+from reenact.server.answers import GREETINGS, Answers, Departed
+
+try:
+    import uvicorn
+    from mcp.server.caching import CacheableMethod, CacheHint
+    from mcp.server.lowlevel import Server
+    from mcp.server.stdio import stdio_server
+    from mcp.shared.exceptions import MCPError
+    from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND, RequestParams
+    from pydantic import ConfigDict
+except ImportError as error:
+    raise UsageError(
+        f"serving a recorded MCP session needs the mcp package, 2.3 or newer: pip install mcp ({error})"
+    ) from None
+
+_SAID = ("capabilities", "instructions", "serverInfo")
+
+_COMPLETE = {"resultType": "complete"}
+"""What newer versions of the protocol say of every answer; the library takes it away for older ones."""
+
+_FREELY = ("ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe")
+"""What is answered though nothing was recorded: it has no answer to speak of."""
+
+
+class _Anything(RequestParams):
+    """Parameters as they came: the recording says what they should have been."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def server_of(answers: Answers) -> Server[Any]:
+    """The MCP server that gives these answers, and no others. The library shapes them for the version of the protocol
+    that a client speaks, which need not be the recorded one.
+    """
+    told = answers.free("initialize", None) or answers.free("server/discover", None) or {}
+    info = told.get("serverInfo") or {}
+    server: Server[Any] = Server(
+        answers.server,
+        version=str(info.get("version") or ""),
+        instructions=told.get("instructions"),
+        get_tool_input_schema=lambda _: None,
+        # Older answers say nothing of caching, which newer clients insist on.
+        cache_hints=dict.fromkeys(get_args(CacheableMethod), CacheHint(ttl_ms=0, scope="private")),
+    )
+
+    async def answer(ctx: Any, _: Any) -> dict[str, Any]:
+        return await _answered(answers, ctx)
+
+    for method in (*_FREELY, *answers.methods):
+        server.add_request_handler(method, _Anything, answer)
+
+    async def first(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+        if ctx.request_id is not None and ctx.method in GREETINGS:
+            # Which version of the protocol is spoken is for the two of them to settle.
+            agreed = await call_next(ctx)
+            return {**agreed, **{name: told[name] for name in _SAID if name in told and name in agreed}}
+        if ctx.request_id is not None and server.get_request_handler(ctx.method) is None:
+            return await _answered(answers, ctx)
+        return await call_next(ctx)
+
+    server.middleware = [first]
+    return server
+
+
+async def _answered(answers: Answers, ctx: Any) -> dict[str, Any]:
+    """The recorded answer to a request, or an MCPError: the recorded one, or one that names the departure."""
+    if not answers.is_call(ctx.method):
+        known = answers.free(ctx.method, ctx.params)
+        if known is None and ctx.method not in _FREELY:
+            raise MCPError(METHOD_NOT_FOUND, f"reenact: {ctx.method} was not asked in this recording")
+        return {**_COMPLETE, **(known or {})}
+    try:
+        step = answers.call(ctx.method, ctx.params)
+    except Departed as departed:
+        raise MCPError(INTERNAL_ERROR, f"reenact: {departed}") from None
+    for progress, total, message in answers.progress(step):
+        await ctx.session.report_progress(progress, total, message)
+    if step.call.status == "cancelled":
+        # Recorded, the client gave up: so will this one.
+        await asyncio.Event().wait()
+    if step.call.outcome is None:
+        raise MCPError(
+            INTERNAL_ERROR, f"reenact: the recording ends in step {step.number}, before its answer"
+        )
+    failed = step.error
+    if failed is not None:
+        code = getattr(failed, "code", INTERNAL_ERROR)
+        data = getattr(failed, "data", None)
+        raise MCPError(code if isinstance(code, int) else INTERNAL_ERROR, str(failed), data)
+    return {**_COMPLETE, **(step.output or {})}
+
+
+def over_stdio(answers: Answers) -> None:
+    """Serve one client on standard input and output, until it leaves."""
+
+    async def serve() -> None:
+        server = server_of(answers)
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    with _quiet():
+        asyncio.run(serve())
+
+
+def over_http(answers: Answers, port: int, ready: Callable[[str], None]) -> None:
+    """Serve clients by streamable HTTP on this machine, until a signal ends it.
+
+    Args:
+        answers: What is served.
+        port: The port; 0 takes a free one.
+        ready: Told the address, once it can be reached.
+    """
+    try:
+        listening = socket.create_server(("127.0.0.1", port))
+    except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (")[0]
+        raise UsageError(
+            f"port {port} cannot be listened on ({reason}); --port 0 takes one that is free"
+        ) from None
+    config = uvicorn.Config(server_of(answers).streamable_http_app(), log_level="critical", ws="none")
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+    with _quiet(), listening:
+        asyncio.run(_until_told(_Web(config), listening, lambda: ready(url)))
+
+
+class _Web(uvicorn.Server):
+    """uvicorn, leaving signals to us: a verdict follows."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """None: uvicorn would raise them again in the end."""
+        yield
+
+
+async def _until_told(web: _Web, listening: socket.socket, ready: Callable[[], None]) -> None:
+    def stop(*_: object) -> None:
+        web.should_exit = web.force_exit = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    # Who connects from here on is served, if a moment later.
+    ready()
+    await web.serve(sockets=[listening])
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """The library logs what it answers with an error; the verdict says it better."""
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(logging.NOTSET)
