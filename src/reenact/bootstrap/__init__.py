@@ -12,8 +12,6 @@ import threading
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from time import sleep
-from types import TracebackType
 from typing import Any
 
 from reenact import adapters, api, family
@@ -22,7 +20,8 @@ from reenact.bootstrap import stdin
 from reenact.bootstrap.debugged import Debugged
 from reenact.bootstrap.forking import Forking, tell
 from reenact.bootstrap.output import Output, compare
-from reenact.boundary import current, entered
+from reenact.bootstrap.watch import Watch
+from reenact.boundary import current
 from reenact.boundary.scope import _scope
 from reenact.errors import DivergenceError, ForkStopped, Halt, ProgramError, ReenactError, UsageError
 from reenact.family import Member
@@ -33,14 +32,10 @@ from reenact.model.recording import Recording
 from reenact.plan import Plan, take
 from reenact.record.program import packages
 from reenact.redact import DEFAULT_RULES
-from reenact.replay.replayer import Replayer
 from reenact.store.local import load
 from reenact.store.writer import warn
 
 _TERMINAL = "/dev/tty"
-
-_PROMPT = 3.0
-"""Seconds that a program has to end by itself once its replay has diverged."""
 
 
 def begin() -> None:
@@ -57,7 +52,7 @@ def begin() -> None:
 
 
 def _follow(plan: Plan) -> None:
-    if plan.process == "main" and not family._reserve(plan.report, "main"):
+    if plan.process == "main" and not family.reserve(plan.report, "main"):
         # The command has started a Python before this one.
         plan = plan.child("main~1")
         if plan.mode == "fork":
@@ -166,7 +161,7 @@ class _Joined(_Process):
         stdin.install(self.output.write)
         _scope.set(run.root)
         if self._member.replayer is not None:
-            _Watch(self._member.replayer).install()
+            Watch(self._member.replayer).install()
         family.report(self._member.plan)
 
     def end(self, code: int | None) -> None:
@@ -188,7 +183,7 @@ class _Replayed(_Process):
         stdin.install(self.output.write, tty=bool(tty.get("stdin")))
         self.session = _replay(self.recording, plan)
         self.session.__enter__()
-        _Watch(self.session.replayer).install()
+        Watch(self.session.replayer).install()
         self._ended = debugged.attach(self.session)
         family.report(plan)
 
@@ -251,7 +246,7 @@ class _Block(_Process):
         hint = "let it through: live=['socket']"
         found = Divergence(Departure.EXTRA, f"outside/socket:{place}", None, (), detail, hint)
         self._outside.append(found)
-        _Watch(None).halted()
+        Watch(None).halted()
         raise Halt(found)
 
     def end(self, code: int | None) -> None:
@@ -277,7 +272,7 @@ class _Claimed(api.Replay):
 
     def _begin(self) -> Any:
         run = super()._begin()
-        _Watch(self.replayer).install()
+        Watch(self.replayer).install()
         self._debugged.attach(self)
         return run
 
@@ -287,7 +282,7 @@ class _Forked(_Process):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self.session = Forking(plan, _Watch(None).halted)
+        self.session = Forking(plan, Watch(None).halted)
         tty = (self.session.parent.header.get("program") or {}).get("tty") or {}
         stdin.install(self.output.write, tty=bool(tty.get("stdin")))
         self.session.__enter__()
@@ -313,7 +308,7 @@ class _ForkedBlock(_Block):
         known = self.recording.name, int(header.get("ordinal") or 0)
         if self._fork is not None or (name, ordinal) != known:
             return None
-        self._fork = Forking(self.plan, _Watch(None).halted)
+        self._fork = Forking(self.plan, Watch(None).halted)
         return self._fork
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
@@ -332,59 +327,8 @@ class _ForkedBlock(_Block):
         tell(self.plan, self._fork, found, status)
 
 
-class _Watch:
-    """Ends a program whose replay has diverged: promptly, with one line, and no traceback."""
-
-    def __init__(self, replayer: Replayer | None) -> None:
-        self._replayer = replayer
-
-    def install(self) -> None:
-        """Be told of the divergence."""
-        if self._replayer is not None:
-            self._replayer.on_halt = self.halted
-
-    def halted(self) -> None:
-        """The replay is over."""
-        self._excepthook, self._thread_hook = sys.excepthook, threading.excepthook
-        # Now and not before: the program may have set its own since.
-        sys.excepthook, threading.excepthook = self._uncaught, self._in_thread
-        with entered(None):
-            guard = threading.Thread(target=self._end, name="reenact-end", daemon=True)
-            guard._reenact_own = True  # type: ignore[attr-defined]
-            guard.start()
-
-    def _uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if not _of_halt(error):
-            self._excepthook(kind, error, trace)
-
-    def _in_thread(self, arguments: Any) -> None:
-        if not _of_halt(arguments.exc_value):
-            self._thread_hook(arguments)
-
-    def _end(self) -> None:
-        sleep(_PROMPT)
-        family.end(1)
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):
-                stream.flush()
-        os._exit(1)
-
-
 def _silent(text: str) -> None:
     """While recording, the terminal itself shows what is typed."""
-
-
-def _of_halt(error: BaseException | None) -> bool:
-    """Whether an error is a divergence, or came of one."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        if isinstance(error, (Halt, DivergenceError)):
-            return True
-        if isinstance(error, BaseExceptionGroup) and any(_of_halt(inner) for inner in error.exceptions):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def _options(plan: Plan) -> dict[str, Any]:

@@ -1,95 +1,40 @@
-"""The processes of one run: each has its own file of events, and finds it again by the path of its scope.
-
-A process that the program starts is named in its parent's program order, as a task or a thread is. It is told by an
-environment variable (`reenact.plan`) which scope it is, or knows because it was forked. It writes to, or replays, a
-file of its own, and leaves its verdict where its parent finds it.
-"""
+"""The processes of a run, each from its beginning to its end, and what they know of each other."""
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace as replaced
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
 
-import orjson
-
 from reenact.adapters import stdlib
-from reenact.adapters.stdlib import processes
-from reenact.boundary import RecordingTurnstile, ReplayingTurnstile, Run, Scope, entered
+from reenact.boundary import RecordingTurnstile, Run, Scope, entered
 from reenact.boundary.scope import _scope
 from reenact.boundary.tracked import of_run
-from reenact.errors import CorruptRecording
+from reenact.family.answering import no_blobs, replayer_of, rules_of
+from reenact.family.ending import on_exit
+from reenact.family.word import has_file, header_of, report, reported, reserve
 from reenact.model.divergence import Departure, Divergence, Verdict, merged, verdict_of, verdict_tree
 from reenact.model.event import FORMAT, RULES, Tree
 from reenact.model.recording import Log, Recording
 from reenact.plan import Plan, key
 from reenact.record.recorder import Recorder
 from reenact.record.snapshot import risky_filter
-from reenact.redact import DEFAULT_RULES, Redactor, SecretRules
-from reenact.replay.mixing import Mix, Mixing
+from reenact.redact import Redactor
 from reenact.replay.replayer import Replayer
-from reenact.store.local import EVENTS, load, read_events
+from reenact.store.local import load
 from reenact.store.writer import Writer, warn
-
-MIX = "mix"
-"""What is answered from another recording, among a plan's options."""
-
-OPTIONS = ("live", "ignore", "policy", "inserted", MIX)
-"""What a plan's options say to the replayer; the rest is for the process as a whole."""
 
 _PATIENCE = 0.05
 
 UNSET: Any = object()
 """Stands for an output that was never set; None is an output."""
-
-Ending = Callable[[int | None], None]
-
-
-def replayer_of(
-    recording: Recording, log: Log, options: Mapping[str, Any], turnstile: ReplayingTurnstile | None = None
-) -> Replayer:
-    """The replayer of one process of a recording."""
-    steps = {step.call.number: step.number for step in recording if step.log is log}
-    header = recording.header
-    redactor = Redactor(
-        rules_of(header), salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ)
-    )
-    known = {name: options[name] for name in OPTIONS if name in options and name != MIX}
-    if options.get(MIX):
-        return Mixing(log, redactor, steps=steps, mix=_mix(recording, log, options[MIX]), **known)
-    return Replayer(log, redactor, steps=steps, turnstile=turnstile, **known)
-
-
-def _mix(recording: Recording, log: Log, words: Mapping[str, Any]) -> Mix:
-    """What one process takes from another recording, as the plan has it."""
-    other = load(Path(words["other"]))
-    same = next((each for each in other.logs if each.process == log.process), None)
-    if same is None:
-        return Mix(Log((), _no_blobs), exact=words["exact"])
-    pairs = [(recording.step(int(one)), other.step(two)) for one, two in words["swap"].items()]
-    swap = {one.call.number: two.call.number for one, two in pairs if one.log is log and two.log is same}
-    reads = {(path, source) for path, source in words["reads"]}
-    return Mix(same, swap, reads, words["exact"])
-
-
-def rules_of(header: Mapping[str, Tree], patterns: Sequence[str] = ()) -> SecretRules:
-    """What a recording counts as secrets, as far as its header says so."""
-    known = header.get("secrets") or {}
-    patterns = tuple(dict.fromkeys((*DEFAULT_RULES.patterns, *known.get("patterns", ()), *patterns)))
-    return SecretRules(
-        names=DEFAULT_RULES.names | set(known.get("names", ())),
-        headers=DEFAULT_RULES.headers | set(known.get("headers", ())),
-        patterns=patterns,
-        values=DEFAULT_RULES.values,
-    )
 
 
 class Recorded:
@@ -128,7 +73,7 @@ class Recorded:
     def finish(self) -> None:
         """The run is over: say which processes were started and left nothing."""
         outside = Counter(
-            command for path, command in self._spawned.items() if not _files(self.plan.folder, path)
+            command for path, command in self._spawned.items() if not has_file(self.plan.folder, path)
         )
         for command, count in outside.items():
             times = f" ({count} times)" if count > 1 else ""
@@ -250,11 +195,11 @@ class Replayed:
         found = []
         for path in self._started:
             logs = logs_of(self.recording, path)
-            report = _report(self.plan.report, path)
+            report = reported(self.plan.report, path)
             if report is not None:
                 found.append(verdict_of(report))
                 found += [
-                    verdict_of(more) for log in logs[1:] if (more := _report(self.plan.report, log.process))
+                    verdict_of(more) for log in logs[1:] if (more := reported(self.plan.report, log.process))
                 ]
             elif any(log.sealed is not None for log in logs):
                 text = f"the process {path} gave no verdict: it still runs, or was killed"
@@ -291,7 +236,7 @@ class Member:
     def record(self) -> Run:
         """Begin to write a file beside the others."""
         folder = Path(self.plan.folder)
-        header = _header(folder)
+        header = header_of(folder)
         plan, writer = self._claim(folder)
         self.plan = plan
         rules = rules_of(header, plan.patterns)
@@ -329,14 +274,14 @@ class Member:
         """Begin to replay the file of this process."""
         self._recording = recording = recording or load(Path(self.plan.folder))
         ordinal = 0
-        while not _reserve(self.plan.report, self.plan.process + (f"~{ordinal}" if ordinal else "")):
+        while not reserve(self.plan.report, self.plan.process + (f"~{ordinal}" if ordinal else "")):
             ordinal += 1
         process = self.plan.process + (f"~{ordinal}" if ordinal else "")
         self.plan = replaced(self.plan, process=process)
         log = next((log for log in recording.logs if log.process == process), None)
         if log is None:
             # Its own header only: whatever it asks for is more than was recorded.
-            log = Log((), _no_blobs)
+            log = Log((), no_blobs)
         self._replayer = replayer_of(recording, log, self.plan.options)
         run = self._enter(self._replayer, self._replayer.turnstile, replaying=True)
         self._family = run.family = Replayed(run, recording, log, self.plan)
@@ -386,81 +331,3 @@ class Member:
 def logs_of(recording: Recording, path: str) -> list[Log]:
     """The recorded processes of one spawn: usually one; a command may have started several Pythons."""
     return [log for log in recording.logs if log.process == path or log.process.startswith(f"{path}~")]
-
-
-def report(plan: Plan, **what: Any) -> None:
-    """Leave word for the parent."""
-    folder = Path(plan.report)
-    if not plan.report or not folder.is_dir():
-        return
-    path = folder / f"{key(plan.process)}.json"
-    part = path.with_suffix(".part")
-    part.write_bytes(orjson.dumps({"process": plan.process, "pid": os.getpid(), **what}, default=repr))
-    part.replace(path)
-
-
-def _report(folder: str, process: str) -> dict[str, Any] | None:
-    try:
-        tree = orjson.loads((Path(folder) / f"{key(process)}.json").read_bytes())
-    except (OSError, ValueError):
-        return None
-    verdict = tree.get("verdict")
-    return verdict if isinstance(verdict, dict) else None
-
-
-def _reserve(folder: str, process: str) -> bool:
-    """Take the name of a process in a replay, once."""
-    if not folder:
-        return True
-    try:
-        Path(folder, f"{key(process)}.claim").touch(mode=0o600, exist_ok=False)
-    except FileExistsError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _files(folder: str, path: str) -> bool:
-    return (Path(folder) / f"events.{key(path)}.jsonl").exists()
-
-
-def _header(folder: Path) -> Mapping[str, Tree]:
-    with (folder / EVENTS).open("rb") as file:
-        return next(iter(read_events(file.readline(), str(folder / EVENTS), []))).data
-
-
-def _no_blobs(address: str) -> bytes:
-    raise CorruptRecording(f"blob {address[:19]}… belongs to no recorded process")
-
-
-# -- the end of a process ------------------------------------------------------------------------------------
-
-_endings: dict[int, Ending] = {}
-
-
-def on_exit(ending: Ending) -> None:
-    """Call `ending` with the exit status (None: not known) when this very process ends, in whatever way it can tell.
-    The last one given counts: a fork has its own.
-    """
-    if not _endings:
-        atexit.register(end)
-        processes.EXITING.append(end)
-    _endings.clear()
-    _endings[os.getpid()] = ending
-
-
-def moved(known: int) -> None:
-    """This process goes on in the place of another, whose copy it is."""
-    if known in _endings:
-        _endings[os.getpid()] = _endings.pop(known)
-
-
-def end(code: int | None = None) -> None:
-    """The process ends now. Harmless when called again, or in a fork that has not taken part."""
-    ending = _endings.pop(os.getpid(), None)
-    if ending is not None:
-        try:
-            ending(code)
-        except Exception as error:
-            warn(f"the end of process {os.getpid()} was not recorded ({type(error).__name__}: {error})")
