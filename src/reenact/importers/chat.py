@@ -91,7 +91,7 @@ def effects_of(messages: Iterable[Message], *, model: str = "") -> Iterator[Happ
     asked: list[Message] = []
     before: datetime | None = None
     after: list[Happened] = []
-    for message in _flat(messages):
+    for message in flat(messages):
         now = moment(message.get("timestamp") or message.get("created_at"))
         role = str(message["role"])
         if role in ASSISTANTS:
@@ -148,7 +148,7 @@ def _tool(message: Message, asked: list[Message], before: datetime | None, now: 
     return Happened("tool", name, args, message.get("content"), error, began=before or now, ended=now)
 
 
-def _flat(messages: Iterable[Message]) -> Iterator[Message]:
+def flat(messages: Iterable[Message]) -> Iterator[Message]:
     """Messages whose tool calls and results are blocks of their content (Anthropic's form) in OpenAI's form."""
     for message in messages:
         blocks = [block for block in message.get("content") or () if isinstance(block, dict)]
