@@ -13,6 +13,7 @@ import typer
 from reenact import __version__
 from reenact.cli import (
     browsing,
+    collecting,
     comparing,
     debugging,
     diagnosing,
@@ -41,6 +42,7 @@ running.register(app)
 forking.register(app)
 reading.register(app)
 browsing.register(app)
+collecting.register(app)
 comparing.register(app)
 debugging.register(app)
 diagnosing.register(app)

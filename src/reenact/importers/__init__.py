@@ -16,7 +16,18 @@ from typing import Any
 import orjson
 
 from reenact.errors import NotARecording, RecordingNotFound, UsageError
-from reenact.importers import agents, atif, chat, codex, inspect, langfuse, openai_agents, openhands, otel, vcr
+from reenact.importers import (
+    agents,
+    atif,
+    chat,
+    codex,
+    inspect,
+    langfuse,
+    openai_agents,
+    openhands,
+    otel,
+    vcr,
+)
 from reenact.importers.run import Happened, ImportedRun, keep
 from reenact.model.event import Tree
 from reenact.store import bundle
@@ -69,7 +80,9 @@ def _chats(document: Any, path: Path) -> Iterable[ImportedRun]:
 
 FORMATS = {
     "vcr": Format("a vcrpy cassette, as YAML or JSON", vcr.is_cassette, _one(vcr.cassette)),
-    "otel": Format("traces: OTLP as JSON, JSON lines or protobuf, or as an SDK prints them", otel.is_spans, otel.read),
+    "otel": Format(
+        "traces: OTLP as JSON, JSON lines or protobuf, or as an SDK prints them", otel.is_spans, otel.read
+    ),
     "langfuse": Format("a trace that Langfuse exported", langfuse.is_langfuse, _one(langfuse.langfuse)),
     "openai-agents": Format(
         "traces of OpenAI's Agents SDK, as its processors export them",
@@ -79,7 +92,9 @@ FORMATS = {
     "inspect": Format("a log of Inspect, .eval or .json", inspect.is_inspect, inspect.inspect),
     "atif": Format("a trajectory in ATIF", atif.is_atif, _one(atif.atif)),
     "codex": Format("a Codex session (its rollout file)", codex.is_codex, _one(codex.codex)),
-    "openhands": Format("OpenHands' events, or the output of its evaluation", openhands.is_openhands, openhands.openhands),
+    "openhands": Format(
+        "OpenHands' events, or the output of its evaluation", openhands.is_openhands, openhands.openhands
+    ),
     "who-and-when": Format(
         "a failed run with its annotations", agents.is_who_and_when, _one(agents.who_and_when)
     ),

@@ -23,7 +23,11 @@ def atif(document: Any, path: Path) -> ImportedRun:
     agent = document.get("agent") if isinstance(document.get("agent"), dict) else {}
     lost: list[str] = []
     effects = list(_effects(document["steps"], agent, lost))
-    about = {key: document[key] for key in ("schema_version", "session_id", "final_metrics", "notes") if document.get(key)}
+    about = {
+        key: document[key]
+        for key in ("schema_version", "session_id", "final_metrics", "notes")
+        if document.get(key)
+    }
     after = document.get("continued_trajectory_ref")
     notes = [*lost, *([f"the trajectory goes on in {after}"] if after else [])]
     return ImportedRun(
@@ -31,7 +35,12 @@ def atif(document: Any, path: Path) -> ImportedRun:
         effects=effects,
         tags=(f"agent:{agent['name']}",) if agent.get("name") else (),
         output=last_answer(effects),
-        source={"format": "atif", "file": str(path), "agent": {k: v for k, v in agent.items() if k != "tool_definitions"}, **about},
+        source={
+            "format": "atif",
+            "file": str(path),
+            "agent": {k: v for k, v in agent.items() if k != "tool_definitions"},
+            **about,
+        },
         notes=tuple(notes),
     )
 
@@ -44,7 +53,9 @@ def _effects(steps: list[Any], agent: dict[str, Any], lost: list[str]) -> Iterat
         now = moment(step.get("timestamp"))
         source = str(step.get("source") or "user")
         if source != "agent" and source not in ASSISTANTS:
-            history.append({"role": "system" if source == "system" else "user", "content": content(step.get("message"))})
+            history.append(
+                {"role": "system" if source == "system" else "user", "content": content(step.get("message"))}
+            )
             continue
         calls = [call for call in step.get("tool_calls") or () if isinstance(call, dict)]
         said = _answer(step, calls)
@@ -64,7 +75,9 @@ def _effects(steps: list[Any], agent: dict[str, Any], lost: list[str]) -> Iterat
             history.append(_told(made, calls))
         before = now or before
     if copied:
-        lost.append(f"{copied} steps of the trajectory are copied from another one: they stand in the messages alone")
+        lost.append(
+            f"{copied} steps of the trajectory are copied from another one: they stand in the messages alone"
+        )
 
 
 def _answer(step: dict[str, Any], calls: list[dict[str, Any]]) -> dict[str, Any]:
@@ -76,7 +89,10 @@ def _answer(step: dict[str, Any], calls: list[dict[str, Any]]) -> dict[str, Any]
             {
                 "id": str(call.get("tool_call_id") or ""),
                 "type": "function",
-                "function": {"name": str(call.get("function_name") or ""), "arguments": call.get("arguments")},
+                "function": {
+                    "name": str(call.get("function_name") or ""),
+                    "arguments": call.get("arguments"),
+                },
             }
             for call in calls
         ]
@@ -92,14 +108,25 @@ def _answer(step: dict[str, Any], calls: list[dict[str, Any]]) -> dict[str, Any]
 
 def _tools(calls: list[dict[str, Any]], step: dict[str, Any], now: Any) -> Iterator[Happened]:
     """The tools of a step with what they gave; results without a call are an environment's (Terminus types into one)."""
-    results = [item for item in (step.get("observation") or {}).get("results") or () if isinstance(item, dict)]
+    results = [
+        item for item in (step.get("observation") or {}).get("results") or () if isinstance(item, dict)
+    ]
     for call in calls:
-        found = next((item for item in results if item.get("source_call_id") == call.get("tool_call_id")), None)
+        found = next(
+            (item for item in results if item.get("source_call_id") == call.get("tool_call_id")), None
+        )
         if found is not None:
             results.remove(found)
         args = call.get("arguments")
         value = content(found.get("content")) if found is not None else None
-        yield Happened("tool", str(call.get("function_name") or "tool"), args if isinstance(args, dict) else {"input": args}, value, began=now, ended=now)
+        yield Happened(
+            "tool",
+            str(call.get("function_name") or "tool"),
+            args if isinstance(args, dict) else {"input": args},
+            value,
+            began=now,
+            ended=now,
+        )
     for item in results:
         if item.get("content") is not None:
             yield Happened("tool", "environment", {}, content(item["content"]), began=now, ended=now)
@@ -108,5 +135,7 @@ def _tools(calls: list[dict[str, Any]], step: dict[str, Any], now: Any) -> Itera
 def _told(made: Happened, calls: list[dict[str, Any]]) -> dict[str, Any]:
     if made.name == "environment" and not any(call.get("function_name") == "environment" for call in calls):
         return {"role": "user", "content": made.value}
-    id = next((str(call.get("tool_call_id") or "") for call in calls if call.get("function_name") == made.name), "")
+    id = next(
+        (str(call.get("tool_call_id") or "") for call in calls if call.get("function_name") == made.name), ""
+    )
     return {"role": "tool", "tool_call_id": id, "content": made.value or ""}

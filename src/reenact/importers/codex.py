@@ -44,9 +44,17 @@ def codex(document: Any, path: Path) -> ImportedRun:
             session.take(line)
     effects = list(session.finished())
     meta = session.meta
-    known = {key: meta[key] for key in ("id", "cwd", "cli_version", "originator", "source", "git", "model_provider") if meta.get(key)}
+    known = {
+        key: meta[key]
+        for key in ("id", "cwd", "cli_version", "originator", "source", "git", "model_provider")
+        if meta.get(key)
+    }
     notes = ["a Codex session has neither the tools that the model was offered nor all of its instructions"]
-    notes += [f"the session was compacted {session.compacted} times: the model saw summaries after that"] if session.compacted else []
+    notes += (
+        [f"the session was compacted {session.compacted} times: the model saw summaries after that"]
+        if session.compacted
+        else []
+    )
     return ImportedRun(
         name=path.stem,
         effects=effects,
@@ -131,7 +139,14 @@ class _Session:
             whole["tool_calls"] = calls
         self._answer = len(self._effects)
         self._effects.append(
-            Happened("model", self._model or "model", {"messages": list(self._history)}, whole, began=self._before or self._now, ended=self._now)
+            Happened(
+                "model",
+                self._model or "model",
+                {"messages": list(self._history)},
+                whole,
+                began=self._before or self._now,
+                ended=self._now,
+            )
         )
         self._history.append(whole)
         self._said = []
@@ -148,7 +163,11 @@ class _Session:
         inner = parsed(told)
         output = inner.get("output", told) if isinstance(inner, dict) else told
         text = output if isinstance(output, str) else content(output)
-        code = (inner.get("metadata") or {}).get("exit_code") if isinstance(inner, dict) and isinstance(inner.get("metadata"), dict) else None
+        code = (
+            (inner.get("metadata") or {}).get("exit_code")
+            if isinstance(inner, dict) and isinstance(inner.get("metadata"), dict)
+            else None
+        )
         failed = isinstance(told, dict) and told.get("success") is False
         self._effects.append(
             Happened(
@@ -184,4 +203,9 @@ def _as_call(item: dict[str, Any]) -> dict[str, Any]:
         return item
     name = str(item["type"]).removesuffix("_call")
     action = item.get("action")
-    return {"type": "function_call", "call_id": item.get("call_id") or item.get("id"), "name": name, "arguments": action or {}}
+    return {
+        "type": "function_call",
+        "call_id": item.get("call_id") or item.get("id"),
+        "name": name,
+        "arguments": action or {},
+    }

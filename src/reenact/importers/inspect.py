@@ -72,10 +72,20 @@ def _run(sample: dict[str, Any], log: dict[str, Any], path: Path) -> ImportedRun
     notes = []
     if not effects:
         messages = _whole(sample.get("messages") or [], aside)
-        effects = list(effects_of([_message(item) for item in messages if isinstance(item, dict)], model=str(about.get("model") or "")))
-        notes = ["the log was written without its events: model and tool calls are read from the messages, without times"]
+        effects = list(
+            effects_of(
+                [_message(item) for item in messages if isinstance(item, dict)],
+                model=str(about.get("model") or ""),
+            )
+        )
+        notes = [
+            "the log was written without its events: model and tool calls are read from the messages, without times"
+        ]
     failed = sample.get("error") if isinstance(sample.get("error"), dict) else None
-    scores = {name: score.get("value") if isinstance(score, dict) else score for name, score in (sample.get("scores") or {}).items()}
+    scores = {
+        name: score.get("value") if isinstance(score, dict) else score
+        for name, score in (sample.get("scores") or {}).items()
+    }
     epoch = sample.get("epoch") or 1
     wrong = [name for name, value in scores.items() if value in ("I", 0, 0.0)]
     return ImportedRun(
@@ -123,11 +133,15 @@ def _events(events: list[Any]) -> Iterator[Happened]:
         if event.get("event") == "span_begin":
             spans[str(event.get("id"))] = event
         elif event.get("event") in ("model", "tool"):
-            made.append(_model(event, spans, agents) if event["event"] == "model" else _tool(event, spans, agents))
+            made.append(
+                _model(event, spans, agents) if event["event"] == "model" else _tool(event, spans, agents)
+            )
     yield from sorted(made, key=lambda item: item.began.timestamp() if item.began else 0.0)
 
 
-def _within(event: dict[str, Any], spans: dict[str, dict[str, Any]], agents: dict[str, Stretch]) -> Stretch | None:
+def _within(
+    event: dict[str, Any], spans: dict[str, dict[str, Any]], agents: dict[str, Stretch]
+) -> Stretch | None:
     id: Any = event.get("span_id")
     while id in spans:
         span = spans[id]
@@ -144,7 +158,11 @@ def _model(event: dict[str, Any], spans: dict[str, Any], agents: dict[str, Stret
     output = event.get("output") if isinstance(event.get("output"), dict) else {}
     assert isinstance(output, dict)
     choices = [
-        {"index": place, "message": _message(one.get("message") or {}), "finish_reason": one.get("stop_reason")}
+        {
+            "index": place,
+            "message": _message(one.get("message") or {}),
+            "finish_reason": one.get("stop_reason"),
+        }
         for place, one in enumerate(output.get("choices") or ())
         if isinstance(one, dict)
     ]
@@ -163,7 +181,10 @@ def _model(event: dict[str, Any], spans: dict[str, Any], agents: dict[str, Stret
         **config,
     }
     tools = [
-        {"type": "function", "function": {key: tool[key] for key in ("name", "description", "parameters") if key in tool}}
+        {
+            "type": "function",
+            "function": {key: tool[key] for key in ("name", "description", "parameters") if key in tool},
+        }
         for tool in event.get("tools") or ()
         if isinstance(tool, dict)
     ]
@@ -195,10 +216,14 @@ def _message(item: dict[str, Any]) -> dict[str, Any]:
     """One of Inspect's messages in OpenAI's form: its tool calls name a function, and its thoughts are parts."""
     found = {key: item[key] for key in ("role", "content", "tool_call_id") if item.get(key) is not None}
     if isinstance(found.get("content"), list):
-        thoughts = [part for part in found["content"] if isinstance(part, dict) and part.get("type") == "reasoning"]
+        thoughts = [
+            part for part in found["content"] if isinstance(part, dict) and part.get("type") == "reasoning"
+        ]
         found["content"] = [part for part in found["content"] if part not in thoughts]
         if thoughts:
-            found["reasoning_content"] = "\n".join(str(part.get("reasoning") or part.get("summary") or "") for part in thoughts)
+            found["reasoning_content"] = "\n".join(
+                str(part.get("reasoning") or part.get("summary") or "") for part in thoughts
+            )
     if item.get("tool_calls"):
         found["tool_calls"] = [
             call({"id": one.get("id"), "name": one.get("function"), "arguments": one.get("arguments")})

@@ -45,7 +45,12 @@ def openai_agents(document: Any, path: Path) -> list[ImportedRun]:
     found = []
     for trace, each in spans.items():
         known = about.get(trace, {})
-        source = {"format": "openai-agents", "file": str(path), "group": known.get("group_id"), "metadata": known.get("metadata")}
+        source = {
+            "format": "openai-agents",
+            "file": str(path),
+            "group": known.get("group_id"),
+            "metadata": known.get("metadata"),
+        }
         name = str(known.get("workflow_name") or path.stem)
         run = runs.run(each, source=source, name=name, bare=not runs.tells(each))
         tags = (f"conversation:{known['group_id']}",) if known.get("group_id") else ()

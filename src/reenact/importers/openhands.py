@@ -29,7 +29,9 @@ def _lines(document: Any) -> list[Any]:
 
 
 def _is_event(item: Any) -> bool:
-    return isinstance(item, dict) and (isinstance(item.get("action"), str) or isinstance(item.get("observation"), str))
+    return isinstance(item, dict) and (
+        isinstance(item.get("action"), str) or isinstance(item.get("observation"), str)
+    )
 
 
 def _events_of(document: Any) -> list[dict[str, Any]]:
@@ -56,7 +58,9 @@ def openhands(document: Any, path: Path) -> list[ImportedRun]:
         events = _history(item)
         if not events:
             continue
-        about = {key: value for key, value in item.items() if key != "history" and len(compact(value)) <= 4000}
+        about = {
+            key: value for key, value in item.items() if key != "history" and len(compact(value)) <= 4000
+        }
         found.append(_run(events, f"{path.stem} {number}" if len(lines) > 1 else path.stem, path, about))
     return found
 
@@ -72,7 +76,9 @@ def _run(events: list[dict[str, Any]], name: str, path: Path, about: dict[str, A
         problem=failed or ("the run did not succeed" if wrong else ""),
         output=last_answer(effects),
         source={"format": "openhands", "file": str(path), **about},
-        notes=("OpenHands' events do not hold the prompts: a model call's messages are what the events before it tell",),
+        notes=(
+            "OpenHands' events do not hold the prompts: a model call's messages are what the events before it tell",
+        ),
     )
 
 
@@ -89,7 +95,15 @@ def _effects(events: list[dict[str, Any]]) -> Iterator[Happened]:
                 continue
             name, asked, began = waiting.pop(0) if waiting else (str(observation), {}, now)
             told = content(event.get("content"))
-            yield Happened("tool", name, asked, None if observation == "error" else told, told if observation == "error" else None, began=began, ended=now)
+            yield Happened(
+                "tool",
+                name,
+                asked,
+                None if observation == "error" else told,
+                told if observation == "error" else None,
+                began=began,
+                ended=now,
+            )
             history.append({"role": "tool", "name": name, "content": told})
         elif action in _IDLE:
             continue
@@ -118,18 +132,35 @@ def _tool_name(event: dict[str, Any], action: str) -> str:
 
 
 def _asked(args: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in args.items() if key not in _ABOUT and key not in ("id", "timestamp", "source", "message")}
+    return {
+        key: value
+        for key, value in args.items()
+        if key not in _ABOUT and key not in ("id", "timestamp", "source", "message")
+    }
 
 
 def _said(event: dict[str, Any], action: str, args: dict[str, Any]) -> dict[str, Any]:
     """The model's answer: as the provider gave it where the event has that, else what the action tells of it."""
     response = _response(event)
     choices = response.get("choices")
-    if isinstance(choices, list) and choices and isinstance(choices[0], dict) and isinstance(choices[0].get("message"), dict):
+    if (
+        isinstance(choices, list)
+        and choices
+        and isinstance(choices[0], dict)
+        and isinstance(choices[0].get("message"), dict)
+    ):
         usage = response.get("usage")
-        return {"role": "assistant", **choices[0]["message"], **({"usage": usage} if isinstance(usage, dict) else {})}
-    text = content(args.get("thought")) or content(args.get("content") if action == "message" else args.get("final_thought"))
+        return {
+            "role": "assistant",
+            **choices[0]["message"],
+            **({"usage": usage} if isinstance(usage, dict) else {}),
+        }
+    text = content(args.get("thought")) or content(
+        args.get("content") if action == "message" else args.get("final_thought")
+    )
     said: dict[str, Any] = {"role": "assistant", "content": text}
     if action not in ("message", "finish"):
-        said["tool_calls"] = [{"id": "", "type": "function", "function": {"name": action, "arguments": _asked(args)}}]
+        said["tool_calls"] = [
+            {"id": "", "type": "function", "function": {"name": action, "arguments": _asked(args)}}
+        ]
     return said

@@ -7,6 +7,7 @@ and `tool` what it says, `runs` makes one run of a trace's spans.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from reenact.errors import NotARecording
 from reenact.importers.otel import files, runs
 from reenact.importers.otel.span import Span
 from reenact.importers.run import ImportedRun
-from dataclasses import replace
 
 __all__ = ["Span", "Spans", "from_bytes", "is_spans", "read", "read_spans"]
 
@@ -50,4 +50,14 @@ def read_spans(spans: list[Span], path: Path, format: str) -> Iterator[ImportedR
     left = len(found) - len(telling) if telling else 0
     for each in (telling or found).values():
         run = runs.run(each, source={"format": format, "file": str(path)}, bare=not telling)
-        yield replace(run, notes=(*run.notes, f"{left} other traces of the file hold no model call and no tool, and were left out")) if left else run
+        yield (
+            replace(
+                run,
+                notes=(
+                    *run.notes,
+                    f"{left} other traces of the file hold no model call and no tool, and were left out",
+                ),
+            )
+            if left
+            else run
+        )

@@ -41,7 +41,9 @@ def choices(value: Any) -> list[Choice] | None:
 def _of_object(value: dict[str, Any]) -> list[Choice] | None:
     for key in ("choices", "candidates"):
         if isinstance(value.get(key), list):
-            return [one for item in value[key] if isinstance(item, dict) for one in _of_object(item) or ()] or None
+            return [
+                one for item in value[key] if isinstance(item, dict) for one in _of_object(item) or ()
+            ] or None
     if isinstance(value.get("output"), list):
         return _items(value)
     if isinstance(value.get("generations"), list):
@@ -49,13 +51,22 @@ def _of_object(value: dict[str, Any]) -> list[Choice] | None:
     if isinstance(value.get("messages"), list) and value["messages"]:
         return choices(value["messages"][-1:])
     reason = next(
-        (value[key] for key in ("finish_reason", "stop_reason", "finishReason", "stopReason") if value.get(key)), ""
+        (
+            value[key]
+            for key in ("finish_reason", "stop_reason", "finishReason", "stopReason")
+            if value.get(key)
+        ),
+        "",
     )
     inner = next((value[key] for key in ("message", "content") if isinstance(value.get(key), dict)), None)
     if inner is not None and "role" not in value:
         made = messages({"role": "assistant", **inner})
     else:
-        made = messages(value if "role" in value or "kwargs" in value or "type" in value else {**value, "role": "assistant"})
+        made = messages(
+            value
+            if "role" in value or "kwargs" in value or "type" in value
+            else {**value, "role": "assistant"}
+        )
     said_by = [message for message in made or () if message["role"] == "assistant"]
     if not said_by or not (said_by[0].get("content") or len(said_by[0]) > 2 or reason or "role" in value):
         return None
@@ -82,12 +93,20 @@ def _items(value: dict[str, Any]) -> list[Choice] | None:
 
 def finish(reason: Any) -> str:
     """Why an answer ended, in OpenAI's word where the conventions have another."""
-    return {"tool_call": "tool_calls", "tool-calls": "tool_calls"}.get(str(reason or ""), str(reason or ""))
+    return _FINISHES.get(str(reason or ""), str(reason or ""))
+
+
+_FINISHES = {"tool_call": "tool_calls", "tool-calls": "tool_calls", "unknown": ""}
 
 
 def usage(span: Span) -> dict[str, Any] | None:
     """The tokens that a span counts, in OpenAI's form; None where it counts none."""
-    given = span.get("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "ai.usage.promptTokens")
+    given = span.get(
+        "gen_ai.usage.input_tokens",
+        "gen_ai.usage.prompt_tokens",
+        "llm.token_count.prompt",
+        "ai.usage.promptTokens",
+    )
     made = span.get(
         "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion",
         "ai.usage.completionTokens",

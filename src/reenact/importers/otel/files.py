@@ -84,7 +84,9 @@ def _of_printed(item: dict[str, Any]) -> Span:
     context = item["context"]
     attributes = _plain(item.get("attributes"))
     events = tuple(
-        SpanEvent(str(event.get("name") or ""), _plain(event.get("attributes")), _time(event.get("timestamp")))
+        SpanEvent(
+            str(event.get("name") or ""), _plain(event.get("attributes")), _time(event.get("timestamp"))
+        )
         for event in item.get("events") or ()
     )
     status = item.get("status") or {}

@@ -20,11 +20,19 @@ _OBSERVATIONS = {
     "RETRIEVER": "retrieval", "GUARDRAIL": "guardrail", "EVALUATOR": "evaluation",
 }  # fmt: skip
 _LOOPS = {"tool": TOOL, "agent": AGENT, "workflow": AGENT, "task": AGENT, "llm": MODEL, "chain": AGENT}
-_ASKED = ("gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.prompt.0.role", "llm.input_messages.0.message.role")
+_ASKED = (
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
+    "gen_ai.prompt.0.role",
+    "llm.input_messages.0.message.role",
+)
 
 
 def kind(span: Span) -> str:
     """`model`, `tool`, `agent`, `embedding`, `retrieval`, `guardrail`, `evaluation`; nothing for what is none of them."""
+    if span.get("reenact.recording.id") is not None:
+        # A recording of ours that was sent: the run, no agent in it.
+        return NOTHING
     if (known := _vercel(span)) is not None:
         return known
     asked = str(span.get("gen_ai.operation.name") or "")
@@ -36,7 +44,9 @@ def kind(span: Span) -> str:
         return _LOOPS.get(span.text("traceloop.span.kind", "langsmith.span.kind"), NOTHING)
     if _is_tool(span):
         return TOOL
-    if span.get("llm.request.type") in ("chat", "completion") or any(name in span.attributes for name in _ASKED):
+    if span.get("llm.request.type") in ("chat", "completion") or any(
+        name in span.attributes for name in _ASKED
+    ):
         return MODEL
     if (word := span.text("langfuse.type").upper()) in _OBSERVATIONS:
         return _OBSERVATIONS[word]
@@ -68,11 +78,20 @@ def _is_tool(span: Span) -> bool:
 
 def agent_name(span: Span) -> str:
     """How an agent is called."""
-    named = span.text("gen_ai.agent.name", "agent_name", "agent.name", "gen_ai.workflow.name", "traceloop.entity.name")
+    named = span.text(
+        "gen_ai.agent.name", "agent_name", "agent.name", "gen_ai.workflow.name", "traceloop.entity.name"
+    )
     if named:
         return named
     name = span.name
-    for before in ("invoke_agent ", "create_agent ", "invoke_workflow ", "agent run ", "agent_run ", "invocation "):
+    for before in (
+        "invoke_agent ",
+        "create_agent ",
+        "invoke_workflow ",
+        "agent run ",
+        "agent_run ",
+        "invocation ",
+    ):
         name = name.removeprefix(before)
     bare = name[1:-1] if name[:1] == "[" and name[-1:] == "]" else name
     return bare.removesuffix(" run").strip() or "agent"

@@ -21,7 +21,15 @@ _ROLES = {
     "function": "tool", "toolResult": "tool", "generic": "user",
 }  # fmt: skip
 _KNOWN = {"system", "developer", "user", "assistant", "tool"}
-_CALLS = {"tool_call", "tool_use", "tool-call", "function_call", "toolCall", "custom_tool_call", "server_tool_call"}
+_CALLS = {
+    "tool_call",
+    "tool_use",
+    "tool-call",
+    "function_call",
+    "toolCall",
+    "custom_tool_call",
+    "server_tool_call",
+}
 _RESULTS = {
     "tool_call_response", "tool_result", "tool-result", "toolResult", "function_call_output", "custom_tool_call_output",
 }  # fmt: skip
@@ -61,10 +69,12 @@ def messages(item: Any) -> Chat | None:
     role = str(item.get("role") or (kind if kind in _ROLES or kind in _KNOWN else ""))
     if not role:
         return None
-    if role not in _KNOWN and role not in _ROLES:
+    if role not in _KNOWN and role not in _ROLES and "parts" not in item:
         # LangChain's JavaScript names a tool's result by the tool.
         item, role = {"name": role, **item}, "tool"
-    body = next((item[key] for key in ("parts", "content", "contents") if item.get(key) not in (None, [])), None)
+    body = next(
+        (item[key] for key in ("parts", "content", "contents") if item.get(key) not in (None, [])), None
+    )
     return _made(_ROLES.get(role, role), body, item)
 
 
@@ -100,20 +110,27 @@ class _Parts:
             self._part(part, str(part.get("type") or part.get("kind") or ""))
 
     def _part(self, part: dict[str, Any], kind: str) -> None:
-        asked = next((part[key] for key in ("functionCall", "function_call", "toolUse") if part.get(key)), None)
+        asked = next(
+            (part[key] for key in ("functionCall", "function_call", "toolUse") if part.get(key)), None
+        )
         given = next(
-            (part[key] for key in ("functionResponse", "function_response", "toolResult") if part.get(key)), None
+            (part[key] for key in ("functionResponse", "function_response", "toolResult") if part.get(key)),
+            None,
         )
         if kind in _CALLS or isinstance(asked, dict):
             self.calls.append(call(asked if isinstance(asked, dict) else part))
         elif kind in _RESULTS or isinstance(given, dict):
             self.results.append(_result(given if isinstance(given, dict) else part))
         elif kind in ("reasoning", "thinking", "summary_text") or part.get("thought") is True:
-            words = next((part[key] for key in ("content", "thinking", "text", "summary") if part.get(key)), "")
+            words = next(
+                (part[key] for key in ("content", "thinking", "text", "summary") if part.get(key)), ""
+            )
             self.thinking.append(content(words))
         elif isinstance(part.get("text"), str):
             self.text.append(part["text"])
-        elif kind in ("text", "refusal", "") and isinstance(words := part.get("content", part.get(kind)), str):
+        elif kind in ("text", "refusal", "") and isinstance(
+            words := part.get("content", part.get(kind)), str
+        ):
             self.text.append(words)
         elif kind == "redacted_thinking":
             return
@@ -162,11 +179,15 @@ def _message(role: str, parts: _Parts, item: dict[str, Any]) -> dict[str, Any]:
 def _other(part: dict[str, Any]) -> dict[str, Any]:
     """An image or a file, by what it is and not by how it is carried."""
     modality = part.get("modality")
-    return {**part, "type": str(modality)} if modality and part.get("type") in ("blob", "uri", "file") else part
+    return (
+        {**part, "type": str(modality)} if modality and part.get("type") in ("blob", "uri", "file") else part
+    )
 
 
 def _tool_message(item: dict[str, Any], body: Any) -> dict[str, Any]:
-    id = next((item[key] for key in ("tool_call_id", "toolCallId", "id") if isinstance(item.get(key), str)), "")
+    id = next(
+        (item[key] for key in ("tool_call_id", "toolCallId", "id") if isinstance(item.get(key), str)), ""
+    )
     found = {"role": "tool", "tool_call_id": id, "content": content(body)}
     name = item.get("name") or item.get("toolName")
     return {**found, "name": str(name)} if name else found
@@ -203,7 +224,7 @@ def call(part: dict[str, Any]) -> dict[str, Any]:
             for key in ("arguments", "args", "input", "parameters")
             if function.get(key) is not None
         ),
-        {},
+        None,
     )
     id = next(
         (
@@ -213,7 +234,7 @@ def call(part: dict[str, Any]) -> dict[str, Any]:
         ),
         "",
     )
-    text = given if isinstance(given, str) else compact(given)
+    text = given if given is None or isinstance(given, str) else compact(given)
     return {"id": id, "type": "function", "function": {"name": str(name), "arguments": text}}
 
 

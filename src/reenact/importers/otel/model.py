@@ -54,7 +54,11 @@ class Read:
     def value(self) -> dict[str, Any] | None:
         """The answer as a recording has it: a chat completion. None where the span has no answer."""
         if self.reply is not None:
-            return self.reply if self.reply.get("usage") or not self.usage else {**self.reply, "usage": self.usage}
+            return (
+                self.reply
+                if self.reply.get("usage") or not self.usage
+                else {**self.reply, "usage": self.usage}
+            )
         if self.choices is None and self.usage is None:
             return None
         found: dict[str, Any] = {"object": "chat.completion", "model": self.answered or self.name}
@@ -68,7 +72,9 @@ class Read:
     def filled(self, other: Read) -> Read:
         """This with what only the other says: of two instrumentations that saw the same call."""
         return Read(
-            self.messages if self.messages is not None and not self.rough else other.messages or self.messages,
+            self.messages
+            if self.messages is not None and not self.rough
+            else other.messages or self.messages,
             self.choices if self.choices is not None else other.choices,
             self.tools or other.tools,
             self.settings or other.settings,
@@ -92,10 +98,16 @@ def read(span: Span) -> Read:
     )
     _take_request(span, found)
     _take_answer(span, found)
-    finishes = said(span.get("gen_ai.response.finish_reasons", "ai.response.finishReason", "gen_ai.response.finish_reason"))
+    finishes = said(
+        span.get(
+            "gen_ai.response.finish_reasons", "ai.response.finishReason", "gen_ai.response.finish_reason"
+        )
+    )
     finishes = finishes if isinstance(finishes, list) else [finishes] if finishes else []
     for place, one in enumerate(found.choices or ()):
-        one.finish = one.finish or answers.finish(finishes[min(place, len(finishes) - 1)] if finishes else "")
+        if place < len(finishes):
+            # The attribute has the provider's own word, the message that of the conventions.
+            one.finish = answers.finish(finishes[place])
     return found
 
 
@@ -120,7 +132,9 @@ def _take_request(span: Span, found: Read) -> None:
     if instructions and (found.messages or [{}])[0].get("role") != "system":
         found.messages = [*instructions, *(found.messages or [])]
     if found.messages is None:
-        given = said(span.get("input.value", "langfuse.input", "traceloop.entity.input", "ai.prompt", "gen_ai.prompt"))
+        given = said(
+            span.get("input.value", "langfuse.input", "traceloop.entity.input", "ai.prompt", "gen_ai.prompt")
+        )
         if given not in (None, "", [], {}):
             # A list of all that was passed says less than what it holds.
             words = nested(span.attributes, "llm.prompts") or given
@@ -131,7 +145,11 @@ def _take_request(span: Span, found: Read) -> None:
 def _words(given: Any) -> str:
     if isinstance(given, dict) and isinstance(given.get("args"), list) and len(given["args"]) == 1:
         given = given["args"][0]
-    if isinstance(given, list) and given and all(isinstance(item, dict) and "prompt.text" in item for item in given):
+    if (
+        isinstance(given, list)
+        and given
+        and all(isinstance(item, dict) and "prompt.text" in item for item in given)
+    ):
         given = [item["prompt.text"] for item in given]
     return content(given)
 
@@ -232,14 +250,23 @@ def _answers(span: Span) -> Iterator[Any]:
         yield {"role": "assistant", "content": spoken, "tool_calls": asked or []}
     if (event := span.event("gen_ai.content.completion")) is not None:
         yield event.attributes.get("gen_ai.completion")
-    yield span.get("langfuse.output", "output.value", "gen_ai.completion", "ai.response.object", "traceloop.entity.output")
+    yield span.get(
+        "langfuse.output",
+        "output.value",
+        "gen_ai.completion",
+        "ai.response.object",
+        "traceloop.entity.output",
+    )
 
 
 def _unprefixed(items: Any) -> Any:
     """OpenInference's messages lie each under the key `message`."""
     if not isinstance(items, list):
         return None
-    return [item["message"] if isinstance(item, dict) and isinstance(item.get("message"), dict) else item for item in items]
+    return [
+        item["message"] if isinstance(item, dict) and isinstance(item.get("message"), dict) else item
+        for item in items
+    ]
 
 
 def _told(span: Span, *, answer: bool) -> list[Any] | None:
@@ -258,10 +285,15 @@ def _told(span: Span, *, answer: bool) -> list[Any] | None:
         if last != answer:
             continue
         role = name.split(".")[1]
-        body = {key: said(value) if key in ("message", "tool_calls", "content") else value for key, value in item.items()}
+        body = {
+            key: said(value) if key in ("message", "tool_calls", "content") else value
+            for key, value in item.items()
+        }
         if isinstance(body.get("message"), str):
             body = {**body, "content": body.pop("message")}
-        found.append(body if "role" in body or "message" in body else {**body, "role": "assistant" if last else role})
+        found.append(
+            body if "role" in body or "message" in body else {**body, "role": "assistant" if last else role}
+        )
     return found or None
 
 
@@ -289,7 +321,10 @@ def _settings(span: Span) -> dict[str, Any]:
     given = said(span.get("llm.invocation_parameters", "langfuse.parameters"))
     if isinstance(given, dict):
         left = ("model", "model_name", "messages", "tools", "input", "http_options", "system_instruction")
-        found = {**{key: value for key, value in given.items() if key not in left and value is not None}, **found}
+        found = {
+            **{key: value for key, value in given.items() if key not in left and value is not None},
+            **found,
+        }
     return found
 
 
@@ -321,7 +356,9 @@ def _normal(listed: Any) -> list[Any] | None:
         for one in tool.get("function_declarations") or tool.get("functionDeclarations") or [tool]:
             about = one["function"] if isinstance(one.get("function"), dict) else one
             schema = next((said(about[key]) for key in _SCHEMAS if about.get(key)), None)
-            function = {key: about[key] for key in ("name", "description", "strict") if about.get(key) is not None}
+            function = {
+                key: about[key] for key in ("name", "description", "strict") if about.get(key) is not None
+            }
             if schema is not None:
                 function["parameters"] = schema
             if function.get("name"):

@@ -51,12 +51,13 @@ def run(spans: list[Span], *, source: dict[str, Any], name: str = "", bare: bool
     session = next((str(value) for span in spans if (value := span.get(*_SESSIONS)) is not None), "")
     tags = [f"service:{service}"] if service and not service.startswith("unknown_service") else []
     tags += [f"conversation:{session}"] if session else []
+    tags += [str(tag) for tag in root.get("reenact.recording.tags") or ()]
     about = {"trace": root.trace, "spans": len(spans), "resource": resource, "root": _left(root)}
     libraries = sorted({span.library for span in spans if span.library})
     return ImportedRun(
         name=name or _name(tree, root, service),
         effects=effects,
-        tags=tuple(tags),
+        tags=tuple(dict.fromkeys(tags)),
         status="error" if failed else "ok",
         problem=failed[0].error or "" if failed else "",
         output=_output(tree, effects),
@@ -141,14 +142,27 @@ class _Tree:
         elif kind == kinds.TOOL:
             name, args, value = self._tool(span, place)
         elif kind == "span":
-            name, args, value = span.name, {**span.attributes}, [[event.name, dict(event.attributes)] for event in span.events] or None
+            name, args, value = (
+                span.name,
+                {**span.attributes},
+                [[event.name, dict(event.attributes)] for event in span.events] or None,
+            )
         else:
             name, args = span.name or kind, tool.arguments(span) or {}
             value = tool.result(span)[1]
         ended = span.ended or span.began
         if kind == kinds.MODEL:
             # Google's ADK runs the tools within the span of the call that asked for them.
-            ended = min([ended, *(other.began for other in self.spans.values() if other.parent == span.id and self.kinds[other.id] == kinds.TOOL)])
+            ended = min(
+                [
+                    ended,
+                    *(
+                        other.began
+                        for other in self.spans.values()
+                        if other.parent == span.id and self.kinds[other.id] == kinds.TOOL
+                    ),
+                ]
+            )
         return Happened(
             kind, name or kind, args, value, span.error,
             began=moment(span.began), ended=moment(ended), within=self._within(span),
@@ -187,10 +201,14 @@ class _Tree:
 
 
 def _name(tree: _Tree, root: Span, service: str) -> str:
+    if (named := root.text("reenact.recording.name", "gen_ai.workflow.name")) or root.get(
+        "reenact.recording.id"
+    ):
+        return named or "run"
     first = next((span for span in tree.spans.values() if tree.kinds[span.id] == kinds.AGENT), None)
     if tree.kinds[root.id] == kinds.AGENT:
         return kinds.agent_name(root)
-    return root.name if root.name else kinds.agent_name(first) if first is not None else service or "trace"
+    return root.name or (kinds.agent_name(first) if first is not None else service or "trace")
 
 
 def _left(root: Span) -> dict[str, Any]:
@@ -206,7 +224,9 @@ def _output(tree: _Tree, effects: list[Happened]) -> Any:
             found = said(span.get("final_result"))
             if found is not None:
                 return found
-            given = span.get("gen_ai.output.messages", "output.value", "langfuse.output", "traceloop.entity.output")
+            given = span.get(
+                "gen_ai.output.messages", "output.value", "langfuse.output", "traceloop.entity.output"
+            )
             made = choices(given) if given is not None else None
             if made:
                 return content(made[-1].message.get("content")) or None

@@ -46,11 +46,17 @@ def result(span: Span) -> tuple[bool, Any]:
     if isinstance(found, dict):
         if set(found) <= {"output", "kwargs"} and "output" in found:
             found = said(found["output"])
-        made = messages(found) if isinstance(found, dict) and ("kwargs" in found or found.get("type") == "tool") else None
+        made = (
+            messages(found)
+            if isinstance(found, dict) and ("kwargs" in found or found.get("type") == "tool")
+            else None
+        )
         if made and made[0]["role"] == "tool":
             return True, said(made[0]["content"])
     return True, found
 
 
 def _first(span: Span, names: tuple[str, ...]) -> Any:
-    return said(next((span.attributes[name] for name in names if span.attributes.get(name) is not None), None))
+    return said(
+        next((span.attributes[name] for name in names if span.attributes.get(name) is not None), None)
+    )
