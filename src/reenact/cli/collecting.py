@@ -40,8 +40,8 @@ def collect(
 ) -> None:
     """Collect traces over OTLP/HTTP; each becomes a recording.
 
-    Programs that send OpenTelemetry's traces send them here with [bold]OTEL_EXPORTER_OTLP_ENDPOINT[/bold] set to the URL
-    that is printed. Traces without a model call or a tool are left out. Ctrl-C ends it.
+    Programs that send OpenTelemetry's traces send them here with [bold]OTEL_EXPORTER_OTLP_ENDPOINT[/bold] set to the
+    URL that is printed. Traces without a model call or a tool are left out. Ctrl-C ends it.
     """
     traces = collector.Traces(LocalStore(home), quiet=quiet, tags=tag or (), now=monotonic())
     address = collector.listen(host, port)
@@ -51,12 +51,15 @@ def collect(
     collector.serve(
         traces,
         address,
-        kept=lambda kept: present.say(
-            f"{'recorded anew' if kept.again else 'recorded'} {kept.id}: {present.one_line(kept.name, 60)}, {present.many(kept.steps, 'step')}"
-        ),
+        kept=lambda kept: present.say(_told(kept)),
         failed=lambda text: present.say(f"reenact: {text}"),
         ended=lambda: present.say(_summary(traces)),
     )
+
+
+def _told(kept: collector.Kept) -> str:
+    verb = "recorded anew" if kept.again else "recorded"
+    return f"{verb} {kept.id}: {present.one_line(kept.name, 60)}, {present.many(kept.steps, 'step')}"
 
 
 def _summary(traces: collector.Traces) -> str:
@@ -68,7 +71,7 @@ def _summary(traces: collector.Traces) -> str:
         parts.append(f"{present.many(counts.strange, 'trace')} without a model call or a tool left out")
     if counts.late:
         parts.append(
-            f"{present.many(counts.late, 'span')} left out, whose traces were recorded by an earlier collector"
+            f"{present.many(counts.late, 'span')} too late: an earlier collector recorded their traces"
         )
     return "; ".join(parts)
 

@@ -39,6 +39,7 @@ def export(
     file: Annotated[
         Path, typer.Argument(help="The file to write, NAME.reenact, or a folder for it.", show_default=False)
     ] = Path(),
+    *,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     otlp: Annotated[
         str,
@@ -71,7 +72,8 @@ def export(
 ) -> None:
     """Write a recording to one file, to attach to a bug report. `reenact import` and `reenact show` read it.
 
-    With [bold]--otlp[/bold] or [bold]--otlp-json[/bold] it becomes a trace instead, by OpenTelemetry's GenAI conventions.
+    With [bold]--otlp[/bold] or [bold]--otlp-json[/bold] it becomes a trace instead, by OpenTelemetry's GenAI
+    conventions.
     """
     if otlp or otlp_json is not None:
         if file != Path():
@@ -111,8 +113,9 @@ def import_(
 
     Traces (OTLP with the GenAI conventions or OpenInference, as JSON, JSON lines, protobuf; Langfuse; OpenAI's Agents
     SDK), logs of Inspect, ATIF, Claude Code, Codex, OpenHands, SWE-agent, Who&When, cassettes of vcrpy, chats in
-    OpenAI's form (one run, a list, or one per line), Pydantic AI's message JSON. What is imported lists, shows and searches like any recording; there is no
-    program to replay, but code that speaks HTTP replays from a cassette by reenact.replay().
+    OpenAI's form (one run, a list, or one per line), Pydantic AI's message JSON. What is imported lists, shows and
+    searches like any recording; there is no program to replay, but code that speaks HTTP replays from a cassette by
+    reenact.replay().
     """
     store = LocalStore(home)
     failures: list[str] = []

@@ -46,8 +46,8 @@ def application(
     """The application.
 
     Args:
-        take: Keeps the spans of a request; only when it returns is the request acknowledged. What it raises as OSError is
-            answered with 503, upon which senders try again.
+        take: Keeps the spans of a request; only when it returns is the request acknowledged. What it raises as
+            OSError is answered with 503, upon which senders try again.
         settle: Called again and again, to make recordings.
         every: Seconds between those calls.
         end: Called once, as it ends.

@@ -4,8 +4,8 @@ Nobody says when a trace has ended. It counts as whole when its outermost span h
 nothing of it has come for a while; without an outermost span when nothing has come for longer. What comes later still
 makes the recording anew, under its id, as long as the collector runs.
 
-Until then a trace's spans lie in a file of its own in the store, a line each, without their secrets: a collector that is
-killed loses none, the next one takes the file up.
+Until then a trace's spans lie in a file of its own in the store, a line each, without their secrets: a collector that
+is killed loses none, the next one takes the file up.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ class _Trace:
     spans: int = 0
     kept: int = 0
     recorded: bool = False
+    seen: set[tuple[str, int]] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -129,8 +130,9 @@ class Traces:
                         kept = self._record(trace, under_way)
                     except Exception as error:
                         if failed is not None:
+                            why = f"{type(error).__name__}: {error}"
                             failed(
-                                f"trace {trace} could not be recorded ({type(error).__name__}: {error}); its spans are kept in {self._file(trace)}"
+                                f"trace {trace} could not be recorded ({why}); its spans: {self._file(trace)}"
                             )
                         if all:
                             del self._traces[trace]
@@ -158,9 +160,17 @@ class Traces:
             # Recorded by a collector that has ended: its other spans are not here any more.
             self.counts.late += len(spans)
             return
+        seen = under_way.seen if under_way is not None else set()
+        # Who got no answer sends again; a span that was sent as it began comes a second time as it ends.
+        spans = list(
+            {(span.id, span.ended): span for span in spans if (span.id, span.ended) not in seen}.values()
+        )
+        if not spans:
+            return
         self._append(trace, spans)
         if under_way is None:
             under_way = self._traces[trace] = _Trace(now)
+        under_way.seen.update((span.id, span.ended) for span in spans)
         under_way.last = now
         under_way.spans += len(spans)
         under_way.whole = under_way.whole or any(not span.parent for span in spans)
@@ -209,7 +219,8 @@ class Traces:
         for file in sorted(self._folder.glob("*.jsonl")) if self._folder.is_dir() else ():
             spans = _read(file)
             whole = any(not span.parent for span in spans)
-            self._traces[file.stem] = _Trace(now, whole=whole, spans=len(spans))
+            seen = {(span.id, span.ended) for span in spans}
+            self._traces[file.stem] = _Trace(now, whole=whole, spans=len(spans), seen=seen)
 
     def _file(self, trace: str) -> Path:
         return self._folder / f"{trace}.jsonl"

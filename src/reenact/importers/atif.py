@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reenact.importers.chat import ASSISTANTS, last_answer, moment
-from reenact.importers.run import Happened, ImportedRun
+from reenact.importers.run import Happened, ImportedRun, by_name
 from reenact.model.reading.text import content
 
 
@@ -107,7 +107,7 @@ def _answer(step: dict[str, Any], calls: list[dict[str, Any]]) -> dict[str, Any]
 
 
 def _tools(calls: list[dict[str, Any]], step: dict[str, Any], now: Any) -> Iterator[Happened]:
-    """The tools of a step with what they gave; results without a call are an environment's (Terminus types into one)."""
+    """The tools of a step and what they gave; results without a call are an environment's (Terminus types into one)."""
     results = [
         item for item in (step.get("observation") or {}).get("results") or () if isinstance(item, dict)
     ]
@@ -122,7 +122,7 @@ def _tools(calls: list[dict[str, Any]], step: dict[str, Any], now: Any) -> Itera
         yield Happened(
             "tool",
             str(call.get("function_name") or "tool"),
-            args if isinstance(args, dict) else {"input": args},
+            by_name(args),
             value,
             began=now,
             ended=now,

@@ -13,7 +13,7 @@ from typing import Any
 
 from reenact.importers.chat import last_answer, moment
 from reenact.importers.otel.message import messages
-from reenact.importers.run import Happened, ImportedRun
+from reenact.importers.run import Happened, ImportedRun, by_name
 from reenact.model.plain import parsed
 from reenact.model.reading.text import content
 
@@ -35,8 +35,8 @@ def is_codex(document: Any) -> bool:
 
 
 def codex(document: Any, path: Path) -> ImportedRun:
-    """The session's answers and tools. What the model saw before the first line (the tools, parts of the instructions) is
-    not in the file.
+    """The session's answers and tools. What the model saw before the first line (the tools, parts of the instructions)
+    is not in the file.
     """
     session = _Session()
     for line in document:
@@ -77,6 +77,7 @@ class _Session:
         self._answer: int | None = None
         self._before: datetime | None = None
         self._now: datetime | None = None
+        self._spoke: datetime | None = None
 
     def take(self, line: dict[str, Any]) -> None:
         self._now = moment(line.get("timestamp")) or self._now
@@ -124,6 +125,7 @@ class _Session:
                 item = _as_call(item)
                 self._asked.append((item, self._now))
             self._said += messages(item) or ()
+            self._spoke = self._now
 
     def _close(self) -> None:
         """The answer that the lines since the last input make."""
@@ -144,13 +146,13 @@ class _Session:
                 self._model or "model",
                 {"messages": list(self._history)},
                 whole,
-                began=self._before or self._now,
-                ended=self._now,
+                began=self._before or self._spoke,
+                ended=self._spoke,
             )
         )
         self._history.append(whole)
         self._said = []
-        self._before = self._now
+        self._before = self._spoke
 
     def _output(self, item: dict[str, Any]) -> None:
         id = item.get("call_id") or item.get("id")
@@ -163,18 +165,14 @@ class _Session:
         inner = parsed(told)
         output = inner.get("output", told) if isinstance(inner, dict) else told
         text = output if isinstance(output, str) else content(output)
-        code = (
-            (inner.get("metadata") or {}).get("exit_code")
-            if isinstance(inner, dict) and isinstance(inner.get("metadata"), dict)
-            else None
-        )
+        about = inner.get("metadata") if isinstance(inner, dict) else None
+        code = about.get("exit_code") if isinstance(about, dict) else None
+        value = {"output": text, "exit_code": code} if code else text
         failed = isinstance(told, dict) and told.get("success") is False
+        name, error = str(call.get("name") or "tool"), text if failed else None
         self._effects.append(
-            Happened(
-                "tool", str(call.get("name") or "tool"), args if isinstance(args, dict) else {"input": args} if args else {},
-                text if not code else {"output": text, "exit_code": code}, text if failed else None, began=began, ended=self._now,
-            )
-        )  # fmt: skip
+            Happened("tool", name, by_name(args), value, error, began=began, ended=self._now)
+        )
         self._history.append({"role": "tool", "tool_call_id": str(id or ""), "content": text})
         self._before = self._now
 

@@ -19,7 +19,7 @@ import orjson
 from reenact.errors import NotARecording
 from reenact.importers.chat import effects_of, last_answer, moment
 from reenact.importers.otel.message import call
-from reenact.importers.run import Happened, ImportedRun, Stretch
+from reenact.importers.run import Happened, ImportedRun, Stretch, by_name
 from reenact.model.reading.text import content
 
 _ASIDE = re.compile(r"(?:attachment|tc)://([0-9a-f]+)")
@@ -88,20 +88,32 @@ def _run(sample: dict[str, Any], log: dict[str, Any], path: Path) -> ImportedRun
     }
     epoch = sample.get("epoch") or 1
     wrong = [name for name, value in scores.items() if value in ("I", 0, 0.0)]
+    problem = f"scored wrong by {', '.join(wrong)}" if wrong else ""
+    if failed:
+        problem = str(failed.get("message") or "the sample failed")
+    told_scores = (
+        f"{name}:{value}" for name, value in scores.items() if isinstance(value, (str, int, float))
+    )
     return ImportedRun(
-        name=f"{about.get('task') or path.stem} {sample.get('id')}" + (f" epoch {epoch}" if epoch != 1 else ""),
+        name=f"{about.get('task') or path.stem} {sample.get('id')}"
+        + (f" epoch {epoch}" if epoch != 1 else ""),
         effects=effects,
-        tags=(f"task:{about.get('task')}", f"sample:{sample.get('id')}", *(f"{name}:{value}" for name, value in scores.items() if isinstance(value, (str, int, float)))),
-        status="error" if failed or wrong else "ok",
-        problem=str(failed.get("message") or "the sample failed") if failed else f"scored wrong by {', '.join(wrong)}" if wrong else "",
+        tags=(f"task:{about.get('task')}", f"sample:{sample.get('id')}", *told_scores),
+        status="error" if problem else "ok",
+        problem=problem,
         output=last_answer(effects) or _completion(sample),
         source={
-            "format": "inspect", "file": str(path), "sample": sample.get("id"), "epoch": epoch, "input": _whole(sample.get("input"), aside),
-            "target": sample.get("target"), "scores": scores, "model": about.get("model"), "created": about.get("created"),
+            "format": "inspect",
+            "file": str(path),
+            "epoch": epoch,
+            "input": _whole(sample.get("input"), aside),
+            "scores": scores,
+            **{key: sample.get(key) for key in ("id", "target")},
+            **{key: about.get(key) for key in ("model", "created")},
         },
         notes=tuple(notes),
         overlapping=True,
-    )  # fmt: skip
+    )
 
 
 def _completion(sample: dict[str, Any]) -> Any:
@@ -169,11 +181,13 @@ def _model(event: dict[str, Any], spans: dict[str, Any], agents: dict[str, Stret
     usage = output.get("usage") or {}
     value = {"object": "chat.completion", "model": output.get("model"), "choices": choices}
     if usage:
+        # Inspect counts what came from the cache beside the input.
+        given = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
         value["usage"] = {
-            "prompt_tokens": (usage.get("input_tokens") or 0) + (usage.get("input_tokens_cache_read") or 0) + (usage.get("input_tokens_cache_write") or 0),
+            "prompt_tokens": sum(usage.get(name) or 0 for name in given),
             "completion_tokens": usage.get("output_tokens") or 0,
             "prompt_tokens_details": {"cached_tokens": usage.get("input_tokens_cache_read") or 0},
-        }  # fmt: skip
+        }
     config = {key: item for key, item in (event.get("config") or {}).items() if key != "max_connections"}
     args: dict[str, Any] = {
         "model": event.get("model"),
@@ -202,11 +216,11 @@ def _model(event: dict[str, Any], spans: dict[str, Any], agents: dict[str, Stret
 
 
 def _tool(event: dict[str, Any], spans: dict[str, Any], agents: dict[str, Stretch]) -> Happened:
-    args = event.get("arguments")
+    name, args = str(event.get("function") or "tool"), by_name(event.get("arguments"))
     error = event.get("error") if isinstance(event.get("error"), dict) else None
     began = moment(event.get("timestamp"))
     return Happened(
-        "tool", str(event.get("function") or "tool"), args if isinstance(args, dict) else {"input": args}, event.get("result"),
+        "tool", name, args, event.get("result"),
         f"{error.get('type') or 'error'}: {error.get('message') or ''}" if error else None,
         began=began, ended=moment(event.get("completed")) or began, within=_within(event, spans, agents),
     )  # fmt: skip

@@ -74,9 +74,11 @@ def _span(item: dict[str, Any]) -> Span:
     }
     if kind == "handoff":
         attributes |= {
-            "openinference.span.kind": "TOOL", "tool.name": f"handoff to {data.get('to_agent')}",
-            "input.value": {"from": data.get("from_agent"), "to": data.get("to_agent")}, "output.value": data.get("to_agent"),
-        }  # fmt: skip
+            "openinference.span.kind": "TOOL",
+            "tool.name": f"handoff to {data.get('to_agent')}",
+            "input.value": {"from": data.get("from_agent"), "to": data.get("to_agent")},
+            "output.value": data.get("to_agent"),
+        }
     elif kind == "guardrail":
         attributes["output.value"] = {"triggered": data.get("triggered")}
     elif kind == "custom":

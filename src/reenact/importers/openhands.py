@@ -16,7 +16,10 @@ from reenact.model.plain import compact
 from reenact.model.reading.text import content
 
 _IDLE = {"change_agent_state", "null", "recall", "initialize"}
-_ABOUT = {"thought", "action", "content", "wait_for_response", "is_confirmed", "confirmation_state", "keep_prompt", "action_risk", "blocking", "hidden", "security_risk", "kernel_init_code"}  # fmt: skip
+_ABOUT = {
+    "thought", "action", "content", "wait_for_response", "is_confirmed", "confirmation_state", "keep_prompt", "hidden",
+    "action_risk", "blocking", "security_risk", "kernel_init_code", "id", "timestamp", "source", "message",
+}  # fmt: skip
 
 
 def is_openhands(document: Any) -> bool:
@@ -132,11 +135,7 @@ def _tool_name(event: dict[str, Any], action: str) -> str:
 
 
 def _asked(args: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: value
-        for key, value in args.items()
-        if key not in _ABOUT and key not in ("id", "timestamp", "source", "message")
-    }
+    return {key: value for key, value in args.items() if key not in _ABOUT}
 
 
 def _said(event: dict[str, Any], action: str, args: dict[str, Any]) -> dict[str, Any]:

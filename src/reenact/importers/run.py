@@ -92,6 +92,11 @@ class ImportedRun:
     overlapping: bool = False
 
 
+def by_name(given: Any) -> dict[str, Any]:
+    """A tool's arguments by name, where a source has them otherwise (a text, a list)."""
+    return given if isinstance(given, dict) else {} if given in (None, "") else {"input": given}
+
+
 class ImportedError(Exception):
     """An error that an imported run tells of; only its text is known."""
 

@@ -1,4 +1,4 @@
-"""A recording as a trace, by OpenTelemetry's GenAI conventions: `spans` makes it, `wire` writes it, `send` delivers it."""
+"""A recording as a trace, by OpenTelemetry's GenAI conventions: made by `spans`, written by `wire`, sent by `send`."""
 
 from __future__ import annotations
 

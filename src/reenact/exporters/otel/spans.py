@@ -21,7 +21,10 @@ from reenact.model.reading.text import content
 from reenact.model.recording import Recording
 
 _INTERNAL, _CLIENT = 1, 3
-_PROVIDERS = {"google": "gcp.gen_ai", "google-gla": "gcp.gemini", "google-vertex": "gcp.vertex_ai", "bedrock": "aws.bedrock", "azure": "azure.ai.openai", "mistral": "mistral_ai", "cohere": "cohere", "xai": "x_ai"}  # fmt: skip
+_PROVIDERS = {
+    "google": "gcp.gen_ai", "google-gla": "gcp.gemini", "google-vertex": "gcp.vertex_ai", "bedrock": "aws.bedrock",
+    "azure": "azure.ai.openai", "mistral": "mistral_ai", "cohere": "cohere", "xai": "x_ai",
+}  # fmt: skip
 _MODELS = (
     ("claude", "anthropic"), ("gemini", "gcp.gen_ai"), ("gpt", "openai"), ("o1", "openai"), ("o3", "openai"),
     ("o4", "openai"), ("mistral", "mistral_ai"), ("deepseek", "deepseek"), ("grok", "x_ai"), ("command", "cohere"),
@@ -38,8 +41,8 @@ _CHILD = re.compile(r".+\.\d+")
 def spans_of(recording: Recording) -> list[Span]:
     """The recording as the spans of one trace, the run's own first.
 
-    What was recorded about secrets is in them as it is in the recording: replaced. Attributes and names are those of the
-    GenAI conventions; what these have no word for begins with `reenact.`.
+    What was recorded about secrets is in them as it is in the recording: replaced. Attributes and names are those of
+    the GenAI conventions; what these have no word for begins with `reenact.`.
     """
     return list(_Trace(recording).spans())
 
@@ -55,6 +58,7 @@ class _Trace:
         self._root = self._id("run")
         self._resource = {"service.name": _service(recording), "telemetry.sdk.name": "reenact"}
         self._scopes: dict[str, tuple[str, str, int, int]] = {}
+        self._provider = "_OTHER"
 
     def _id(self, *parts: object) -> str:
         text = " ".join(map(str, ("reenact span", self._key, *parts)))
@@ -109,7 +113,11 @@ class _Trace:
         short = re.sub(r"~\d+$", "", name.removeprefix("agent:"))
         attributes = {"reenact.scope": path}
         if agent:
-            attributes |= {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": short}
+            attributes |= {
+                "gen_ai.operation.name": "invoke_agent",
+                "gen_ai.agent.name": short,
+                "gen_ai.provider.name": self._provider,
+            }
         return Span(
             self._trace, self._id("scope", path), f"invoke_agent {short}" if agent else short, parent, began, ended,
             attributes, resource=self._resource, library="reenact", kind=_INTERNAL,
@@ -147,6 +155,8 @@ class _Trace:
         asked = facts.model_call
         if asked is not None:
             name, attributes, kind = *_model(facts, asked), _CLIENT
+            if self._provider == "_OTHER":
+                self._provider = attributes["gen_ai.provider.name"]
         elif call.kind == "tool":
             name, attributes, kind = *_tool(facts), _INTERNAL
         elif call.kind == "http":
@@ -170,10 +180,10 @@ class _Trace:
     ) -> Span:  # fmt: skip
         events: tuple[SpanEvent, ...] = ()
         if error is not None:
-            type, text = _taken_apart(error)
-            attributes.setdefault("error.type", type or "_OTHER")
+            name, text = _taken_apart(error)
+            attributes.setdefault("error.type", name or "_OTHER")
             told = (
-                {"exception.type": type, "exception.message": text} if type else {"exception.message": text}
+                {"exception.type": name, "exception.message": text} if name else {"exception.message": text}
             )
             events = (SpanEvent("exception", told, self._at(times[1])),)
             error = text
@@ -201,10 +211,10 @@ def _error_text(tree: Any) -> str:
 
 
 def _taken_apart(error: str) -> tuple[str, str]:
-    """An error's type and text. Of imported errors the text is all that there is, with the type in front where known."""
+    """An error's type and text. Of imported errors the text is all there is, with the type in front where known."""
     error = error.removeprefix(f"{_IMPORTED}: ").removeprefix("ImportedError: ")
-    type, colon, text = error.partition(": ")
-    return (type, text) if colon and re.fullmatch(r"[\w.]+", type) else ("", error)
+    name, colon, text = error.partition(": ")
+    return (name, text) if colon and re.fullmatch(r"[\w.]+", name) else ("", error)
 
 
 def _model(facts: StepFacts, call: ModelCall) -> tuple[str, dict[str, Any]]:
@@ -256,10 +266,8 @@ def _reply_id(facts: StepFacts) -> Any:
     output = facts.output
     if not isinstance(output, dict):
         return None
-    body = output.get("body")
-    return next(
-        (one[key] for one in (output, body) if isinstance(one, dict) for key in ("id", "provider_response_id") if one.get(key)), None
-    )  # fmt: skip
+    told = [one for one in (output, output.get("body")) if isinstance(one, dict)]
+    return next((one[key] for one in told for key in ("id", "provider_response_id") if one.get(key)), None)
 
 
 def _provider(call: ModelCall, model: str, args: Mapping[str, Any]) -> str:

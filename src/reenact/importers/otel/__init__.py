@@ -1,7 +1,7 @@
 """Traces of OpenTelemetry: with the GenAI conventions, their earlier forms, OpenInference or OpenLLMetry.
 
-`files` and `wire` read spans from files and from a port, `kinds` says what each of them is, `model`, `answer`, `message`
-and `tool` what it says, `runs` makes one run of a trace's spans.
+`files` and `wire` read spans from files and from a port, `kinds` says what each of them is, `model`, `answer`,
+`message` and `tool` what it says, `runs` makes one run of a trace's spans.
 """
 
 from __future__ import annotations

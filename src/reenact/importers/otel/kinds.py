@@ -29,7 +29,7 @@ _ASKED = (
 
 
 def kind(span: Span) -> str:
-    """`model`, `tool`, `agent`, `embedding`, `retrieval`, `guardrail`, `evaluation`; nothing for what is none of them."""
+    """`model`, `tool`, `agent`, `embedding`, `retrieval`, `guardrail`, `evaluation`; nothing for what is none."""
     if span.get("reenact.recording.id") is not None:
         # A recording of ours that was sent: the run, no agent in it.
         return NOTHING

@@ -148,7 +148,8 @@ def _made(role: str, body: Any, item: dict[str, Any]) -> Chat:
     listed = item.get("tool_calls")
     for one in listed if isinstance(listed, list) else []:
         if isinstance(one, dict):
-            parts.calls.append(call(one.get("tool_call") if isinstance(one.get("tool_call"), dict) else one))
+            inner = one.get("tool_call")
+            parts.calls.append(call(inner if isinstance(inner, dict) else one))
     if isinstance(item.get("function_call"), dict):
         parts.calls.append(call(item["function_call"]))
     thought = item.get("reasoning_content") or item.get("reasoning") or item.get("thinking")
@@ -216,7 +217,8 @@ def _result(part: dict[str, Any]) -> dict[str, Any]:
 
 def call(part: dict[str, Any]) -> dict[str, Any]:
     """A tool that a model asks for, in OpenAI's form."""
-    function = part.get("function") if isinstance(part.get("function"), dict) else part
+    inner = part.get("function")
+    function: dict[str, Any] = inner if isinstance(inner, dict) else part
     name = next((function[key] for key in ("name", "toolName", "tool_name") if function.get(key)), "")
     given = next(
         (

@@ -300,11 +300,10 @@ def _told(span: Span, *, answer: bool) -> list[Any] | None:
 def _without_tools(made: Chat, value: Any, tools: list[Any] | None) -> tuple[Chat, list[Any] | None]:
     """LangChain's callback puts the tools that are offered among the messages; they are taken out."""
     listed = said(value)
-    offered = [
-        item["content"]
-        for item in listed
-        if isinstance(item, dict) and isinstance(item.get("content"), dict) and item["content"].get("type") == "function"
-    ] if isinstance(listed, list) else []  # fmt: skip
+    contents = (
+        [item.get("content") for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+    )
+    offered = [given for given in contents if isinstance(given, dict) and given.get("type") == "function"]
     if not offered:
         return made, tools
     kept = [

@@ -91,20 +91,20 @@ class _Tree:
         self._inner = self._twice()
 
     def _twice(self) -> dict[str, Span]:
-        """Of model calls that two instrumentations saw, the inner span by the outer's id. A span around several calls is
-        an agent's; one around its tools (Google's ADK) stays a call.
+        """Of model calls that two instrumentations saw, the inner span by the outer's id. A span around several calls
+        is an agent's; one around its tools (Google's ADK) stays a call.
         """
         inside: dict[str, list[Span]] = {}
         for span in self.spans.values():
             if self.kinds[span.id] == kinds.MODEL and (outer := self._model_around(span)) is not None:
                 inside.setdefault(outer.id, []).append(span)
-        for outer, calls in inside.items():
+        for around, calls in inside.items():
             if len(calls) > 1:
-                self.kinds[outer] = kinds.AGENT
+                self.kinds[around] = kinds.AGENT
         return {
-            outer: calls[0]
-            for outer, calls in inside.items()
-            if len(calls) == 1 and self.kinds[outer] == kinds.MODEL
+            around: calls[0]
+            for around, calls in inside.items()
+            if len(calls) == 1 and self.kinds[around] == kinds.MODEL
         }
 
     def _model_around(self, span: Span) -> Span | None:
@@ -267,7 +267,7 @@ def _replays(missing: _Missing, effects: list[Happened]) -> str:
         return f"{lacks}: this one is to be read, and holds no model call to replay"
     if missing.messages or missing.answers or missing.rough:
         return f"{lacks}; and messages are missing: this one is to be read, and cannot be replayed"
-    return f"{lacks}: the model's answers can be replayed (reenact.lesson.create_replay_model), the program as a whole not"
+    return f"{lacks}: the model's answers replay (reenact.lesson.create_replay_model), the program as a whole does not"
 
 
 def _some(steps: list[int]) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from reenact.importers.otel.message import messages
 from reenact.importers.otel.span import Span, said
+from reenact.importers.run import by_name
 
 _ARGS = (
     "gen_ai.tool.call.arguments", "tool_arguments", "ai.toolCall.args", "gcp.vertex.agent.tool_call_args",
@@ -30,7 +31,7 @@ def arguments(span: Span) -> dict[str, Any] | None:
     if isinstance(found, dict) and set(found) == {"args", "kwargs"} and isinstance(found["kwargs"], dict):
         positional = {str(place): value for place, value in enumerate(found["args"] or ())}
         return {**positional, **found["kwargs"]}
-    return found if isinstance(found, dict) else {"input": found}
+    return by_name(found)
 
 
 _AROUND = {"inputs", "input", "input_str", "tags", "metadata", "kwargs"}

@@ -1,0 +1,281 @@
+"""Logs of other tools become recordings: Langfuse, OpenAI's Agents SDK, Inspect, ATIF, Codex, OpenHands."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from reenact import importers
+from reenact.errors import NotARecording
+from reenact.model.facts import RecordingFacts
+from reenact.store.local import LocalStore
+
+TRACES = Path(__file__).parent / "traces"
+
+
+@pytest.fixture
+def store(tmp_path):
+    return LocalStore(tmp_path / "home")
+
+
+def bring(store, path):
+    found, ids = importers.bring(store, path)
+    return found, [store.load(id) for id in ids]
+
+
+def lines(path, items):
+    path.write_text("".join(json.dumps(item) + "\n" for item in items))
+    return path
+
+
+def labels(recording):
+    return [step.call.label for step in recording]
+
+
+# -- Langfuse --------------------------------------------------------------------------------------------------
+
+
+def test_langfuse_s_observations_are_calls_tools_and_agents(store):
+    found, (recording,) = bring(store, TRACES / "langfuse_google_adk.json")
+    assert found == "langfuse"
+    assert [step.call.address.rpartition("hello_agent/")[2] for step in recording] == [
+        "model:gemini-2.0-flash#0", "tool:say_hello#0", "model:gemini-2.0-flash#1"
+    ]  # fmt: skip
+    first = RecordingFacts(recording).steps[0].model_call
+    assert [(message.role, message.text) for message in first.messages[1:]] == [("user", "hi")]
+    assert [call.name for call in first.answer.calls] == ["say_hello"]
+    assert (first.usage.input, first.usage.output) == (28, 3)
+    assert "conversation:demo-session" in recording.tags
+    assert recording.output == "Hello Langfuse 👋!\n"
+
+
+def test_a_failed_observation_is_an_error_with_its_message(store, tmp_path):
+    observation = {
+        "id": "1", "traceId": "t", "type": "TOOL", "name": "refund", "startTime": "2026-01-01T00:00:00Z",
+        "endTime": "2026-01-01T00:00:01Z", "input": {"order": 5}, "output": None, "level": "ERROR",
+        "statusMessage": "no such order", "metadata": None,
+    }  # fmt: skip
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps({"trace": {"id": "t", "name": "shop"}, "observations": [observation]}))
+    _, (recording,) = bring(store, file)
+    assert recording.step(1).args == {"order": 5}
+    assert "no such order" in RecordingFacts(recording).steps[0].error
+
+
+# -- OpenAI's Agents SDK ---------------------------------------------------------------------------------------
+
+
+def test_what_the_agents_sdk_exports_is_a_recording(store, tmp_path):
+    tracing = pytest.importorskip("agents.tracing")
+    kept = []
+
+    class Keep(tracing.TracingProcessor):
+        def on_trace_start(self, trace):
+            kept.append(trace.export())
+
+        def on_trace_end(self, trace): ...
+        def on_span_start(self, span): ...
+        def on_span_end(self, span):
+            kept.append(span.export())
+
+        def shutdown(self): ...
+        def force_flush(self): ...
+
+    tracing.set_trace_processors([Keep()])
+    with tracing.trace("refunds", group_id="chat-7"), tracing.agent_span("triage"):
+        with tracing.generation_span(
+            input=[{"role": "user", "content": "refund 5"}],
+            output=[{"role": "assistant", "content": None, "tool_calls": [
+                {"id": "c", "type": "function", "function": {"name": "refund", "arguments": '{"order":5}'}}]}],
+            model="gpt-x", usage={"input_tokens": 8, "output_tokens": 3},
+        ):  # fmt: skip
+            pass
+        with tracing.function_span("refund", input='{"order":5}', output="done") as ran:
+            ran.set_error({"message": "refused", "data": {"error": "no such order"}})
+        with tracing.handoff_span("triage", "billing"):
+            pass
+        with tracing.response_span():
+            pass
+    found, (recording,) = bring(store, lines(tmp_path / "agents.jsonl", kept))
+    assert found == "openai-agents"
+    assert recording.name == "refunds"
+    assert "conversation:chat-7" in recording.tags
+    assert labels(recording) == ["model:gpt-x", "tool:refund", "tool:handoff to billing", "model:model"]
+    call = RecordingFacts(recording).steps[0].model_call
+    assert (call.messages[0].text, call.answer.calls[0].args, call.usage.total) == (
+        "refund 5",
+        {"order": 5},
+        11,
+    )
+    assert "refused: no such order" in RecordingFacts(recording).steps[1].error
+    assert "step 4: the trace does not say what the model answered" in " ".join(recording.notes)
+
+
+# -- Inspect ---------------------------------------------------------------------------------------------------
+
+
+def test_an_eval_file_is_one_run_a_sample_with_its_long_texts_put_back(store):
+    found, (recording,) = bring(store, TRACES / "inspect.eval")
+    assert found == "inspect"
+    assert labels(recording) == ["model:openai/gpt-4o-mini"] * 2
+    first = RecordingFacts(recording).steps[0].model_call
+    assert first.messages[0].text.startswith("Hey there, hipster!")
+    assert first.answer.text.startswith("Yo, fam!")
+    assert first.usage.total == 113
+    assert {"task:input_task", "model_graded_fact:C"} <= set(recording.tags)
+
+
+def test_a_wrong_sample_is_an_error_that_says_who_scored_it(store):
+    _, recordings = bring(store, TRACES / "inspect_wrong.json")
+    assert [recording.status for recording in recordings] == ["ok", "ok", "error"]
+
+
+def test_tools_of_a_sample_have_their_times_arguments_and_errors(store, tmp_path):
+    event = {
+        "event": "tool", "function": "bash", "arguments": {"cmd": "ls"}, "result": "", "span_id": "s",
+        "timestamp": "2026-01-01T00:00:00+00:00", "completed": "2026-01-01T00:00:03+00:00",
+        "error": {"type": "timeout", "message": "too slow"},
+    }  # fmt: skip
+    begin = {"event": "span_begin", "id": "s", "type": "agent", "name": "hacker", "parent_id": None}
+    log = {
+        "eval": {"task": "ctf", "model": "m"},
+        "samples": [{"id": 1, "epoch": 1, "events": [begin, event]}],
+    }
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(log))
+    _, (recording,) = bring(store, file)
+    step = recording.step(1)
+    assert (step.call.address, step.args, step.call.duration) == ("main/hacker/tool:bash#0", {"cmd": "ls"}, 3)
+    assert "timeout: too slow" in RecordingFacts(recording).steps[0].error
+
+
+def test_a_zip_that_is_no_log_and_one_that_is_cut_off_are_refused(store, tmp_path):
+    file = tmp_path / "x.eval"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("a.txt", "b")
+    with pytest.raises(NotARecording, match="no header.json"):
+        importers.bring(store, file)
+    file.write_bytes((TRACES / "inspect.eval").read_bytes()[:3000])
+    with pytest.raises(NotARecording, match="damaged zip"):
+        importers.bring(store, file)
+
+
+# -- ATIF ------------------------------------------------------------------------------------------------------
+
+
+def test_a_trajectory_s_steps_are_calls_that_saw_the_steps_before(store):
+    found, (recording,) = bring(store, TRACES / "atif.json")
+    assert found == "atif"
+    assert labels(recording) == ["model:gpt-4o"] * 4
+    second = RecordingFacts(recording).steps[1].model_call
+    assert second.messages[-1].text.startswith("New Terminal Output")
+    assert second.usage.total == 890
+    assert "copied from another one" in recording.notes[0]
+
+
+def test_a_trajectory_s_tools_are_paired_by_their_ids(store, tmp_path):
+    step = {
+        "step_id": 2, "source": "agent", "message": "", "model_name": "m", "timestamp": "2026-01-01T00:00:00Z",
+        "tool_calls": [
+            {"tool_call_id": "a", "function_name": "read", "arguments": {"path": "x"}},
+            {"tool_call_id": "b", "function_name": "read", "arguments": {"path": "y"}},
+        ],
+        "observation": {"results": [{"source_call_id": "b", "content": "Y"}, {"source_call_id": "a", "content": "X"}]},
+    }  # fmt: skip
+    file = tmp_path / "t.json"
+    file.write_text(json.dumps({"schema_version": "ATIF-v1.5", "agent": {"name": "n"}, "steps": [step]}))
+    _, (recording,) = bring(store, file)
+    assert [(step.args, step.output) for step in recording.steps[1:]] == [
+        ({"path": "x"}, "X"),
+        ({"path": "y"}, "Y"),
+    ]
+
+
+# -- Codex -----------------------------------------------------------------------------------------------------
+
+
+def rollout(*items):
+    yield {
+        "timestamp": "2026-01-01T00:00:00Z",
+        "type": "session_meta",
+        "payload": {"id": "s1", "cwd": "/p", "instructions": "be brief"},
+    }
+    yield {"timestamp": "2026-01-01T00:00:00Z", "type": "turn_context", "payload": {"model": "gpt-5-codex"}}
+    for second, item in enumerate(items, 1):
+        kind = "event_msg" if item.get("type") == "token_count" else "response_item"
+        yield {"timestamp": f"2026-01-01T00:00:{second:02}Z", "type": kind, "payload": item}
+
+
+CODEX = [
+    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "list"}]},
+    {"type": "reasoning", "summary": [{"type": "summary_text", "text": "use ls"}], "encrypted_content": "x"},
+    {"type": "function_call", "name": "shell", "arguments": '{"command":["ls"]}', "call_id": "c1"},
+    {
+        "type": "token_count",
+        "info": {"last_token_usage": {"input_tokens": 9, "cached_input_tokens": 4, "output_tokens": 2}},
+    },
+    {
+        "type": "function_call_output",
+        "call_id": "c1",
+        "output": '{"output":"a.py","metadata":{"exit_code":0}}',
+    },
+    {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a.py is there"}]},
+]
+
+
+def test_a_codex_session_s_items_are_answers_and_tools(store, tmp_path):
+    found, (recording,) = bring(store, lines(tmp_path / "rollout-x.jsonl", rollout(*CODEX)))
+    assert found == "codex"
+    assert labels(recording) == ["model:gpt-5-codex", "tool:shell", "model:gpt-5-codex"]
+    first, shell, last = RecordingFacts(recording).steps
+    assert [(message.role, message.text) for message in first.model_call.messages] == [
+        ("system", "be brief"),
+        ("user", "list"),
+    ]
+    assert first.model_call.answer.thinking == "use ls"
+    assert (first.model_call.usage.input, first.model_call.usage.cached) == (9, 4)
+    assert (shell.args, shell.output, shell.call.duration) == ({"command": ["ls"]}, "a.py", 2)
+    assert last.model_call.messages[-1].name == "shell"
+    assert recording.output == "a.py is there"
+
+
+def test_a_codex_session_of_the_form_before_is_read_too(store, tmp_path):
+    items = [{"id": "s1", "timestamp": "2025-06-01T00:00:00Z", "instructions": "be brief"}]
+    items += [{"record_type": "state"}, *(item for item in CODEX if item["type"] != "token_count")]
+    found, (recording,) = bring(store, lines(tmp_path / "rollout-y.jsonl", items))
+    assert found == "codex"
+    assert labels(recording) == ["model:model", "tool:shell", "model:model"]
+
+
+def test_a_compacted_codex_session_goes_on_from_its_summary(store, tmp_path):
+    items = [
+        *rollout(*CODEX),
+        {"timestamp": "2026-01-01T00:01:00Z", "type": "compacted", "payload": {"message": "so far: a.py"}},
+    ]
+    items.append({"timestamp": "2026-01-01T00:01:01Z", "type": "response_item", "payload": CODEX[-1]})
+    _, (recording,) = bring(store, lines(tmp_path / "r.jsonl", items))
+    assert RecordingFacts(recording).steps[-1].model_call.messages[0].text == "so far: a.py"
+    assert "compacted 1 times" in recording.notes[-1]
+
+
+# -- OpenHands -------------------------------------------------------------------------------------------------
+
+
+def test_openhands_actions_are_answers_and_observations_what_tools_gave(store, tmp_path):
+    history = [
+        {"action": "message", "content": "add a license", "wait_for_response": False},
+        {"action": "run", "command": "touch LICENSE", "thought": "I start"},
+        {"observation": "run", "content": "", "command": "touch LICENSE", "exit_code": 0},
+        {"action": "finish", "thought": "done", "outputs": {}},
+    ]
+    file = lines(
+        tmp_path / "output.jsonl", [{"issue": {"number": 5}, "history": history, "success": False}] * 2
+    )
+    found, (recording, _) = bring(store, file)
+    assert found == "openhands"
+    assert labels(recording) == ["model:model", "tool:run", "model:model"]
+    assert recording.step(2).args == {"command": "touch LICENSE"}
+    assert (recording.status, recording.output) == ("error", "done")
