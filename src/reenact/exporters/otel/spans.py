@@ -180,10 +180,12 @@ class _Trace:
     ) -> Span:  # fmt: skip
         events: tuple[SpanEvent, ...] = ()
         if error is not None:
-            name, text = _taken_apart(error)
-            attributes.setdefault("error.type", name or "_OTHER")
+            raised, text = _taken_apart(error)
+            attributes.setdefault("error.type", raised or "_OTHER")
             told = (
-                {"exception.type": name, "exception.message": text} if name else {"exception.message": text}
+                {"exception.type": raised, "exception.message": text}
+                if raised
+                else {"exception.message": text}
             )
             events = (SpanEvent("exception", told, self._at(times[1])),)
             error = text
