@@ -276,7 +276,7 @@ def run_of(draw):
     return ImportedRun("any run", effects, overlapping=True)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(run_of())
 def test_what_goes_out_comes_back(run):
     with tempfile.TemporaryDirectory() as folder:
