@@ -279,3 +279,65 @@ def test_openhands_actions_are_answers_and_observations_what_tools_gave(store, t
     assert labels(recording) == ["model:model", "tool:run", "model:model"]
     assert recording.step(2).args == {"command": "touch LICENSE"}
     assert (recording.status, recording.output) == ("error", "done")
+
+
+# -- Claude Code -----------------------------------------------------------------------------------------------
+
+
+def claude(role, content, id="", second=0, **more):
+    message = {
+        "role": role,
+        "content": content,
+        **(
+            {
+                "id": id,
+                "model": "claude-x",
+                "usage": {"input_tokens": 2, "cache_read_input_tokens": 7, "output_tokens": 3},
+            }
+            if id
+            else {}
+        ),
+    }
+    return {
+        "type": role,
+        "sessionId": "s",
+        "timestamp": f"2026-01-01T00:00:{second:02}Z",
+        "message": message,
+        **more,
+    }
+
+
+def test_the_lines_of_one_answer_are_one_call_with_its_tokens_counted_once(store, tmp_path):
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    items = [
+        claude("user", "list"),
+        claude("assistant", [{"type": "text", "text": "I look."}], "m1", 1),
+        claude("assistant", [use], "m1", 2),
+        claude("user", [{"type": "tool_result", "tool_use_id": "t1", "content": "a.py"}], second=3),
+        claude("assistant", [{"type": "text", "text": "a.py"}], "m2", 4),
+    ]
+    found, (recording,) = bring(store, lines(tmp_path / "s.jsonl", items))
+    assert found == "claude-code"
+    assert labels(recording) == ["model:claude-x", "tool:Bash", "model:claude-x"]
+    call = RecordingFacts(recording).steps[0].model_call
+    assert (call.answer.text, call.answer.calls[0].args) == ("I look.", {"command": "ls"})
+    assert (call.usage.input, call.usage.cached, call.usage.output) == (9, 7, 3)
+
+
+def test_a_subagent_s_side_chain_does_not_mix_with_the_session(store, tmp_path):
+    side = {"isSidechain": True, "agentId": "a1"}
+    items = [
+        claude("user", "find it"),
+        claude("assistant", [{"type": "text", "text": "I ask"}], "m1", 1),
+        claude("user", "search", second=2, **side),
+        claude("assistant", [{"type": "text", "text": "found"}], "m2", 3, **side),
+        claude("user", "and?", second=4),
+        claude("assistant", [{"type": "text", "text": "done"}], "m3", 5),
+    ]
+    _, (recording,) = bring(store, lines(tmp_path / "s.jsonl", items))
+    assert [step.call.scope for step in recording] == ["main", "main/a1", "main"]
+    said = [
+        [message.text for message in facts.model_call.messages] for facts in RecordingFacts(recording).steps
+    ]
+    assert said == [["find it"], ["search"], ["find it", "I ask", "and?"]]
+    assert recording.output == "done"
