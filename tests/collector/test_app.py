@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from starlette.testclient import TestClient
 
@@ -108,7 +109,8 @@ def test_what_cannot_be_kept_is_to_be_sent_again():
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "status"), [("GET", "/v1/traces", 405), ("POST", "/v1/logs", 404), ("GET", "/", 404)]
+    ("method", "path", "status"),
+    [("GET", "/v1/traces", 405), ("POST", "/v1/metrics", 404), ("GET", "/", 404)],
 )
 def test_any_other_request_is_told_where_traces_go(client, method, path, status):
     answer = client.request(method, path)
@@ -129,3 +131,23 @@ def test_recordings_are_made_as_it_runs_and_at_its_end(taken):
             client.get("/")
     assert done[0] == "settled"
     assert done[-1] == "ended"
+
+
+def test_log_records_of_the_conventions_are_taken_and_others_are_not_kept(client, taken):
+    request = ExportLogsServiceRequest()
+    scope = request.resource_logs.add().scope_logs.add()
+    scope.log_records.add(
+        trace_id=b"a" * 16, span_id=b"b" * 8, event_name="gen_ai.user.message"
+    ).body.string_value = "hi"
+    scope.log_records.add(trace_id=b"a" * 16, span_id=b"b" * 8).body.string_value = "starting"
+    assert client.post("/v1/logs", content=request.SerializeToString(), headers=PROTOBUF).status_code == 200
+    record = {"traceId": "a" * 32, "spanId": "b" * 16, "attributes": [{"key": "event.name", "value": {"stringValue": "gen_ai.choice"}}],
+              "body": {"kvlistValue": {"values": [{"key": "index", "value": {"intValue": "0"}}]}}}  # fmt: skip
+    body = json.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]})
+    assert client.post("/v1/logs", content=body, headers=JSON).status_code == 200
+    assert [(span.loose, span.events[0].name) for span in taken] == [
+        (True, "gen_ai.user.message"),
+        (True, "gen_ai.choice"),
+    ]
+    assert taken[0].events[0].attributes == {"content": "hi"}
+    assert taken[1].events[0].attributes["index"] == 0

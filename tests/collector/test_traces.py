@@ -7,7 +7,8 @@ import json
 import pytest
 
 from reenact.collector import Traces
-from reenact.importers.otel.span import Span
+from reenact.importers.otel.span import Span, SpanEvent
+from reenact.model.facts import RecordingFacts
 from reenact.store.local import LocalStore
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -85,6 +86,25 @@ def test_what_is_sent_twice_counts_once(store):
     traces.take([ROOT, span("2", "1")], 3)
     assert traces.settle(9) == []
     assert steps(store) == [1]
+
+
+def test_messages_that_come_as_log_records_join_their_span_before_or_after_it(store):
+    traces = Traces(store, quiet=2)
+    asked = span("2")
+    bare = Span(TRACE, asked.id, "chat", "", asked.began, asked.ended, {"gen_ai.operation.name": "chat"})
+    said = [
+        Span(TRACE, asked.id, "", events=(SpanEvent(f"gen_ai.{kind}", body, at),))
+        for at, (kind, body) in enumerate(
+            [("user.message", {"content": "hi"}), ("choice", {"message": {"content": "hello"}})], 1
+        )
+    ]
+    traces.take([said[0]], 0)
+    traces.take([bare], 0)
+    traces.take([said[1], said[0]], 1)
+    (kept,) = traces.settle(3)
+    (facts,) = RecordingFacts(store.load(kept.id)).steps
+    assert (facts.model_call.messages[0].text, facts.model_call.answer.text) == ("hi", "hello")
+    assert traces.counts.spans == 1
 
 
 def test_the_end_makes_recordings_of_all_and_leaves_no_file(store):

@@ -56,7 +56,7 @@ TYPES = {
     "gen_ai.usage.input_tokens": int, "gen_ai.usage.output_tokens": int, "gen_ai.usage.cache_read.input_tokens": int,
     "gen_ai.usage.cache_creation.input_tokens": int, "gen_ai.request.temperature": float, "gen_ai.request.max_tokens": int,
     "gen_ai.request.stream": bool, "gen_ai.response.time_to_first_chunk": float, "gen_ai.response.finish_reasons": list,
-    "gen_ai.request.top_p": float, "gen_ai.request.seed": int,
+    "gen_ai.request.frequency_penalty": float, "gen_ai.request.top_p": float, "gen_ai.request.seed": int,
 }  # fmt: skip
 
 

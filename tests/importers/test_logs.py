@@ -11,19 +11,8 @@ import pytest
 from reenact import importers
 from reenact.errors import NotARecording
 from reenact.model.facts import RecordingFacts
-from reenact.store.local import LocalStore
 
 TRACES = Path(__file__).parent / "traces"
-
-
-@pytest.fixture
-def store(tmp_path):
-    return LocalStore(tmp_path / "home")
-
-
-def bring(store, path):
-    found, ids = importers.bring(store, path)
-    return found, [store.load(id) for id in ids]
 
 
 def lines(path, items):
@@ -38,8 +27,8 @@ def labels(recording):
 # -- Langfuse --------------------------------------------------------------------------------------------------
 
 
-def test_langfuse_s_observations_are_calls_tools_and_agents(store):
-    found, (recording,) = bring(store, TRACES / "langfuse_google_adk.json")
+def test_langfuse_s_observations_are_calls_tools_and_agents(bring):
+    found, (recording,) = bring(TRACES / "langfuse_google_adk.json")
     assert found == "langfuse"
     assert [step.call.address.rpartition("hello_agent/")[2] for step in recording] == [
         "model:gemini-2.0-flash#0", "tool:say_hello#0", "model:gemini-2.0-flash#1"
@@ -52,7 +41,7 @@ def test_langfuse_s_observations_are_calls_tools_and_agents(store):
     assert recording.output == "Hello Langfuse 👋!\n"
 
 
-def test_a_failed_observation_is_an_error_with_its_message(store, tmp_path):
+def test_a_failed_observation_is_an_error_with_its_message(bring, tmp_path):
     observation = {
         "id": "1", "traceId": "t", "type": "TOOL", "name": "refund", "startTime": "2026-01-01T00:00:00Z",
         "endTime": "2026-01-01T00:00:01Z", "input": {"order": 5}, "output": None, "level": "ERROR",
@@ -60,7 +49,7 @@ def test_a_failed_observation_is_an_error_with_its_message(store, tmp_path):
     }  # fmt: skip
     file = tmp_path / "x.json"
     file.write_text(json.dumps({"trace": {"id": "t", "name": "shop"}, "observations": [observation]}))
-    _, (recording,) = bring(store, file)
+    _, (recording,) = bring(file)
     assert recording.step(1).args == {"order": 5}
     assert "no such order" in RecordingFacts(recording).steps[0].error
 
@@ -68,7 +57,7 @@ def test_a_failed_observation_is_an_error_with_its_message(store, tmp_path):
 # -- OpenAI's Agents SDK ---------------------------------------------------------------------------------------
 
 
-def test_what_the_agents_sdk_exports_is_a_recording(store, tmp_path):
+def test_what_the_agents_sdk_exports_is_a_recording(bring, tmp_path):
     tracing = pytest.importorskip("agents.tracing")
     kept = []
 
@@ -99,7 +88,7 @@ def test_what_the_agents_sdk_exports_is_a_recording(store, tmp_path):
             pass
         with tracing.response_span():
             pass
-    found, (recording,) = bring(store, lines(tmp_path / "agents.jsonl", kept))
+    found, (recording,) = bring(lines(tmp_path / "agents.jsonl", kept))
     assert found == "openai-agents"
     assert recording.name == "refunds"
     assert "conversation:chat-7" in recording.tags
@@ -117,8 +106,8 @@ def test_what_the_agents_sdk_exports_is_a_recording(store, tmp_path):
 # -- Inspect ---------------------------------------------------------------------------------------------------
 
 
-def test_an_eval_file_is_one_run_a_sample_with_its_long_texts_put_back(store):
-    found, (recording,) = bring(store, TRACES / "inspect.eval")
+def test_an_eval_file_is_one_run_a_sample_with_its_long_texts_put_back(bring):
+    found, (recording,) = bring(TRACES / "inspect.eval")
     assert found == "inspect"
     assert labels(recording) == ["model:openai/gpt-4o-mini"] * 2
     first = RecordingFacts(recording).steps[0].model_call
@@ -128,12 +117,12 @@ def test_an_eval_file_is_one_run_a_sample_with_its_long_texts_put_back(store):
     assert {"task:input_task", "model_graded_fact:C"} <= set(recording.tags)
 
 
-def test_a_wrong_sample_is_an_error_that_says_who_scored_it(store):
-    _, recordings = bring(store, TRACES / "inspect_wrong.json")
+def test_a_wrong_sample_is_an_error_that_says_who_scored_it(bring):
+    _, recordings = bring(TRACES / "inspect_wrong.json")
     assert [recording.status for recording in recordings] == ["ok", "ok", "error"]
 
 
-def test_tools_of_a_sample_have_their_times_arguments_and_errors(store, tmp_path):
+def test_tools_of_a_sample_have_their_times_arguments_and_errors(bring, tmp_path):
     event = {
         "event": "tool", "function": "bash", "arguments": {"cmd": "ls"}, "result": "", "span_id": "s",
         "timestamp": "2026-01-01T00:00:00+00:00", "completed": "2026-01-01T00:00:03+00:00",
@@ -146,7 +135,7 @@ def test_tools_of_a_sample_have_their_times_arguments_and_errors(store, tmp_path
     }
     file = tmp_path / "log.json"
     file.write_text(json.dumps(log))
-    _, (recording,) = bring(store, file)
+    _, (recording,) = bring(file)
     step = recording.step(1)
     assert (step.call.address, step.args, step.call.duration) == ("main/hacker/tool:bash#0", {"cmd": "ls"}, 3)
     assert "timeout: too slow" in RecordingFacts(recording).steps[0].error
@@ -166,8 +155,8 @@ def test_a_zip_that_is_no_log_and_one_that_is_cut_off_are_refused(store, tmp_pat
 # -- ATIF ------------------------------------------------------------------------------------------------------
 
 
-def test_a_trajectory_s_steps_are_calls_that_saw_the_steps_before(store):
-    found, (recording,) = bring(store, TRACES / "atif.json")
+def test_a_trajectory_s_steps_are_calls_that_saw_the_steps_before(bring):
+    found, (recording,) = bring(TRACES / "atif.json")
     assert found == "atif"
     assert labels(recording) == ["model:gpt-4o"] * 4
     second = RecordingFacts(recording).steps[1].model_call
@@ -176,7 +165,7 @@ def test_a_trajectory_s_steps_are_calls_that_saw_the_steps_before(store):
     assert "copied from another one" in recording.notes[0]
 
 
-def test_a_trajectory_s_tools_are_paired_by_their_ids(store, tmp_path):
+def test_a_trajectory_s_tools_are_paired_by_their_ids(bring, tmp_path):
     step = {
         "step_id": 2, "source": "agent", "message": "", "model_name": "m", "timestamp": "2026-01-01T00:00:00Z",
         "tool_calls": [
@@ -187,7 +176,7 @@ def test_a_trajectory_s_tools_are_paired_by_their_ids(store, tmp_path):
     }  # fmt: skip
     file = tmp_path / "t.json"
     file.write_text(json.dumps({"schema_version": "ATIF-v1.5", "agent": {"name": "n"}, "steps": [step]}))
-    _, (recording,) = bring(store, file)
+    _, (recording,) = bring(file)
     assert [(step.args, step.output) for step in recording.steps[1:]] == [
         ({"path": "x"}, "X"),
         ({"path": "y"}, "Y"),
@@ -226,8 +215,8 @@ CODEX = [
 ]
 
 
-def test_a_codex_session_s_items_are_answers_and_tools(store, tmp_path):
-    found, (recording,) = bring(store, lines(tmp_path / "rollout-x.jsonl", rollout(*CODEX)))
+def test_a_codex_session_s_items_are_answers_and_tools(bring, tmp_path):
+    found, (recording,) = bring(lines(tmp_path / "rollout-x.jsonl", rollout(*CODEX)))
     assert found == "codex"
     assert labels(recording) == ["model:gpt-5-codex", "tool:shell", "model:gpt-5-codex"]
     first, shell, last = RecordingFacts(recording).steps
@@ -242,21 +231,21 @@ def test_a_codex_session_s_items_are_answers_and_tools(store, tmp_path):
     assert recording.output == "a.py is there"
 
 
-def test_a_codex_session_of_the_form_before_is_read_too(store, tmp_path):
+def test_a_codex_session_of_the_form_before_is_read_too(bring, tmp_path):
     items = [{"id": "s1", "timestamp": "2025-06-01T00:00:00Z", "instructions": "be brief"}]
     items += [{"record_type": "state"}, *(item for item in CODEX if item["type"] != "token_count")]
-    found, (recording,) = bring(store, lines(tmp_path / "rollout-y.jsonl", items))
+    found, (recording,) = bring(lines(tmp_path / "rollout-y.jsonl", items))
     assert found == "codex"
     assert labels(recording) == ["model:model", "tool:shell", "model:model"]
 
 
-def test_a_compacted_codex_session_goes_on_from_its_summary(store, tmp_path):
+def test_a_compacted_codex_session_goes_on_from_its_summary(bring, tmp_path):
     items = [
         *rollout(*CODEX),
         {"timestamp": "2026-01-01T00:01:00Z", "type": "compacted", "payload": {"message": "so far: a.py"}},
     ]
     items.append({"timestamp": "2026-01-01T00:01:01Z", "type": "response_item", "payload": CODEX[-1]})
-    _, (recording,) = bring(store, lines(tmp_path / "r.jsonl", items))
+    _, (recording,) = bring(lines(tmp_path / "r.jsonl", items))
     assert RecordingFacts(recording).steps[-1].model_call.messages[0].text == "so far: a.py"
     assert "compacted 1 times" in recording.notes[-1]
 
@@ -264,7 +253,7 @@ def test_a_compacted_codex_session_goes_on_from_its_summary(store, tmp_path):
 # -- OpenHands -------------------------------------------------------------------------------------------------
 
 
-def test_openhands_actions_are_answers_and_observations_what_tools_gave(store, tmp_path):
+def test_openhands_actions_are_answers_and_observations_what_tools_gave(bring, tmp_path):
     history = [
         {"action": "message", "content": "add a license", "wait_for_response": False},
         {"action": "run", "command": "touch LICENSE", "thought": "I start"},
@@ -274,7 +263,7 @@ def test_openhands_actions_are_answers_and_observations_what_tools_gave(store, t
     file = lines(
         tmp_path / "output.jsonl", [{"issue": {"number": 5}, "history": history, "success": False}] * 2
     )
-    found, (recording, _) = bring(store, file)
+    found, (recording, _) = bring(file)
     assert found == "openhands"
     assert labels(recording) == ["model:model", "tool:run", "model:model"]
     assert recording.step(2).args == {"command": "touch LICENSE"}
@@ -307,7 +296,7 @@ def claude(role, content, id="", second=0, **more):
     }
 
 
-def test_the_lines_of_one_answer_are_one_call_with_its_tokens_counted_once(store, tmp_path):
+def test_the_lines_of_one_answer_are_one_call_with_its_tokens_counted_once(bring, tmp_path):
     use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
     items = [
         claude("user", "list"),
@@ -316,7 +305,7 @@ def test_the_lines_of_one_answer_are_one_call_with_its_tokens_counted_once(store
         claude("user", [{"type": "tool_result", "tool_use_id": "t1", "content": "a.py"}], second=3),
         claude("assistant", [{"type": "text", "text": "a.py"}], "m2", 4),
     ]
-    found, (recording,) = bring(store, lines(tmp_path / "s.jsonl", items))
+    found, (recording,) = bring(lines(tmp_path / "s.jsonl", items))
     assert found == "claude-code"
     assert labels(recording) == ["model:claude-x", "tool:Bash", "model:claude-x"]
     call = RecordingFacts(recording).steps[0].model_call
@@ -324,7 +313,7 @@ def test_the_lines_of_one_answer_are_one_call_with_its_tokens_counted_once(store
     assert (call.usage.input, call.usage.cached, call.usage.output) == (9, 7, 3)
 
 
-def test_a_subagent_s_side_chain_does_not_mix_with_the_session(store, tmp_path):
+def test_a_subagent_s_side_chain_does_not_mix_with_the_session(bring, tmp_path):
     side = {"isSidechain": True, "agentId": "a1"}
     items = [
         claude("user", "find it"),
@@ -334,7 +323,7 @@ def test_a_subagent_s_side_chain_does_not_mix_with_the_session(store, tmp_path):
         claude("user", "and?", second=4),
         claude("assistant", [{"type": "text", "text": "done"}], "m3", 5),
     ]
-    _, (recording,) = bring(store, lines(tmp_path / "s.jsonl", items))
+    _, (recording,) = bring(lines(tmp_path / "s.jsonl", items))
     assert [step.call.scope for step in recording] == ["main", "main/a1", "main"]
     said = [
         [message.text for message in facts.model_call.messages] for facts in RecordingFacts(recording).steps

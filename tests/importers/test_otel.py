@@ -14,19 +14,8 @@ from reenact.importers.otel.span import Span, SpanEvent, problem
 from reenact.importers.run import keep
 from reenact.lesson import SessionRecord, create_replay_model
 from reenact.model.facts import RecordingFacts
-from reenact.store.local import LocalStore
 
 TRACES = Path(__file__).parent / "traces"
-
-
-@pytest.fixture
-def store(tmp_path):
-    return LocalStore(tmp_path / "home")
-
-
-def bring(store, path):
-    found, ids = importers.bring(store, path)
-    return found, [store.load(id) for id in ids]
 
 
 def recorded(store, *spans):
@@ -71,8 +60,8 @@ SAID = {
 
 
 @pytest.mark.parametrize("file", ["openinference.jsonl", "traceloop.jsonl"])
-def test_a_program_traced_by_either_instrumentation_is_the_same_recording(store, file):
-    found, (recording,) = bring(store, TRACES / file)
+def test_a_program_traced_by_either_instrumentation_is_the_same_recording(bring, file):
+    found, (recording,) = bring(TRACES / file)
     assert found == "otel"
     assert labels(recording) == [
         "model:gpt-x", "tool:weather", "model:gpt-x", "model:gpt-x", "model:gpt-x", "model:fail"
@@ -103,8 +92,8 @@ def test_a_program_traced_by_either_instrumentation_is_the_same_recording(store,
     assert recording.step(1).args["temperature"] == 0.3
 
 
-def test_a_protobuf_file_is_recognised_and_agents_are_scopes(store):
-    found, (recording,) = bring(store, TRACES / "pydantic_ai.pb")
+def test_a_protobuf_file_is_recognised_and_agents_are_scopes(bring):
+    found, (recording,) = bring(TRACES / "pydantic_ai.pb")
     assert found == "otel"
     assert [step.call.address for step in recording] == [
         "main/weather_agent/model:gpt-x#0", "main/weather_agent/tool:weather#0", "main/weather_agent/model:gpt-x#1"
@@ -115,18 +104,18 @@ def test_a_protobuf_file_is_recognised_and_agents_are_scopes(store):
     assert "service:pydantic-ai-v6" in recording.tags
 
 
-def test_a_protobuf_file_of_several_messages_is_one_too(store, tmp_path):
+def test_a_protobuf_file_of_several_messages_is_one_too(bring, tmp_path):
     data = (TRACES / "pydantic_ai.pb").read_bytes()
     file = tmp_path / "collector.binpb"
     file.write_bytes(2 * (len(data).to_bytes(4, "big") + data))
-    assert len(bring(store, file)[1][0].steps) == 3
+    assert len(bring(file)[1][0].steps) == 3
 
 
-def test_the_model_side_replays_from_a_trace_and_a_changed_question_departs(store):
+def test_the_model_side_replays_from_a_trace_and_a_changed_question_departs(bring):
     pytest.importorskip("pydantic_ai")
     from pydantic_ai import Agent
 
-    _, (recording,) = bring(store, TRACES / "pydantic_ai.pb")
+    _, (recording,) = bring(TRACES / "pydantic_ai.pb")
     assert "create_replay_model" in " ".join(recording.notes)
     session = SessionRecord.of(recording)
     agent = Agent(instructions="be brief")
@@ -142,7 +131,7 @@ def test_the_model_side_replays_from_a_trace_and_a_changed_question_departs(stor
         agent.run_sync("weather in Paris?", model=create_replay_model(session))
 
 
-def test_an_sdk_s_console_lines_are_a_trace(store, tmp_path):
+def test_an_sdk_s_console_lines_are_a_trace(bring, tmp_path):
     printed = {
         "name": "chat gpt-x", "context": {"trace_id": "0x" + "a" * 32, "span_id": "0x" + "b" * 16, "trace_state": "[]"},
         "kind": "SpanKind.CLIENT", "parent_id": None, "start_time": "2026-01-01T10:00:00.000000Z",
@@ -152,7 +141,7 @@ def test_an_sdk_s_console_lines_are_a_trace(store, tmp_path):
     }  # fmt: skip
     file = tmp_path / "console.json"
     file.write_text(json.dumps(printed, indent=4))
-    _, (recording,) = bring(store, file)
+    _, (recording,) = bring(file)
     assert (recording.started[:19], recording.step(1).call.duration) == ("2026-01-01T10:00:00", 2.5)
     assert recording.tags == ("service:shop",)
 
@@ -314,7 +303,7 @@ def test_a_lost_span_is_named(store):
     )
 
 
-def test_spans_that_say_nothing_of_an_agent_are_shown_as_they_are(store, tmp_path):
+def test_spans_that_say_nothing_of_an_agent_are_shown_as_they_are(bring, tmp_path):
     document = {
         "resourceSpans": [
             {"scopeSpans": [{"spans": [{"traceId": "a" * 32, "spanId": "b" * 16, "name": "GET /"}]}]}
@@ -322,12 +311,12 @@ def test_spans_that_say_nothing_of_an_agent_are_shown_as_they_are(store, tmp_pat
     }
     file = tmp_path / "web.json"
     file.write_text(json.dumps(document))
-    _, (recording,) = bring(store, file)
+    _, (recording,) = bring(file)
     assert labels(recording) == ["span:GET /"]
     assert "no span of the trace says that it is a model call" in recording.notes[0]
 
 
-def test_of_several_traces_those_without_an_agent_are_left_out_with_a_word(store, tmp_path):
+def test_of_several_traces_those_without_an_agent_are_left_out_with_a_word(bring, tmp_path):
     lines = (TRACES / "traceloop.jsonl").read_text()
     other = {
         "resourceSpans": [
@@ -336,7 +325,7 @@ def test_of_several_traces_those_without_an_agent_are_left_out_with_a_word(store
     }
     file = tmp_path / "both.jsonl"
     file.write_text(lines + json.dumps(other) + "\n" + json.dumps({"resourceMetrics": []}) + "\n")
-    _, (recording,) = bring(store, file)
+    _, (recording,) = bring(file)
     assert "1 other traces of the file hold no model call" in recording.notes[-1]
 
 

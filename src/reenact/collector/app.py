@@ -1,4 +1,8 @@
-"""OTLP over HTTP as an ASGI application: `POST /v1/traces`, protobuf or JSON, compressed or not."""
+"""OTLP over HTTP as an ASGI application: `POST /v1/traces`, protobuf or JSON, compressed or not.
+
+And `POST /v1/logs`: some instrumentations send the messages of a model call as log records; these events join their
+spans.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,7 @@ from reenact.importers.otel.span import Span
 MOST = 64 << 20
 """How many bytes a request may have, unpacked."""
 
+_LOGS = "/v1/logs"
 _PROTOBUF, _JSON = "application/x-protobuf", "application/json"
 _CODES = {400: 3, 404: 5, 405: 12, 413: 3, 415: 3, 503: 14}
 _ENCODINGS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
@@ -56,7 +61,9 @@ def application(
     async def collect(request: Request) -> Response:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         try:
-            spans = await run_in_threadpool(_spans, await _body(request), kind, _encoding(request))
+            read = wire.logs_from_protobuf if request.url.path == _LOGS else wire.from_protobuf
+            data = await run_in_threadpool(_unpacked, await _body(request), _encoding(request))
+            spans = await run_in_threadpool(_spans, data, kind, read)
             await run_in_threadpool(take, spans)
         except Refused as refused:
             return _refusal(refused.status, str(refused), kind)
@@ -87,7 +94,7 @@ def application(
         await run_in_threadpool(end)
 
     return Starlette(
-        routes=[Route("/v1/traces", collect, methods=["POST"])],
+        routes=[Route(path, collect, methods=["POST"]) for path in ("/v1/traces", _LOGS)],
         exception_handlers={HTTPException: problem},
         lifespan=lifespan,
     )
@@ -109,13 +116,12 @@ async def _body(request: Request) -> bytes:
     return bytes(found)
 
 
-def _spans(body: bytes, kind: str, encoding: str) -> list[Span]:
+def _spans(data: bytes, kind: str, from_protobuf: Callable[[bytes], list[Span]]) -> list[Span]:
     if kind not in (_PROTOBUF, _JSON, "application/protobuf"):
         raise Refused(415, f"content-type {kind[:60]!r} is not known; {_PROTOBUF} and {_JSON} are")
-    data = _unpacked(body, encoding)
     try:
         if kind != _JSON:
-            return wire.from_protobuf(data)
+            return from_protobuf(data)
         return wire.from_json(orjson.loads(data))
     except orjson.JSONDecodeError as error:
         raise Refused(400, f"the body is no JSON ({error})") from None

@@ -54,7 +54,7 @@ class _Trace:
     spans: int = 0
     kept: int = 0
     recorded: bool = False
-    seen: set[tuple[str, int]] = field(default_factory=set)
+    seen: set[tuple[str, int, str]] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -120,30 +120,32 @@ class Traces:
             failed: Told of a trace that cannot be made a recording; its file stays.
         """
         found = []
-        with self._lock:
-            for trace, under_way in list(self._traces.items()):
-                idle = now - under_way.last
-                if under_way.spans > under_way.kept and (
-                    all or idle >= (self._quiet if under_way.whole else self._patience)
-                ):
-                    try:
-                        kept = self._record(trace, under_way)
-                    except Exception as error:
-                        if failed is not None:
-                            why = f"{type(error).__name__}: {error}"
-                            failed(
-                                f"trace {trace} could not be recorded ({why}); its spans: {self._file(trace)}"
-                            )
-                        if all:
-                            del self._traces[trace]
-                        continue
-                    found += [kept] if kept is not None else []
-                if under_way.spans == under_way.kept and (all or idle >= LATE):
-                    self._file(trace).unlink(missing_ok=True)
-                    del self._traces[trace]
-            if all and self._folder.is_dir() and not any(self._folder.iterdir()):
-                self._folder.rmdir()
+        for trace in list(self._traces):
+            # One at a time, so that who sends meanwhile does not wait for all of them.
+            with self._lock:
+                try:
+                    found += self._settle(trace, now, all=all)
+                except Exception as error:
+                    if all:
+                        del self._traces[trace]
+                    if failed is not None:
+                        why = f"{type(error).__name__}: {error}"
+                        failed(f"trace {trace} could not be recorded ({why}); its spans: {self._file(trace)}")
+        if all and self._folder.is_dir() and not any(self._folder.iterdir()):
+            self._folder.rmdir()
         return found
+
+    def _settle(self, trace: str, now: float, *, all: bool) -> list[Kept]:
+        under_way = self._traces[trace]
+        idle = now - under_way.last
+        kept = None
+        whole = idle >= (self._quiet if under_way.whole else self._patience)
+        if under_way.spans > under_way.kept and (all or whole):
+            kept = self._record(trace, under_way)
+        if under_way.spans == under_way.kept and (all or idle >= LATE):
+            self._file(trace).unlink(missing_ok=True)
+            del self._traces[trace]
+        return [kept] if kept is not None else []
 
     @property
     def waiting(self) -> int:
@@ -154,7 +156,7 @@ class Traces:
     # -- within ----------------------------------------------------------------------------------------------
 
     def _take(self, trace: str, spans: list[Span], now: float) -> None:
-        self.counts.spans += len(spans)
+        self.counts.spans += sum(not span.loose for span in spans)
         under_way = self._traces.get(trace)
         if under_way is None and self._store.folder(_recording_id(trace)).exists():
             # Recorded by a collector that has ended: its other spans are not here any more.
@@ -162,18 +164,16 @@ class Traces:
             return
         seen = under_way.seen if under_way is not None else set()
         # Who got no answer sends again; a span that was sent as it began comes a second time as it ends.
-        spans = list(
-            {(span.id, span.ended): span for span in spans if (span.id, span.ended) not in seen}.values()
-        )
+        spans = list({key: span for span in spans if (key := _key(span)) not in seen}.values())
         if not spans:
             return
         self._append(trace, spans)
         if under_way is None:
             under_way = self._traces[trace] = _Trace(now)
-        under_way.seen.update((span.id, span.ended) for span in spans)
+        under_way.seen.update(map(_key, spans))
         under_way.last = now
         under_way.spans += len(spans)
-        under_way.whole = under_way.whole or any(not span.parent for span in spans)
+        under_way.whole = under_way.whole or any(not span.parent and not span.loose for span in spans)
 
     def _append(self, trace: str, spans: list[Span]) -> None:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -218,12 +218,17 @@ class Traces:
         """Take up what a collector left that did not end well."""
         for file in sorted(self._folder.glob("*.jsonl")) if self._folder.is_dir() else ():
             spans = _read(file)
-            whole = any(not span.parent for span in spans)
-            seen = {(span.id, span.ended) for span in spans}
+            whole = any(not span.parent and not span.loose for span in spans)
+            seen = set(map(_key, spans))
             self._traces[file.stem] = _Trace(now, whole=whole, spans=len(spans), seen=seen)
 
     def _file(self, trace: str) -> Path:
         return self._folder / f"{trace}.jsonl"
+
+
+def _key(span: Span) -> tuple[str, int, str]:
+    """What tells a span, or an event of its that came by itself, from any other of its trace."""
+    return (span.id, span.ended, repr(span.events) if span.loose else "")
 
 
 def _known(trace: str) -> str:

@@ -61,12 +61,14 @@ class Read:
             )
         if self.choices is None and self.usage is None:
             return None
-        found: dict[str, Any] = {"object": "chat.completion", "model": self.answered or self.name}
-        if self.choices is not None:
-            found["choices"] = [
+        found: dict[str, Any] = {
+            "object": "chat.completion",
+            "model": self.answered or self.name,
+            "choices": [
                 {"index": place, "message": one.message, "finish_reason": one.finish or None}
-                for place, one in enumerate(self.choices)
-            ]
+                for place, one in enumerate(self.choices or ())
+            ],
+        }
         return {**found, "usage": self.usage} if self.usage else found
 
     def filled(self, other: Read) -> Read:

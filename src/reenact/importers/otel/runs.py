@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reenact.importers.otel import kinds, model, tool
 from reenact.importers.otel.answer import choices
-from reenact.importers.otel.span import Span, moment, said
+from reenact.importers.otel.span import Span, SpanEvent, moment, said
 from reenact.importers.run import Happened, ImportedRun, Stretch
 from reenact.model.plain import compact
 from reenact.model.reading.text import content
@@ -21,10 +21,18 @@ _TEMPORARY = "pending_span"
 def traces(spans: Iterable[Span]) -> dict[str, list[Span]]:
     """The spans by their traces, each span once, in the order in which they began."""
     found: dict[str, dict[str, Span]] = {}
+    loose: dict[tuple[str, str], list[SpanEvent]] = {}
     for span in spans:
-        # Logfire sends a span twice: as it begins, and whole.
-        if span.get("logfire.span_type") != _TEMPORARY:
+        if span.loose:
+            loose.setdefault((span.trace, span.id), []).extend(span.events)
+        elif span.get("logfire.span_type") != _TEMPORARY:
+            # Logfire sends a span twice: as it begins, and whole.
             found.setdefault(span.trace, {})[span.id] = span
+    for (trace, id), events in loose.items():
+        known = found.get(trace, {}).get(id)
+        if known is not None:
+            joined = sorted((*known.events, *events), key=lambda event: event.at)
+            found[trace][id] = replace(known, events=tuple(joined))
     return {trace: sorted(each.values(), key=lambda span: span.began) for trace, each in found.items()}
 
 

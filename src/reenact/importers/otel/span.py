@@ -52,6 +52,11 @@ class Span:
     library: str = ""
     kind: int = 0
 
+    @property
+    def loose(self) -> bool:
+        """Whether it is no span, but events that came by themselves (log records) and belong to the span of this id."""
+        return not self.name and not self.began and bool(self.events)
+
     def get(self, *names: str) -> Any:
         """The first of these attributes that says something, or None."""
         return next((value for name in names if (value := self.attributes.get(name)) not in (None, "")), None)

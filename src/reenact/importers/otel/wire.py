@@ -11,24 +11,49 @@ from typing import Any
 from reenact.importers.otel.span import Span, SpanEvent, problem
 
 _FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")
+_ROOTS = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")
 _KINDS = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
 
 
 def from_protobuf(data: bytes) -> list[Span]:
     """The spans of an `ExportTraceServiceRequest` (or `TracesData`: the same on the wire)."""
-    pb2 = import_module("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
-    message = import_module("google.protobuf.message")
-    request = pb2.ExportTraceServiceRequest()
-    try:
-        request.ParseFromString(data)
-    except message.DecodeError as error:
-        raise ValueError(f"no OTLP protobuf ({error})") from None
+    request = _parsed("trace.v1.trace_service", "ExportTraceServiceRequest", data)
     found = []
     for resource_spans in request.resource_spans:
         resource = _pairs(resource_spans.resource.attributes)
         for scope_spans in resource_spans.scope_spans:
             found += [_from_message(span, resource, scope_spans.scope.name) for span in scope_spans.spans]
     return found
+
+
+def logs_from_protobuf(data: bytes) -> list[Span]:
+    """The GenAI events among the records of an `ExportLogsServiceRequest`, each as a loose part of its span."""
+    request = _parsed("logs.v1.logs_service", "ExportLogsServiceRequest", data)
+    found = []
+    for resource_logs in request.resource_logs:
+        for scope_logs in resource_logs.scope_logs:
+            for record in scope_logs.log_records:
+                name = str(getattr(record, "event_name", ""))
+                event = SpanEvent(name, _pairs(record.attributes), record.time_unix_nano)
+                found += _loose(record.trace_id.hex(), record.span_id.hex(), event, _value(record.body))
+    return found
+
+
+def _loose(trace: str, span: str, event: SpanEvent, body: Any) -> list[Span]:
+    name = event.name or str(event.attributes.get("event.name") or "")
+    if not name.startswith("gen_ai.") or not trace or not span:
+        return []
+    given = body if isinstance(body, dict) else {} if body in (None, "") else {"content": body}
+    return [Span(trace, span, "", events=(SpanEvent(name, {**event.attributes, **given}, event.at),))]
+
+
+def _parsed(module: str, name: str, data: bytes) -> Any:
+    request = getattr(import_module(f"opentelemetry.proto.collector.{module}_pb2"), name)()
+    try:
+        request.ParseFromString(data)
+    except import_module("google.protobuf.message").DecodeError as error:
+        raise ValueError(f"no OTLP protobuf ({error})") from None
+    return request
 
 
 def _from_message(span: Any, resource: dict[str, Any], library: str) -> Span:
@@ -69,14 +94,36 @@ def _value(value: Any) -> Any:
 
 
 def is_otlp(document: Any) -> bool:
-    """Whether that is a trace as OTLP writes it in JSON."""
-    return isinstance(document, dict) and ("resourceSpans" in document or "resource_spans" in document)
+    """Whether those are traces, or logs that may tell of them, as OTLP writes them in JSON."""
+    return isinstance(document, dict) and any(name in document for name in _ROOTS)
 
 
 def from_json(document: Any) -> list[Span]:
-    """The spans of a trace as OTLP writes it in JSON, with names in either of protobuf's spellings."""
+    """The spans of a trace as OTLP writes it in JSON, with names in either of protobuf's spellings; of logs, the GenAI
+    events as loose parts of their spans.
+    """
     if not is_otlp(document):
         raise ValueError("no OTLP JSON: an object with resourceSpans")
+    return [*_spans_from_json(document), *_logs_from_json(document)]
+
+
+def _logs_from_json(document: Any) -> list[Span]:
+    found = []
+    for place, resource_logs in _each(document, "resourceLogs", "resource_logs"):
+        for inner, scope_logs in _each(resource_logs, "scopeLogs", "scope_logs", place=place):
+            for where, record in _each(scope_logs, "logRecords", "log_records", place=inner):
+                trace = _id(_get(record, "traceId", "trace_id") or "", 16, where)
+                span = _id(_get(record, "spanId", "span_id") or "", 8, where)
+                event = SpanEvent(
+                    str(_get(record, "eventName", "event_name") or ""),
+                    _json_pairs(record, where),
+                    int(_get(record, "timeUnixNano", "time_unix_nano") or 0),
+                )
+                found += _loose(trace, span, event, _json_value(record.get("body")))
+    return found
+
+
+def _spans_from_json(document: Any) -> list[Span]:
     found = []
     for place, resource_spans in _each(document, "resourceSpans", "resource_spans"):
         resource = _json_pairs(_object(resource_spans, "resource", place=place), place)
