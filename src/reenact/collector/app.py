@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 import anyio
 import orjson
@@ -59,33 +59,16 @@ def application(
     """
 
     async def collect(request: Request) -> Response:
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        try:
-            read = wire.logs_from_protobuf if request.url.path == _LOGS else wire.from_protobuf
-            data = await run_in_threadpool(_unpacked, await _body(request), _encoding(request))
-            spans = await run_in_threadpool(_spans, data, kind, read)
-            await run_in_threadpool(take, spans)
-        except Refused as refused:
-            return _refusal(refused.status, str(refused), kind)
-        except ClientDisconnect:
-            return Response(status_code=400)
-        except OSError as error:
-            text = f"the spans could not be kept: {error.strerror or error}"
-            return _refusal(503, text, kind, {"retry-after": "5"})
-        # An ExportTraceServiceResponse that says nothing: all of it was taken.
-        return Response(b"{}" if kind == _JSON else b"", media_type=kind)
-
-    async def problem(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        text = f"{request.method} {request.url.path}: traces are collected at POST /v1/traces"
-        return _refusal(error.status_code, text, request.headers.get("content-type", ""))
+        return await _collected(request, take)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async def again() -> None:
             while True:
                 await anyio.sleep(every)
-                await run_in_threadpool(settle)
+                # Whatever goes wrong in telling of recordings, what is sent must still be taken.
+                with suppress(Exception):
+                    await run_in_threadpool(settle)
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(again)
@@ -95,9 +78,33 @@ def application(
 
     return Starlette(
         routes=[Route(path, collect, methods=["POST"]) for path in ("/v1/traces", _LOGS)],
-        exception_handlers={HTTPException: problem},
+        exception_handlers={HTTPException: _elsewhere},
         lifespan=lifespan,
     )
+
+
+async def _collected(request: Request, take: Callable[[list[Span]], None]) -> Response:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    try:
+        read = wire.logs_from_protobuf if request.url.path == _LOGS else wire.from_protobuf
+        data = await run_in_threadpool(_unpacked, await _body(request), _encoding(request))
+        spans = await run_in_threadpool(_spans, data, kind, read)
+        await run_in_threadpool(take, spans)
+    except Refused as refused:
+        return _refusal(refused.status, str(refused), kind)
+    except ClientDisconnect:
+        return Response(status_code=400)
+    except OSError as error:
+        text = f"the spans could not be kept: {error.strerror or error}"
+        return _refusal(503, text, kind, {"retry-after": "5"})
+    # An ExportTraceServiceResponse that says nothing: all of it was taken.
+    return Response(b"{}" if kind == _JSON else b"", media_type=kind)
+
+
+async def _elsewhere(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    text = f"{request.method} {request.url.path}: traces are collected at POST /v1/traces"
+    return _refusal(status, text, request.headers.get("content-type", ""))
 
 
 def _encoding(request: Request) -> str:

@@ -24,6 +24,7 @@ from reenact.model.reading.text import content
 
 _ASIDE = re.compile(r"(?:attachment|tc)://([0-9a-f]+)")
 _MOST = 1 << 30
+_TOLD = ("name", "description", "parameters")
 
 
 def is_inspect(document: Any) -> bool:
@@ -64,41 +65,20 @@ def inspect(document: Any, path: Path) -> list[ImportedRun]:
 
 def _run(sample: dict[str, Any], log: dict[str, Any], path: Path) -> ImportedRun:
     about = log["eval"]
-    aside = sample.get("attachments") or {}
-    told = sample.get("transcript") if isinstance(sample.get("transcript"), dict) else {}
-    events = sample.get("events") or (told or {}).get("events") or []
-    aside = {**((told or {}).get("content") or {}), **aside}
-    effects = list(_events(_whole(events, aside)))
-    notes = []
-    if not effects:
-        messages = _whole(sample.get("messages") or [], aside)
-        effects = list(
-            effects_of(
-                [_message(item) for item in messages if isinstance(item, dict)],
-                model=str(about.get("model") or ""),
-            )
-        )
-        notes = [
-            "the log was written without its events: model and tool calls are read from the messages, without times"
-        ]
-    failed = sample.get("error") if isinstance(sample.get("error"), dict) else None
+    aside = _aside(sample)
+    effects, notes = _effects(sample, aside, str(about.get("model") or ""))
     scores = {
         name: score.get("value") if isinstance(score, dict) else score
         for name, score in (sample.get("scores") or {}).items()
     }
+    problem = _problem(sample, scores)
+    told = (f"{name}:{value}" for name, value in scores.items() if isinstance(value, (str, int, float)))
     epoch = sample.get("epoch") or 1
-    wrong = [name for name, value in scores.items() if value in ("I", 0, 0.0)]
-    problem = f"scored wrong by {', '.join(wrong)}" if wrong else ""
-    if failed:
-        problem = str(failed.get("message") or "the sample failed")
-    told_scores = (
-        f"{name}:{value}" for name, value in scores.items() if isinstance(value, (str, int, float))
-    )
+    name = f"{about.get('task') or path.stem} {sample.get('id')}"
     return ImportedRun(
-        name=f"{about.get('task') or path.stem} {sample.get('id')}"
-        + (f" epoch {epoch}" if epoch != 1 else ""),
+        name=name + (f" epoch {epoch}" if epoch != 1 else ""),
         effects=effects,
-        tags=(f"task:{about.get('task')}", f"sample:{sample.get('id')}", *told_scores),
+        tags=(f"task:{about.get('task')}", f"sample:{sample.get('id')}", *told),
         status="error" if problem else "ok",
         problem=problem,
         output=last_answer(effects) or _completion(sample),
@@ -111,9 +91,38 @@ def _run(sample: dict[str, Any], log: dict[str, Any], path: Path) -> ImportedRun
             **{key: sample.get(key) for key in ("id", "target")},
             **{key: about.get(key) for key in ("model", "created")},
         },
-        notes=tuple(notes),
+        notes=notes,
         overlapping=True,
     )
+
+
+def _aside(sample: dict[str, Any]) -> dict[str, str]:
+    told = sample.get("transcript")
+    before = told.get("content") if isinstance(told, dict) else None
+    return {**(before or {}), **(sample.get("attachments") or {})}
+
+
+def _effects(
+    sample: dict[str, Any], aside: dict[str, str], model: str
+) -> tuple[list[Happened], tuple[str, ...]]:
+    told = sample.get("transcript")
+    events = sample.get("events") or (told.get("events") if isinstance(told, dict) else None)
+    found = list(_events(_whole(events or [], aside)))
+    if found:
+        return found, ()
+    messages = [
+        _message(item) for item in _whole(sample.get("messages") or [], aside) if isinstance(item, dict)
+    ]
+    note = "the log was written without its events: calls are read from the messages, and have no times"
+    return list(effects_of(messages, model=model)), (note,)
+
+
+def _problem(sample: dict[str, Any], scores: dict[str, Any]) -> str:
+    failed = sample.get("error")
+    if isinstance(failed, dict):
+        return str(failed.get("message") or "the sample failed")
+    wrong = [name for name, value in scores.items() if value in ("I", 0, 0.0)]
+    return f"scored wrong by {', '.join(wrong)}" if wrong else ""
 
 
 def _completion(sample: dict[str, Any]) -> Any:
@@ -167,8 +176,34 @@ def _within(
 
 
 def _model(event: dict[str, Any], spans: dict[str, Any], agents: dict[str, Stretch]) -> Happened:
-    output = event.get("output") if isinstance(event.get("output"), dict) else {}
-    assert isinstance(output, dict)
+    given = event.get("output")
+    output: dict[str, Any] = given if isinstance(given, dict) else {}
+    value = _completed(output)
+    config = {key: item for key, item in (event.get("config") or {}).items() if key != "max_connections"}
+    args: dict[str, Any] = {
+        "model": event.get("model"),
+        "messages": [_message(item) for item in event.get("input") or () if isinstance(item, dict)],
+        **config,
+    }
+    tools = [
+        {"type": "function", "function": {key: tool[key] for key in _TOLD if key in tool}}
+        for tool in event.get("tools") or ()
+        if isinstance(tool, dict)
+    ]
+    if tools:
+        args |= {"tools": tools, "tool_choice": event.get("tool_choice")}
+    error = event.get("error") or (output.get("error") if value is None else None)
+    began, ended = moment(event.get("timestamp")), moment(event.get("completed"))
+    if ended is None and began is not None:
+        ended = began + timedelta(seconds=output.get("time") or event.get("working_time") or 0)
+    return Happened(
+        "model", str(event.get("model") or "model"), args, value, str(error) if error else None,
+        began=began, ended=ended, within=_within(event, spans, agents),
+    )  # fmt: skip
+
+
+def _completed(output: dict[str, Any]) -> dict[str, Any] | None:
+    """Inspect's output as a chat completion; None where it has no answer."""
     choices = [
         {
             "index": place,
@@ -178,41 +213,16 @@ def _model(event: dict[str, Any], spans: dict[str, Any], agents: dict[str, Stret
         for place, one in enumerate(output.get("choices") or ())
         if isinstance(one, dict)
     ]
-    usage = output.get("usage") or {}
-    value = {"object": "chat.completion", "model": output.get("model"), "choices": choices}
-    if usage:
-        # Inspect counts what came from the cache beside the input.
+    value: dict[str, Any] = {"object": "chat.completion", "model": output.get("model"), "choices": choices}
+    if usage := output.get("usage"):
+        # What came from the cache is counted beside the input there.
         given = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
         value["usage"] = {
             "prompt_tokens": sum(usage.get(name) or 0 for name in given),
             "completion_tokens": usage.get("output_tokens") or 0,
             "prompt_tokens_details": {"cached_tokens": usage.get("input_tokens_cache_read") or 0},
         }
-    config = {key: item for key, item in (event.get("config") or {}).items() if key != "max_connections"}
-    args: dict[str, Any] = {
-        "model": event.get("model"),
-        "messages": [_message(item) for item in event.get("input") or () if isinstance(item, dict)],
-        **config,
-    }
-    tools = [
-        {
-            "type": "function",
-            "function": {key: tool[key] for key in ("name", "description", "parameters") if key in tool},
-        }
-        for tool in event.get("tools") or ()
-        if isinstance(tool, dict)
-    ]
-    if tools:
-        args |= {"tools": tools, "tool_choice": event.get("tool_choice")}
-    error = event.get("error") or (output.get("error") if not choices else None)
-    began = moment(event.get("timestamp"))
-    ended = moment(event.get("completed"))
-    if ended is None and began is not None:
-        ended = began + timedelta(seconds=output.get("time") or event.get("working_time") or 0)
-    return Happened(
-        "model", str(event.get("model") or "model"), args, value if choices else None, str(error) if error else None,
-        began=began, ended=ended, within=_within(event, spans, agents),
-    )  # fmt: skip
+    return value if choices else None
 
 
 def _tool(event: dict[str, Any], spans: dict[str, Any], agents: dict[str, Stretch]) -> Happened:
