@@ -6,6 +6,7 @@ import gzip
 import json
 import zlib
 from pathlib import Path
+from random import Random
 
 import pytest
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
@@ -151,3 +152,21 @@ def test_log_records_of_the_conventions_are_taken_and_others_are_not_kept(client
     ]
     assert taken[0].events[0].attributes == {"content": "hi"}
     assert taken[1].events[0].attributes["index"] == 0
+
+
+def test_no_damage_to_a_request_is_more_than_a_refusal(client):
+    random = Random(7)
+    for _ in range(150):
+        body = bytearray(DATA)
+        for _ in range(random.randint(1, 6)):
+            body[random.randrange(len(body))] = random.randrange(256)
+        assert client.post("/v1/traces", content=bytes(body), headers=PROTOBUF).status_code in (200, 400)
+
+
+@pytest.mark.parametrize(
+    "value", [None, 5, [], {"arrayValue": {"values": 5}}, {"kvlistValue": {"values": [5]}}, {"intValue": "9" * 40}, {"doubleValue": {}}]
+)  # fmt: skip
+def test_an_odd_value_in_json_is_taken_or_refused(client, value):
+    span = {**SPAN, "attributes": [{"key": "a", "value": value}]}
+    body = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
+    assert client.post("/v1/traces", content=body, headers=JSON).status_code in (200, 400)

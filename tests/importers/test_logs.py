@@ -103,6 +103,31 @@ def test_what_the_agents_sdk_exports_is_a_recording(bring, tmp_path):
     assert "step 4: the trace does not say what the model answered" in " ".join(recording.notes)
 
 
+def test_exported_traces_may_hold_their_spans_and_responses_their_content(bring, tmp_path):
+    response = {
+        "output": [
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hello"}]}
+        ]
+    }
+    span = {
+        "object": "trace.span", "id": "s", "trace_id": "t", "parent_id": None, "started_at": "2026-01-01T00:00:00+00:00",
+        "ended_at": "2026-01-01T00:00:01+00:00", "error": None,
+        "span_data": {"type": "response", "input": [{"role": "user", "content": "hi"}], "response": response},
+    }  # fmt: skip
+    file = tmp_path / "traces.json"
+    file.write_text(
+        json.dumps({"traces": [{"object": "trace", "id": "t", "workflow_name": "greet", "spans": [span]}]})
+    )
+    found, (recording,) = bring(file)
+    call = RecordingFacts(recording).steps[0].model_call
+    assert (found, recording.name, call.messages[0].text, call.answer.text) == (
+        "openai-agents",
+        "greet",
+        "hi",
+        "hello",
+    )
+
+
 # -- Inspect ---------------------------------------------------------------------------------------------------
 
 

@@ -173,7 +173,7 @@ def runs(path: Path, format: str = "") -> tuple[str, list[ImportedRun]]:
             continue
         try:
             found = list(known.read(document, path))
-        except (KeyError, TypeError, AttributeError, IndexError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
             raise NotARecording(
                 f"{path} cannot be read as {name} ({type(error).__name__}: {error})"
             ) from None

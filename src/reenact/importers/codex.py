@@ -28,10 +28,14 @@ def is_codex(document: Any) -> bool:
     if not isinstance(document, list):
         return False
     lines = [line for line in document if isinstance(line, dict)]
-    if any(line.get("type") in _LINES and isinstance(line.get("payload"), dict) for line in lines):
+    if any(str(line.get("type")) in _LINES and isinstance(line.get("payload"), dict) for line in lines):
         return True
     first = lines[0] if lines else {}
-    return "instructions" in first and "id" in first and any(line.get("type") in _ITEMS for line in lines[1:])
+    return (
+        "instructions" in first
+        and "id" in first
+        and any(str(line.get("type")) in _ITEMS for line in lines[1:])
+    )
 
 
 def codex(document: Any, path: Path) -> ImportedRun:

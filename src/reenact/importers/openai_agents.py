@@ -28,13 +28,16 @@ def is_openai_agents(document: Any) -> bool:
 
 
 def _items(document: Any) -> Iterator[dict[str, Any]]:
-    listed = document.get("data", document.get("items", document)) if isinstance(document, dict) else document
-    for item in listed if isinstance(listed, list) else [listed]:
-        if isinstance(item, dict):
-            if isinstance(item.get("data"), list):
-                yield from (inner for inner in item["data"] if isinstance(inner, dict))
-            else:
-                yield item
+    """Traces and spans, in whatever they are wrapped: a list, a request's `data`, traces with their `spans`."""
+    if isinstance(document, list):
+        for item in document:
+            yield from _items(item)
+    elif isinstance(document, dict):
+        if "object" in document:
+            yield document
+        for name in ("data", "items", "traces", "spans"):
+            if isinstance(document.get(name), list):
+                yield from _items(document[name])
 
 
 def openai_agents(document: Any, path: Path) -> list[ImportedRun]:
@@ -66,8 +69,9 @@ def _span(item: dict[str, Any]) -> Span:
         "openinference.span.kind": _KINDS.get(kind),
         "agent.name": name if kind == "agent" else None,
         "tool.name": name if kind == "function" else None,
-        "input.value": data.get("input"),
-        "output.value": data.get("output"),
+        # Of a response some exporters add what was asked and answered, which the SDK's own leaves out.
+        "input.value": data.get("input", item.get("span_data_input")),
+        "output.value": data.get("output", data.get("response")),
         "gen_ai.request.model": data.get("model"),
         "llm.invocation_parameters": data.get("model_config"),
         "gen_ai.response.id": data.get("response_id"),

@@ -104,7 +104,10 @@ def from_json(document: Any) -> list[Span]:
     """
     if not is_otlp(document):
         raise ValueError("no OTLP JSON: an object with resourceSpans")
-    return [*_spans_from_json(document), *_logs_from_json(document)]
+    try:
+        return [*_spans_from_json(document), *_logs_from_json(document)]
+    except (TypeError, AttributeError, KeyError, OverflowError) as error:
+        raise ValueError(f"damaged OTLP JSON ({type(error).__name__}: {error})") from None
 
 
 def _logs_from_json(document: Any) -> list[Span]:
@@ -117,7 +120,7 @@ def _logs_from_json(document: Any) -> list[Span]:
                 event = SpanEvent(
                     str(_get(record, "eventName", "event_name") or ""),
                     _json_pairs(record, where),
-                    int(_get(record, "timeUnixNano", "time_unix_nano") or 0),
+                    _int(_get(record, "timeUnixNano", "time_unix_nano")),
                 )
                 found += _loose(trace, span, event, _json_value(record.get("body")))
     return found
@@ -145,7 +148,7 @@ def _from_json(span: dict[str, Any], resource: dict[str, Any], library: str, whe
         SpanEvent(
             str(event.get("name") or ""),
             _json_pairs(event, place),
-            int(_get(event, "timeUnixNano", "time_unix_nano") or 0),
+            _int(_get(event, "timeUnixNano", "time_unix_nano")),
         )
         for place, event in _each(span, "events", place=where)
     )
@@ -157,8 +160,8 @@ def _from_json(span: dict[str, Any], resource: dict[str, Any], library: str, whe
         id=_id(_get(span, "spanId", "span_id"), 8, where),
         name=str(span.get("name") or ""),
         parent=_id(_get(span, "parentSpanId", "parent_span_id") or "", 8, where),
-        began=int(_get(span, "startTimeUnixNano", "start_time_unix_nano") or 0),
-        ended=int(_get(span, "endTimeUnixNano", "end_time_unix_nano") or 0),
+        began=_int(_get(span, "startTimeUnixNano", "start_time_unix_nano")),
+        ended=_int(_get(span, "endTimeUnixNano", "end_time_unix_nano")),
         attributes=attributes,
         events=events,
         error=problem(events, failed, text, str(attributes.get("error.type") or "")),
@@ -189,6 +192,14 @@ def _id(text: Any, size: int, where: str) -> str:
     if len(data) != size:
         raise ValueError(f"{where}: {text[:40]!r} is no id of {size} bytes")
     return data.hex()
+
+
+def _int(value: Any) -> int:
+    """A number of OTLP's, which JSON has as text. Raises ValueError for what 64 bits do not hold."""
+    found = int(value or 0)
+    if not -(1 << 63) <= found < 1 << 64:
+        raise ValueError(f"{str(value)[:40]} has more than 64 bits")
+    return found
 
 
 def _get(item: dict[str, Any], *names: str) -> Any:
@@ -229,7 +240,7 @@ def _json_value(value: Any) -> Any:
     for which, inner in value.items():
         name = which.replace("_value", "Value")
         if name == "intValue":
-            return int(inner)
+            return _int(inner)
         if name == "doubleValue":
             return float(inner)
         if name == "arrayValue":
