@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from time import monotonic
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import typer
 
-from reenact import collector
 from reenact.cli import present
 from reenact.cli.reading import Home
 from reenact.errors import UsageError
-from reenact.exporters import otel
 from reenact.store.local import LocalStore
+
+if TYPE_CHECKING:
+    from reenact.collector import Kept, Traces
 
 
 def register(app: typer.Typer) -> None:
@@ -43,6 +44,8 @@ def collect(
     Programs that send OpenTelemetry's traces send them here with [bold]OTEL_EXPORTER_OTLP_ENDPOINT[/bold] set to the
     URL that is printed. Traces without a model call or a tool are left out. Ctrl-C ends it.
     """
+    from reenact import collector  # noqa: PLC0415 - a server and what it needs: no other command should pay
+
     traces = collector.Traces(LocalStore(home), quiet=quiet, tags=tag or (), now=monotonic())
     address = collector.listen(host, port)
     present.say(f"collecting traces at {address.url}/v1/traces; ctrl-c ends it")
@@ -57,12 +60,12 @@ def collect(
     )
 
 
-def _told(kept: collector.Kept) -> str:
+def _told(kept: Kept) -> str:
     verb = "recorded anew" if kept.again else "recorded"
     return f"{verb} {kept.id}: {present.one_line(kept.name, 60)}, {present.many(kept.steps, 'step')}"
 
 
-def _summary(traces: collector.Traces) -> str:
+def _summary(traces: Traces) -> str:
     counts = traces.counts
     parts = [
         f"{present.many(counts.spans, 'span')} came, {present.many(counts.recordings, 'recording')} made"
@@ -78,6 +81,8 @@ def _summary(traces: collector.Traces) -> str:
 
 def send(store: LocalStore, ref: str, url: str, headers: list[str]) -> None:
     """Send a recording as a trace, for `reenact export --otlp`. Raises ReenactError."""
+    from reenact.exporters import otel  # noqa: PLC0415 - an HTTP client: no other command should pay
+
     given = otel.headers_of(headers)
     recording = store.load(ref)
     spans = otel.spans_of(recording)
@@ -89,6 +94,8 @@ def send(store: LocalStore, ref: str, url: str, headers: list[str]) -> None:
 
 def write(store: LocalStore, ref: str, file: Path, *, force: bool) -> None:
     """Write a recording as a trace in OTLP's JSON, for `reenact export --otlp-json`. Raises ReenactError."""
+    from reenact.exporters import otel  # noqa: PLC0415 - as above
+
     spans = otel.spans_of(store.load(ref))
     data = orjson.dumps(otel.to_json(spans)) + b"\n"
     if str(file) == "-":
