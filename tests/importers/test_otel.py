@@ -131,7 +131,12 @@ def test_the_model_side_replays_from_a_trace_and_a_changed_question_departs(brin
         agent.run_sync("weather in Paris?", model=create_replay_model(session))
 
 
-def test_an_sdk_s_console_lines_are_a_trace(bring, tmp_path):
+@pytest.mark.parametrize(
+    "wrapped",
+    [lambda span: span, lambda span: {"spans": [span]}, lambda span: {"traces": {"a": {"spans": [span]}}}],
+    ids=["bare", "spans", "traces"],
+)
+def test_an_sdk_s_console_lines_are_a_trace(bring, tmp_path, wrapped):
     printed = {
         "name": "chat gpt-x", "context": {"trace_id": "0x" + "a" * 32, "span_id": "0x" + "b" * 16, "trace_state": "[]"},
         "kind": "SpanKind.CLIENT", "parent_id": None, "start_time": "2026-01-01T10:00:00.000000Z",
@@ -140,7 +145,7 @@ def test_an_sdk_s_console_lines_are_a_trace(bring, tmp_path):
         "resource": {"attributes": {"service.name": "shop"}, "schema_url": ""},
     }  # fmt: skip
     file = tmp_path / "console.json"
-    file.write_text(json.dumps(printed, indent=4))
+    file.write_text(json.dumps(wrapped(printed), indent=4))
     _, (recording,) = bring(file)
     assert (recording.started[:19], recording.step(1).call.duration) == ("2026-01-01T10:00:00", 2.5)
     assert recording.tags == ("service:shop",)

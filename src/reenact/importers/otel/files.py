@@ -13,7 +13,7 @@ from reenact.importers.otel.span import Span, SpanEvent, nanoseconds, problem
 
 def is_trace(document: Any) -> bool:
     """Whether a file's JSON is a trace: OTLP's, or spans as an SDK prints them, whole or one per line."""
-    return any(True for _ in _requests(document)) or bool(_printed(document))
+    return any(True for _ in _requests(document)) or any(True for _ in _printed(document))
 
 
 def spans_of(document: Any) -> list[Span]:
@@ -66,14 +66,19 @@ def _requests(document: Any) -> Iterator[tuple[int, Any]]:
         yield from ((number, item) for number, item in enumerate(document, 1) if wire.is_otlp(item))
 
 
-def _printed(document: Any) -> list[dict[str, Any]]:
-    """Spans as the SDKs' console exporters write them (`ReadableSpan.to_json`)."""
-    items = document.get("spans") if isinstance(document, dict) else document
-    if isinstance(document, dict) and _is_printed(document):
-        items = [document]
-    if not isinstance(items, list):
-        return []
-    return [item for item in items if _is_printed(item)]
+def _printed(document: Any, depth: int = 5) -> Iterator[dict[str, Any]]:
+    """Spans as the SDKs' console exporters write them (`ReadableSpan.to_json`), bare, in lists, or under the names that
+    people put them under: `spans`, `traces`, `traces` by their ids.
+    """
+    if _is_printed(document):
+        yield document
+    elif isinstance(document, list) and depth:
+        for item in document:
+            yield from _printed(item, depth - 1)
+    elif isinstance(document, dict) and depth:
+        for name in ("spans", "traces"):
+            inner = document.get(name)
+            yield from _printed(list(inner.values()) if isinstance(inner, dict) else inner, depth - 1)
 
 
 def _is_printed(item: Any) -> bool:
