@@ -202,11 +202,15 @@ def test_messages_are_read_from_wherever_an_instrumentation_puts_them(store, att
             SpanEvent("gen_ai.choice", {"finish_reason": "stop", "message": json.dumps({"content": "hello"})}),
         ],
         [
+            SpanEvent("gen_ai.user.message", {"content": json.dumps([{"text": "hi"}])}),
+            SpanEvent("gen_ai.choice", {"finish_reason": "end_turn", "message": json.dumps([{"text": "hello"}])}),
+        ],
+        [
             SpanEvent("gen_ai.content.prompt", {"gen_ai.prompt": json.dumps([{"role": "user", "content": "hi"}])}),
             SpanEvent("gen_ai.content.completion", {"gen_ai.completion": json.dumps([{"role": "assistant", "content": "hello"}])}),
         ],
     ],
-    ids=["messages", "content"],
+    ids=["messages", "strands", "content"],
 )  # fmt: skip
 def test_messages_are_read_from_a_span_s_events(store, events):
     call = RecordingFacts(recorded(store, chat("a", noted=events))).steps[0].model_call

@@ -38,6 +38,9 @@ def kind(span: Span) -> str:
     asked = str(span.get("gen_ai.operation.name") or "")
     if asked in _OPERATIONS:
         return _OPERATIONS[asked]
+    if asked.startswith(("chat.", "text.")):
+        # Semantic Kernel's `chat.completions` and the like.
+        return MODEL
     if (word := span.text("openinference.span.kind").upper()) in _OPENINFERENCE:
         return _OPENINFERENCE[word]
     if span.get("traceloop.span.kind", "langsmith.span.kind") is not None:

@@ -291,7 +291,7 @@ def _told(span: Span, *, answer: bool) -> list[Any] | None:
             key: said(value) if key in ("message", "tool_calls", "content") else value
             for key, value in item.items()
         }
-        if isinstance(body.get("message"), str):
+        if "message" in body and not isinstance(body["message"], dict):
             body = {**body, "content": body.pop("message")}
         found.append(
             body if "role" in body or "message" in body else {**body, "role": "assistant" if last else role}
