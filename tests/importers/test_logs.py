@@ -355,3 +355,58 @@ def test_a_subagent_s_side_chain_does_not_mix_with_the_session(bring, tmp_path):
     ]
     assert said == [["find it"], ["search"], ["find it", "I ask", "and?"]]
     assert recording.output == "done"
+
+
+# -- OpenClaw --------------------------------------------------------------------------------------------------
+
+
+def test_openclaw_s_sessions_are_conversations_and_tools_without_one_stand_alone(bring, tmp_path):
+    usage = {"input": 2, "output": 5, "cacheRead": 7, "cacheWrite": 1}
+    call = {"type": "toolCall", "id": "t", "name": "exec", "arguments": {"command": "whoami"}}
+    told = [
+        {"role": "user", "content": "who am I?", "timestamp": 1782238951000},
+        {
+            "role": "assistant",
+            "content": [call],
+            "model": "claude-x",
+            "usage": usage,
+            "timestamp": 1782238953000,
+        },
+        {
+            "role": "toolResult",
+            "toolCallId": "t",
+            "toolName": "exec",
+            "content": [{"type": "text", "text": "me"}],
+            "timestamp": 1782238954000,
+        },
+    ]
+    items = [
+        {"type": "agent.start", "sessionKey": "main", "agentId": "main", "messages": told[:1]},
+        {
+            "type": "tool.start",
+            "sessionKey": "other name",
+            "toolName": "exec",
+            "params": {"command": "whoami"},
+        },
+        {
+            "type": "tool.start",
+            "sessionKey": "sub",
+            "toolName": "exec",
+            "params": {"command": "ls"},
+            "ts": 1782238960000,
+        },
+        {"type": "tool.end", "sessionKey": "sub", "toolName": "exec", "durationMs": 1500, "success": False},
+        {"type": "agent.end", "sessionKey": "main", "agentId": "main", "messages": told},
+    ]
+    found, (recording,) = bring(lines(tmp_path / "telemetry.jsonl", items))
+    assert found == "openclaw"
+    assert [step.call.address for step in recording] == [
+        "main/model:claude-x#0",
+        "main/tool:exec#0",
+        "main/sub/tool:exec#0",
+    ]
+    first, ran, alone = RecordingFacts(recording).steps
+    assert (first.model_call.usage.input, first.model_call.usage.cached) == (10, 7)
+    assert (ran.args, ran.output) == ({"command": "whoami"}, "me")
+    assert (alone.args, alone.call.duration, alone.call.status) == ({"command": "ls"}, 1.5, "error")
+    assert "1 tool calls stand alone" in recording.notes[0]

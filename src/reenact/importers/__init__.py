@@ -24,6 +24,7 @@ from reenact.importers import (
     inspect,
     langfuse,
     openai_agents,
+    openclaw,
     openhands,
     otel,
     vcr,
@@ -92,6 +93,7 @@ FORMATS = {
     "inspect": Format("a log of Inspect, .eval or .json", inspect.is_inspect, inspect.inspect),
     "atif": Format("a trajectory in ATIF", atif.is_atif, _one(atif.atif)),
     "codex": Format("a Codex session (its rollout file)", codex.is_codex, _one(codex.codex)),
+    "openclaw": Format("OpenClaw's telemetry", openclaw.is_openclaw, _one(openclaw.openclaw)),
     "openhands": Format(
         "OpenHands' events, or the output of its evaluation", openhands.is_openhands, openhands.openhands
     ),

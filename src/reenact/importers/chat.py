@@ -145,7 +145,7 @@ def _tool(message: Message, asked: list[Message], before: datetime | None, now: 
     if not isinstance(args, dict):
         args = {} if args in (None, "") else {"arguments": args}
     error = content(message.get("content")) if message.get("is_error") else None
-    return Happened("tool", name, args, message.get("content"), error, began=before or now, ended=now)
+    return Happened("tool", name, args, message.get("content"), error, _agent(message), before or now, now)
 
 
 def flat(messages: Iterable[Message]) -> Iterator[Message]:
@@ -173,7 +173,7 @@ def flat(messages: Iterable[Message]) -> Iterator[Message]:
                         "tool_call_id": block.get("tool_use_id"),
                         "content": content(block.get("content")),
                         **({"is_error": True} if block.get("is_error") else {}),
-                        **({"timestamp": message["timestamp"]} if "timestamp" in message else {}),
+                        **{key: message[key] for key in ("timestamp", "agent") if key in message},
                     }
             if said := [block for block in blocks if block.get("type") != "tool_result"]:
                 yield {**message, "content": said}
