@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from datetime import UTC, datetime, timedelta
 
@@ -157,6 +158,16 @@ def test_the_same_recording_is_the_same_trace_and_another_is_another(recording, 
     with reenact.record("order", home=tmp_path / "home") as other:
         pass
     assert otel.spans_of(reenact.load(other.id, home=tmp_path / "home"))[0].trace != ids[0][0]
+
+
+def test_a_real_run_comes_back_with_its_agents_and_spans(recording, tmp_path):
+    again = back(recording, LocalStore(tmp_path / "other"))
+    # A span of a tool call's own id is no agent's.
+    assert [step.call.address for step in again] == [
+        re.sub("/call:[^/]*", "", step.call.address) for step in recording
+    ]
+    assert [told(again)[place] for place in (0, 2)] == [told(recording)[place] for place in (0, 2)]
+    assert (again.name, again.output) == (recording.name, recording.output)
 
 
 def test_others_read_the_protobuf(recording):

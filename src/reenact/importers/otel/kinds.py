@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from reenact.importers.otel.span import Span, said
 
 MODEL, TOOL, AGENT, NOTHING = "model", "tool", "agent", ""
@@ -33,6 +35,8 @@ def kind(span: Span) -> str:
     if span.get("reenact.recording.id") is not None:
         # A recording of ours that was sent: the run, no agent in it.
         return NOTHING
+    if span.get("reenact.scope") is not None:
+        return AGENT
     if (known := _vercel(span)) is not None:
         return known
     asked = str(span.get("gen_ai.operation.name") or "")
@@ -80,7 +84,9 @@ def _is_tool(span: Span) -> bool:
 
 
 def agent_name(span: Span) -> str:
-    """How an agent is called."""
+    """How an agent is called. A scope of ours keeps its own name (`agent:support`)."""
+    if scope := span.text("reenact.scope"):
+        return re.sub(r"~\d+$", "", scope.rpartition("/")[2])
     named = span.text(
         "gen_ai.agent.name", "agent_name", "agent.name", "gen_ai.workflow.name", "traceloop.entity.name"
     )
