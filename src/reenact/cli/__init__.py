@@ -23,6 +23,7 @@ PLACES = {
     "forking": ("fork",),
     "reading": ("list", "show"),
     "browsing": ("browse",),
+    "collecting": ("collect",),
     "comparing": ("diff",),
     "debugging": ("debug",),
     "diagnosing": ("diagnose",),

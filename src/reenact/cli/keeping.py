@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from reenact import importers
-from reenact.cli import present
+from reenact.cli import collecting, present
 from reenact.cli.options import Home, Json, Ref, ids
 from reenact.errors import ReenactError, UsageError
 from reenact.model.summary import Summary
@@ -39,10 +39,50 @@ def export(
     file: Annotated[
         Path, typer.Argument(help="The file to write, NAME.reenact, or a folder for it.", show_default=False)
     ] = Path(),
+    *,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    otlp: Annotated[
+        str,
+        typer.Option(
+            "--otlp",
+            metavar="URL",
+            help="Send it as a trace to this OTLP endpoint instead.",
+            show_default=False,
+        ),
+    ] = "",
+    otlp_header: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--otlp-header",
+            metavar="'NAME: VALUE'",
+            help="A header to send along, besides those of OTEL_EXPORTER_OTLP_HEADERS.",
+            show_default=False,
+        ),
+    ] = None,
+    otlp_json: Annotated[
+        Path | None,
+        typer.Option(
+            "--otlp-json",
+            metavar="FILE",
+            help="Write it as a trace, in OTLP's JSON; - is standard output.",
+            show_default=False,
+        ),
+    ] = None,
     home: Home = None,
 ) -> None:
-    """Write a recording to one file, to attach to a bug report. `reenact import` and `reenact show` read it."""
+    """Write a recording to one file, to attach to a bug report. `reenact import` and `reenact show` read it.
+
+    With [bold]--otlp[/bold] or [bold]--otlp-json[/bold] it becomes a trace instead, by OpenTelemetry's GenAI
+    conventions.
+    """
+    if otlp or otlp_json is not None:
+        if file != Path():
+            raise UsageError(f"{file}: with --otlp and --otlp-json no other file is written")
+        if otlp_json is not None:
+            collecting.write(LocalStore(home), ref, otlp_json, force=force)
+        if otlp:
+            collecting.send(LocalStore(home), ref, otlp, otlp_header or [])
+        return
     with present.progress("exporting") as report:
         target = bundle.export(LocalStore(home), ref, file, force=force, progress=report)
     present.say(f"exported to {target} ({present.size(target.stat().st_size)})")
@@ -71,9 +111,11 @@ def import_(
 ) -> None:
     """Import exported recordings, and runs that other programs wrote down.
 
-    Cassettes of vcrpy, chats in OpenAI's form (one run, a list, or one per line), Pydantic AI's message JSON,
-    SWE-agent, Claude Code, Who&When. What is imported lists, shows and searches like any recording; there is no
-    program to replay, but code that speaks HTTP replays from a cassette by reenact.replay().
+    Traces (OTLP with the GenAI conventions or OpenInference, as JSON, JSON lines, protobuf; Langfuse; OpenAI's Agents
+    SDK), logs of Inspect, ATIF, Claude Code, Codex, OpenHands, SWE-agent, Who&When, cassettes of vcrpy, chats in
+    OpenAI's form (one run, a list, or one per line), Pydantic AI's message JSON. What is imported lists, shows and
+    searches like any recording; there is no program to replay, but code that speaks HTTP replays from a cassette by
+    reenact.replay().
     """
     store = LocalStore(home)
     failures: list[str] = []

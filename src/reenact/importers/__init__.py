@@ -16,7 +16,19 @@ from typing import Any
 import orjson
 
 from reenact.errors import NotARecording, RecordingNotFound, UsageError
-from reenact.importers import agents, chat, vcr
+from reenact.importers import (
+    agents,
+    atif,
+    chat,
+    codex,
+    inspect,
+    langfuse,
+    openai_agents,
+    openclaw,
+    openhands,
+    otel,
+    vcr,
+)
 from reenact.importers.run import Happened, ImportedRun, keep
 from reenact.model.event import Tree
 from reenact.store import bundle
@@ -27,7 +39,8 @@ __all__ = ["FORMATS", "Happened", "ImportedRun", "bring", "files_in", "keep", "r
 Progress = Callable[[int, int], None]
 
 _YAML = (".yaml", ".yml")
-_SUFFIXES = {*_YAML, ".json", ".jsonl", ".traj", SUFFIX}
+_BINARY = (".pb", ".binpb", ".otlp", ".protobuf")
+_SUFFIXES = {*_YAML, *_BINARY, ".json", ".jsonl", ".ndjson", ".traj", ".eval", SUFFIX}
 _CASSETTE = re.compile(rb"^(http_)?interactions:", re.MULTILINE)
 
 
@@ -68,6 +81,22 @@ def _chats(document: Any, path: Path) -> Iterable[ImportedRun]:
 
 FORMATS = {
     "vcr": Format("a vcrpy cassette, as YAML or JSON", vcr.is_cassette, _one(vcr.cassette)),
+    "otel": Format(
+        "traces: OTLP as JSON, JSON lines or protobuf, or as an SDK prints them", otel.is_spans, otel.read
+    ),
+    "langfuse": Format("a trace that Langfuse exported", langfuse.is_langfuse, _one(langfuse.langfuse)),
+    "openai-agents": Format(
+        "traces of OpenAI's Agents SDK, as its processors export them",
+        openai_agents.is_openai_agents,
+        openai_agents.openai_agents,
+    ),
+    "inspect": Format("a log of Inspect, .eval or .json", inspect.is_inspect, inspect.inspect),
+    "atif": Format("a trajectory in ATIF", atif.is_atif, _one(atif.atif)),
+    "codex": Format("a Codex session (its rollout file)", codex.is_codex, _one(codex.codex)),
+    "openclaw": Format("OpenClaw's telemetry", openclaw.is_openclaw, _one(openclaw.openclaw)),
+    "openhands": Format(
+        "OpenHands' events, or the output of its evaluation", openhands.is_openhands, openhands.openhands
+    ),
     "who-and-when": Format(
         "a failed run with its annotations", agents.is_who_and_when, _one(agents.who_and_when)
     ),
@@ -146,7 +175,7 @@ def runs(path: Path, format: str = "") -> tuple[str, list[ImportedRun]]:
             continue
         try:
             found = list(known.read(document, path))
-        except (KeyError, TypeError, AttributeError, IndexError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
             raise NotARecording(
                 f"{path} cannot be read as {name} ({type(error).__name__}: {error})"
             ) from None
@@ -193,6 +222,13 @@ def _parsed(path: Path) -> Tree:
         raise NotARecording(f"{path} cannot be read: {error.strerror}") from None
     if not data.strip():
         raise NotARecording(f"{path} is empty")
+    if data[:4] == b"PK\x03\x04":
+        return inspect.archive(data, path)
+    if data[:1] == b"\n" or path.suffix.lower() in _BINARY:
+        # The first byte of a protobuf trace is a line feed; such a file may be JSON all the same.
+        spans = otel.from_bytes(data)
+        if spans is not None:
+            return spans
     if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in b"[{":
         if path.suffix.lower() in _YAML or _CASSETTE.search(data[:4096]):
             return vcr.loads(data, path)

@@ -114,26 +114,49 @@ def is_claude_code(document: Any) -> bool:
 
 
 def claude_code(document: Any, path: Path) -> ImportedRun:
-    """The session's messages; a side chain of a subagent is an agent of its own."""
+    """The session's messages. Each subagent's side chain is a conversation, and an agent, of its own."""
     lines = [line for line in document if isinstance(line, dict) and is_message(line.get("message"))]
-    messages = [
-        {
-            **line["message"],
-            "timestamp": line.get("timestamp"),
-            "agent": "sidechain" if line.get("isSidechain") else "",
-        }
-        for line in lines
-    ]
-    effects = list(effects_of(messages))
+    chats: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        agent = str(line.get("agentId") or "sidechain") if line.get("isSidechain") else ""
+        _add(chats.setdefault(agent, []), line, agent)
+    effects = [effect for chat in chats.values() for effect in effects_of(chat)]
+    if len(chats) > 1:
+        effects.sort(key=lambda effect: effect.began.timestamp() if effect.began else 0.0)
     known = {
         key: lines[0].get(key) for key in ("sessionId", "cwd", "version", "gitBranch") if lines[0].get(key)
     }
     return ImportedRun(
         name=path.stem,
         effects=effects,
-        output=last_answer(effects),
+        output=last_answer(effect for effect in effects if not effect.agent),
         source={"format": "claude-code", "file": str(path), **known},
     )
+
+
+def _add(chat: list[dict[str, Any]], line: dict[str, Any], agent: str) -> None:
+    """Add a line to its conversation. An answer's blocks come as a line each, all with the answer's id."""
+    message = {**line["message"], "timestamp": line.get("timestamp"), "agent": agent}
+    usage = message.get("usage")
+    if isinstance(usage, dict):
+        message["usage"] = _counted(usage)
+    last = chat[-1] if chat else {}
+    if message["role"] == "assistant" and message.get("id") and message["id"] == last.get("id"):
+        message["content"] = [*_blocks(last.get("content")), *_blocks(message.get("content"))]
+        chat[-1] = message
+    else:
+        chat.append(message)
+
+
+def _blocks(content: Any) -> list[Any]:
+    return content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
+
+
+def _counted(usage: dict[str, Any]) -> dict[str, Any]:
+    """Anthropic counts what came from the cache beside the input, a recording within it."""
+    cached, written = (usage.get(f"cache_{verb}_input_tokens") or 0 for verb in ("read", "creation"))
+    given = (usage.get("input_tokens") or 0) + cached + written
+    return {**usage, "input_tokens": given, "cache_read_tokens": cached, "cache_write_tokens": written}
 
 
 # -- Pydantic AI ---------------------------------------------------------------------------------------------

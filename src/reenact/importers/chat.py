@@ -91,7 +91,7 @@ def effects_of(messages: Iterable[Message], *, model: str = "") -> Iterator[Happ
     asked: list[Message] = []
     before: datetime | None = None
     after: list[Happened] = []
-    for message in _flat(messages):
+    for message in flat(messages):
         now = moment(message.get("timestamp") or message.get("created_at"))
         role = str(message["role"])
         if role in ASSISTANTS:
@@ -145,10 +145,10 @@ def _tool(message: Message, asked: list[Message], before: datetime | None, now: 
     if not isinstance(args, dict):
         args = {} if args in (None, "") else {"arguments": args}
     error = content(message.get("content")) if message.get("is_error") else None
-    return Happened("tool", name, args, message.get("content"), error, began=before or now, ended=now)
+    return Happened("tool", name, args, message.get("content"), error, _agent(message), before or now, now)
 
 
-def _flat(messages: Iterable[Message]) -> Iterator[Message]:
+def flat(messages: Iterable[Message]) -> Iterator[Message]:
     """Messages whose tool calls and results are blocks of their content (Anthropic's form) in OpenAI's form."""
     for message in messages:
         blocks = [block for block in message.get("content") or () if isinstance(block, dict)]
@@ -173,7 +173,7 @@ def _flat(messages: Iterable[Message]) -> Iterator[Message]:
                         "tool_call_id": block.get("tool_use_id"),
                         "content": content(block.get("content")),
                         **({"is_error": True} if block.get("is_error") else {}),
-                        **({"timestamp": message["timestamp"]} if "timestamp" in message else {}),
+                        **{key: message[key] for key in ("timestamp", "agent") if key in message},
                     }
             if said := [block for block in blocks if block.get("type") != "tool_result"]:
                 yield {**message, "content": said}

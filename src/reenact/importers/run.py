@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from reenact.boundary import Run as Scopes
-from reenact.boundary import Ticket
+from reenact.boundary import Scope, Ticket
 from reenact.boundary.turnstile import RecordingTurnstile
 from reenact.model import codec
 from reenact.model.event import FORMAT, RULES, Effect, Failure, Value
@@ -21,6 +21,19 @@ from reenact.redact import DEFAULT_RULES, Redactor
 from reenact.store.bundle import adopt
 from reenact.store.local import EVENTS, LocalStore, new_id
 from reenact.store.writer import Writer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """A part of an imported run with a name of its own: one agent's work, a workflow. It becomes a scope.
+
+    Attributes:
+        name: The agent's name.
+        within: The agent, or the effect (a tool that asks an agent), inside of which it was.
+    """
+
+    name: str
+    within: Stretch | Happened | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +49,7 @@ class Happened:
         agent: Which of several agents asked; it becomes the scope.
         began: When it was asked, where that is known, and `ended` when the answer came.
         pieces: Of an answer that came as a stream, its chunks; `value` is then what came before them. None for others.
+        within: The agent, or the effect before it in the list, inside of which it was; instead of `agent`.
     """
 
     kind: str
@@ -47,6 +61,7 @@ class Happened:
     began: datetime | None = None
     ended: datetime | None = None
     pieces: tuple[Any, ...] | None = None
+    within: Stretch | Happened | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +77,8 @@ class ImportedRun:
         output: What the run gave in the end, or None.
         source: What the source says besides: task, reward, labels. Kept in the header.
         notes: What a careful reader must know: where the source kept less than a recording does.
+        overlapping: Some effects were asked while others were under way: the times say when each answer came. The
+            effects are in the order of `began` then.
     """
 
     name: str
@@ -72,6 +89,12 @@ class ImportedRun:
     output: Any = None
     source: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    overlapping: bool = False
+
+
+def by_name(given: Any) -> dict[str, Any]:
+    """A tool's arguments by name, where a source has them otherwise (a text, a list)."""
+    return given if isinstance(given, dict) else {} if given in (None, "") else {"input": given}
 
 
 class ImportedError(Exception):
@@ -87,16 +110,24 @@ class _Recorder(Recorder):
         return self.at
 
 
-def keep(store: LocalStore, run: ImportedRun) -> str:
+def keep(store: LocalStore, run: ImportedRun, *, id: str = "") -> str:
     """Write an imported run to the store as a recording of its own; returns its id.
 
-    It appears whole or not at all, and passes the same redaction as any other.
+    It appears whole or not at all, and passes the same redaction as any other. With an `id` it takes the place of the
+    recording of that id, where there is one: of a trace that has grown.
     """
-    id = new_id()
+    replaced = store.folder(id) if id else None
+    id = id or new_id()
     store.root.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = store.root / f"incoming-{id}"
     try:
         _write(fresh, id, run)
+        if replaced is not None and replaced.exists():
+            old = store.root / f"incoming-{new_id()}"
+            replaced.rename(old)
+            fresh.rename(replaced)
+            shutil.rmtree(old, ignore_errors=True)
+            return id
         return adopt(store, fresh, Path(str(run.source.get("file", ""))))
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -126,17 +157,7 @@ def _write(folder: Path, id: str, run: ImportedRun) -> None:
             "source": recorder.encode(run.source),
         }
     )
-    root = Scopes(recorder, RecordingTurnstile(), replaying=False).root
-    scopes = {"": root}
-    for happened in effects:
-        if happened.agent not in scopes:
-            scopes[happened.agent] = root.span(happened.agent)
-        scope = scopes[happened.agent]
-        effect = Effect(happened.kind, happened.name, happened.args)
-        recorder.at = _seconds(happened.began, started, recorder.at)
-        ticket = recorder.enter(effect, scope, scope.count(effect.label))
-        recorder.at = _seconds(happened.ended, started, recorder.at)
-        _leave(recorder, ticket, happened)
+    _Told(recorder, started).all(effects, overlapping=run.overlapping)
     for note in run.notes:
         recorder.note("imported", note)
     ending: dict[str, Any] = {"status": run.status}
@@ -145,6 +166,99 @@ def _write(folder: Path, id: str, run: ImportedRun) -> None:
     if run.problem:
         ending["error"] = codec.encode_error(ImportedError(run.problem), codec.Encoder())
     recorder.seal(ending)
+
+
+class _Told:
+    """Tells a recorder of effects, each in its scope and at its time."""
+
+    def __init__(self, recorder: _Recorder, started: datetime) -> None:
+        self._recorder = recorder
+        self._started = started
+        self._root = Scopes(recorder, RecordingTurnstile(), replaying=False).root
+        self._agents = {"": self._root}
+        self._scopes: dict[int, Scope] = {}
+        self._tickets: dict[int, Ticket] = {}
+
+    def all(self, effects: list[Happened], *, overlapping: bool) -> None:
+        order = _by_time(effects) if overlapping else _one_by_one(effects)
+        for happened, asked in order:
+            if asked:
+                self._ask(happened)
+            else:
+                self._answer(happened)
+
+    def _ask(self, happened: Happened) -> None:
+        recorder = self._recorder
+        scope = self._scope(happened)
+        effect = Effect(happened.kind, happened.name, happened.args)
+        recorder.at = _seconds(happened.began, self._started, recorder.at)
+        ordinal = scope.count(effect.label)
+        ticket = recorder.enter(effect, scope, ordinal)
+        self._tickets[id(happened)] = ticket
+        address = f"{scope.path}/{effect.label}#{ordinal}"
+        self._scopes[id(happened)] = scope.inside(address, call=ticket.call, hidden=False)
+
+    def _answer(self, happened: Happened) -> None:
+        self._recorder.at = _seconds(happened.ended, self._started, self._recorder.at)
+        _leave(self._recorder, self._tickets[id(happened)], happened)
+
+    def _scope(self, happened: Happened) -> Scope:
+        if happened.within is not None:
+            return self._inside(happened.within)
+        if happened.agent not in self._agents:
+            self._agents[happened.agent] = self._root.span(happened.agent)
+        return self._agents[happened.agent]
+
+    def _inside(self, outer: Stretch | Happened) -> Scope:
+        known = self._scopes.get(id(outer))
+        if known is None:
+            parent = self._root if outer.within is None else self._inside(outer.within)
+            known = self._scopes[id(outer)] = parent.span(outer.name)
+        return known
+
+
+def _one_by_one(effects: list[Happened]) -> Iterator[tuple[Happened, bool]]:
+    for happened in effects:
+        yield happened, True
+        yield happened, False
+
+
+def _by_time(effects: list[Happened]) -> Iterator[tuple[Happened, bool]]:
+    """The effects' questions (true) and answers (false), by their times; what was inside of an effect ends in it."""
+    ends = _ends(effects)
+    waiting: list[Happened] = []
+    for happened in effects:
+        around = {id(outer) for outer in _around(happened)}
+        if happened.began is not None:
+            for done in sorted(waiting, key=lambda item: ends[id(item)]):
+                if ends[id(done)][0] <= happened.began and id(done) not in around:
+                    waiting.remove(done)
+                    yield done, False
+        waiting.append(happened)
+        yield happened, True
+    for done in sorted(waiting, key=lambda item: ends[id(item)]):
+        yield done, False
+
+
+def _ends(effects: list[Happened]) -> dict[int, tuple[datetime, int]]:
+    """When each effect's answer came, not before that of an effect inside of it; the inner before the outer."""
+    last = datetime.min.replace(tzinfo=UTC)
+    found: dict[int, tuple[datetime, int]] = {}
+    for happened in effects:
+        last = happened.ended or happened.began or last
+        found[id(happened)] = (last, -sum(1 for _ in _around(happened)))
+    for happened in reversed(effects):
+        for outer in _around(happened):
+            if id(outer) in found:
+                found[id(outer)] = (max(found[id(outer)][0], found[id(happened)][0]), found[id(outer)][1])
+    return found
+
+
+def _around(happened: Happened) -> Iterator[Stretch | Happened]:
+    outer = happened.within
+    while outer is not None:
+        yield outer
+        outer = outer.within
 
 
 def _leave(recorder: Recorder, ticket: Ticket, happened: Happened) -> None:

@@ -1,0 +1,111 @@
+"""`reenact collect`: traces of other programs as they come, over the network. And where ours go: `export --otlp`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated
+
+import orjson
+import typer
+
+from reenact.cli import present
+from reenact.cli.options import Home
+from reenact.errors import UsageError
+from reenact.store.local import LocalStore
+
+if TYPE_CHECKING:
+    from reenact.collector import Kept, Traces
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(collect)
+
+
+def collect(
+    *,
+    port: Annotated[int, typer.Option(help="The port; 0 is any that is free.", min=0, max=65535)] = 4318,
+    host: Annotated[
+        str, typer.Option(help="Whom to listen to; by default this machine alone.")
+    ] = "127.0.0.1",
+    quiet: Annotated[
+        float, typer.Option(min=0.0, help="How many seconds after its last span a trace is whole.")
+    ] = 2.0,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(help="A tag for the recordings; may be given several times.", show_default=False),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Collect traces over OTLP/HTTP; each becomes a recording.
+
+    Programs that send OpenTelemetry's traces send them here with [bold]OTEL_EXPORTER_OTLP_ENDPOINT[/bold] set to the
+    URL that is printed. Traces without a model call or a tool are left out. Ctrl-C ends it.
+    """
+    from reenact import collector  # noqa: PLC0415 - a server and what it needs: no other command should pay
+
+    traces = collector.Traces(LocalStore(home), quiet=quiet, tags=tag or (), now=monotonic())
+    address = collector.listen(host, port)
+    present.say(f"collecting traces at {address.url}/v1/traces; ctrl-c ends it")
+    if resumed := traces.waiting:
+        present.say(f"taken up from a collector that was cut off: {present.many(resumed, 'trace')}")
+    collector.serve(
+        traces,
+        address,
+        kept=lambda kept: present.say(_told(kept)),
+        failed=lambda text: present.say(f"reenact: {text}"),
+        ended=lambda: present.say(_summary(traces)),
+    )
+
+
+def _told(kept: Kept) -> str:
+    verb = "recorded anew" if kept.again else "recorded"
+    return f"{verb} {kept.id}: {present.one_line(kept.name, 60)}, {present.many(kept.steps, 'step')}"
+
+
+def _summary(traces: Traces) -> str:
+    counts = traces.counts
+    parts = [
+        f"{present.many(counts.spans, 'span')} came, {present.many(counts.recordings, 'recording')} made"
+    ]
+    if counts.strange:
+        parts.append(f"{present.many(counts.strange, 'trace')} without a model call or a tool left out")
+    if counts.late:
+        parts.append(
+            f"{present.many(counts.late, 'span')} too late: an earlier collector recorded their traces"
+        )
+    return "; ".join(parts)
+
+
+def send(store: LocalStore, ref: str, url: str, headers: list[str]) -> None:
+    """Send a recording as a trace, for `reenact export --otlp`. Raises ReenactError."""
+    from reenact.exporters import otel  # noqa: PLC0415 - an HTTP client: no other command should pay
+
+    given = otel.headers_of(headers)
+    recording = store.load(ref)
+    spans = otel.spans_of(recording)
+    target = otel.deliver(spans, url, given)
+    present.say(
+        f"sent {recording.id} to {target} as trace {spans[0].trace} ({present.many(len(spans), 'span')})"
+    )
+
+
+def write(store: LocalStore, ref: str, file: Path, *, force: bool) -> None:
+    """Write a recording as a trace in OTLP's JSON, for `reenact export --otlp-json`. Raises ReenactError."""
+    from reenact.exporters import otel  # noqa: PLC0415 - as above
+
+    spans = otel.spans_of(store.load(ref))
+    data = orjson.dumps(otel.to_json(spans)) + b"\n"
+    if str(file) == "-":
+        sys.stdout.buffer.write(data)
+        return
+    if file.is_dir():
+        file /= f"{store.load(ref).id}.json"
+    if file.exists() and not force:
+        raise UsageError(f"{file} is there already; --force replaces it")
+    file.write_bytes(data)
+    present.say(
+        f"written to {file} ({present.many(len(spans), 'span')}, {present.size(file.stat().st_size)})"
+    )

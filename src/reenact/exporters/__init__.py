@@ -1,0 +1,1 @@
+"""Exporting: recordings in the forms of other programs."""
