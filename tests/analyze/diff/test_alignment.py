@@ -194,3 +194,10 @@ def test_a_chat_and_its_repetition_differ_only_where_they_do():
     later = [*history, ("assistant", "What is it?"), ("user", "My order")]
     found = compare(run(first, chat(later, "Which?")), run(first, chat(later, "Which one?")))
     assert told(found) == ["same 1 1", "changed 2 2 answer.text"]
+
+
+def test_an_answer_that_was_put_in_place_of_what_happened_inside_is_where_they_part():
+    page = step("http:GET /", "3", at="main/tool:read#0", within=1, t=0.5, url="/")
+    found = compare(run(step("tool:read", 3, took=2.0), page), run(step("tool:read", -40)))
+    assert found.parting.why == "the same question got another answer"
+    assert (found.parting.a.number, found.parting.b.number) == (1, 1)

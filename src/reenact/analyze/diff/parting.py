@@ -14,15 +14,21 @@ def parting(pairs: Sequence[Pair], facts: tuple[RecordingFacts, RecordingFacts])
     place = next((place for place, pair in enumerate(pairs) if pair.kind is not Kind.SAME), None)
     if place is None:
         return None
-    pair = _innermost(pairs, pairs[place], facts[0])
+    pair = _innermost(pairs, pairs[place], facts)
     a, b = _steps(pairs, pair, place)
     return Parting(a, b, _why(pair, a, b), pair)
 
 
-def _innermost(pairs: Sequence[Pair], pair: Pair, facts: RecordingFacts) -> Pair:
-    """A step that was asked the same and answered otherwise because of what happened inside of it: that it is."""
-    while pair.kind is Kind.CHANGED and not pair.asked and pair.a is not None:
+def _innermost(pairs: Sequence[Pair], pair: Pair, both: tuple[RecordingFacts, RecordingFacts]) -> Pair:
+    """A step that was asked the same and answered otherwise because of what happened inside of it: that it is.
+
+    Where nothing happened inside in one of the runs (a fork's edited answer), the answer itself is where they part.
+    """
+    facts = both[0]
+    while pair.kind is Kind.CHANGED and not pair.asked and pair.a is not None and pair.b is not None:
         number = pair.a.number
+        if not _has_inside(both[1], pair.b) or not _has_inside(facts, pair.a):
+            break
         inside = (
             other
             for other in pairs
@@ -35,6 +41,10 @@ def _innermost(pairs: Sequence[Pair], pair: Pair, facts: RecordingFacts) -> Pair
             break
         pair = found
     return pair
+
+
+def _has_inside(facts: RecordingFacts, step: Step) -> bool:
+    return any(facts.within(other) == step.number for other in facts)
 
 
 def _steps(pairs: Sequence[Pair], pair: Pair, place: int) -> tuple[Step | None, Step | None]:
