@@ -22,6 +22,10 @@ LIBRARIES = {
     "urllib3.connectionpool": "reenact.adapters.http.urllib3",
     "aiohttp": "reenact.adapters.http.aiohttp",
     "pydantic_ai": "reenact.adapters.pydantic_ai",
+    "langchain_core.language_models.chat_models": "reenact.adapters.langchain",
+    "langchain_core.tools.base": "reenact.adapters.langchain",
+    "langgraph.pregel.main": "reenact.adapters.langgraph",
+    "langgraph.checkpoint.base": "reenact.adapters.langgraph.checkpoints",
 }
 """Which adapter patches which library; each has `install(module)`."""
 

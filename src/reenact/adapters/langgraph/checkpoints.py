@@ -1,0 +1,124 @@
+"""What a saver keeps of a graph's threads, in a database or elsewhere: read and written as effects.
+
+A thread's checkpoint is input that an earlier run left behind, and by the time of a replay the database has moved on.
+So a replay reads what was recorded, and writes nothing: the database stays as it is. Savers that keep everything in
+memory (`InMemorySaver`) are part of the program, and run for real.
+"""
+
+from __future__ import annotations
+
+import inspect
+from types import ModuleType
+from typing import Any
+
+from reenact.adapters.hooks import unknown
+from reenact.adapters.langchain.hooked import hook_all
+from reenact.adapters.langchain.interrupts import again, kept
+from reenact.boundary import aperform, astream, current, perform, stream
+from reenact.model.event import Effect
+
+_LIBRARY = "LangGraph's checkpoints"
+_MEMORY = "langgraph.checkpoint.memory"
+_WHERE = ("thread_id", "checkpoint_ns", "checkpoint_id")
+_ABOUT = ("step", "source")
+_WHOLE = ("get_tuple", "put", "put_writes", "delete_thread", "delete_for_runs", "copy_thread", "prune", "setup")
+
+
+def install(module: ModuleType) -> None:
+    """Hook the methods of all savers but those in memory. Raises HookMissing, before anything is hooked."""
+    base: Any = getattr(module, "BaseCheckpointSaver", None)
+    absent = [name for name in ("get_tuple", "put", "put_writes", "list") if not hasattr(base, name)]
+    if absent:
+        raise unknown(_LIBRARY, "langgraph-checkpoint", f"BaseCheckpointSaver has no {absent[0]}")
+    wrappers = {name: _whole(name) for name in _WHOLE}
+    wrappers |= {f"a{name}": _awhole(name) for name in _WHOLE}
+    hook_all(base, wrappers | {"list": _list, "alist": _alist}, library=_LIBRARY, spared=_in_memory)
+
+
+def _in_memory(saver: Any) -> bool:
+    return any(kind.__module__.startswith(_MEMORY) for kind in saver.__mro__)
+
+
+class Kept:
+    """The wire of what a saver gives: whatever a graph's state holds."""
+
+    def dump(self, value: Any, /) -> Any:
+        """With its `Send`s as the codec knows them."""
+        return kept(value)
+
+    def load(self, value: Any, /) -> Any:
+        """As the graph knows them."""
+        return again(value)
+
+
+def _whole(name: str) -> Any:
+    def wrapper(original: Any) -> Any:
+        if inspect.iscoroutinefunction(original):
+            return _awhole(name)(original)
+
+        def hooked(self: Any, *args: Any, **options: Any) -> Any:
+            scope = current()
+            if scope is None or scope.hidden:
+                return original(self, *args, **options)
+            effect = _effect(self, name, original, args, options)
+            return perform(effect, lambda: original(self, *args, **options), Kept())
+
+        return hooked
+
+    return wrapper
+
+
+def _awhole(name: str) -> Any:
+    def wrapper(original: Any) -> Any:
+        async def hooked(self: Any, *args: Any, **options: Any) -> Any:
+            scope = current()
+            if scope is None or scope.hidden:
+                return await original(self, *args, **options)
+            effect = _effect(self, name, original, args, options)
+            return await aperform(effect, lambda: original(self, *args, **options), Kept())
+
+        return hooked
+
+    return wrapper
+
+
+def _list(original: Any) -> Any:
+    def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        scope = current()
+        if scope is None or scope.hidden:
+            return original(self, *args, **options)
+        effect = _effect(self, "list", original, args, options)
+        return stream(effect, lambda: original(self, *args, **options), Kept())
+
+    return hooked
+
+
+def _alist(original: Any) -> Any:
+    def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        scope = current()
+        if scope is None or scope.hidden:
+            return original(self, *args, **options)
+        effect = _effect(self, "list", original, args, options)
+        return astream(effect, lambda: original(self, *args, **options), Kept())
+
+    return hooked
+
+
+def _effect(saver: Any, name: str, original: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Effect:
+    """The question: which thread and where in it. What is written there is in the recording as the graph's state, and
+    what comes of it in the questions that follow.
+    """
+    given = inspect.signature(original).bind_partial(saver, *args, **options).arguments
+    asked: dict[str, Any] = {"saver": type(saver).__name__}
+    for key, item in list(given.items())[1:]:
+        if key in ("config", "before"):
+            where = (item or {}).get("configurable", {})
+            found = {each: where[each] for each in _WHERE if where.get(each)}
+            asked |= found if key == "config" else {"before": found}
+        elif key == "metadata":
+            asked |= {each: item[each] for each in _ABOUT if each in item}
+        elif key == "writes":
+            asked["channels"] = [channel for channel, _ in item]
+        elif key not in ("checkpoint", "new_versions", "task_path"):
+            asked[key] = item
+    return Effect("checkpoint", name, asked, leaf=True)
