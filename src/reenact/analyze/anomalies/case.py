@@ -234,10 +234,17 @@ class Case:
             unknown |= {call.name for call in calls if said.call.tools and call.name not in said.call.tools}
 
 
+def _interrupts(step: StepFacts) -> bool:
+    error = (step.call.outcome or {}).get("error")
+    return isinstance(error, dict) and str(error.get("type")).startswith("langgraph.errors:Graph")
+
+
 def _use(step: StepFacts, asked: int | None) -> Use:
     output = step.output
     text = "" if output is None else compact(output)
-    failed = bool(step.error) or step.call.status == "error" or fails(text)
+    raised = bool(step.error) or step.call.status == "error"
+    # A graph that stops to ask a person says so by an exception.
+    failed = not _interrupts(step) and (raised or fails(text))
     return Use(
         step.step.number, asked, step.call.name, step.args, text, step.error, failed, kind=step.call.kind
     )
