@@ -32,6 +32,8 @@ def install(module: ModuleType) -> None:
         library=_LIBRARY,
         own=("_agenerate", "_astream"),
     )
+    patch(base, "agenerate", models.agenerate, library=_LIBRARY)
+    patch(base, "_agenerate_with_cache", models.one_of, library=_LIBRARY)
     work = {"_run": tools.sync_work, "_arun": tools.async_work, "run": tools.run, "arun": tools.arun}
     hook_all(tool, work, library=_LIBRARY, own=("_arun", "run", "arun"))
     patch(config.ContextThreadPoolExecutor, "map", pools.mapped, library=_LIBRARY)
@@ -41,7 +43,7 @@ def install(module: ModuleType) -> None:
 def _check(model: Any, tool: Any) -> None:
     """All or nothing: half of an agent's calls would be worse than none."""
     for owner, names in (
-        (model, models.METHODS),
+        (model, (*models.METHODS, "agenerate", "_agenerate_with_cache")),
         (tool, ("_run", "_arun", "run", "arun", "_filter_injected_args")),
     ):
         absent = [name for name in names if not inspect.isfunction(inspect.getattr_static(owner, name, None))]

@@ -18,6 +18,7 @@ def hook_all(
     library: str,
     own: tuple[str, ...] = (),
     spared: Callable[[Any], bool] = lambda _: False,
+    also: Callable[[Any], None] = lambda _: None,
 ) -> None:
     """Put `wrappers[name](original)` in the place of methods of every class that derives from `base`.
 
@@ -27,6 +28,7 @@ def hook_all(
         library: What people call it.
         own: Those of the methods that the base itself does something in.
         spared: Whether a class is left as it is.
+        also: Done to every other class.
     """
     if "_reenact_hooked" in vars(base):
         return
@@ -36,6 +38,7 @@ def hook_all(
     for kind in _below(base):
         if not spared(kind):
             _hook(kind, base, wrappers, library)
+            also(kind)
     inherited = vars(base).get("__init_subclass__")
 
     def __init_subclass__(cls: Any, **options: Any) -> None:
@@ -45,6 +48,7 @@ def hook_all(
             inherited.__func__(cls, **options)
         if not spared(cls):
             _hook(cls, base, wrappers, library)
+            also(cls)
 
     base.__init_subclass__ = classmethod(__init_subclass__)
 

@@ -8,28 +8,27 @@ fallbacks and callbacks sit above, are the program's own code, and run for real 
 from __future__ import annotations
 
 import copy
-from collections.abc import AsyncIterator, Iterator
+from contextvars import ContextVar
 from typing import Any
 
-from reenact.boundary import Scope, aperform, astream, current, perform, stream
-from reenact.errors import UsageError
+from reenact.boundary import Scope, aperform, current, perform
+from reenact.errors import Halt, UsageError
 from reenact.model.event import Effect
 
 METHODS = ("_generate", "_agenerate", "_stream", "_astream")
 
+_halts: ContextVar[list[Halt] | None] = ContextVar("reenact_langchain_halts", default=None)
+
 
 def wrap(name: str) -> Any:
     """What goes around the method of that name."""
-    cross = {"_generate": perform, "_agenerate": aperform, "_stream": stream, "_astream": astream}[name]
 
     def wrapper(original: Any) -> Any:
         def hooked(self: Any, messages: Any, *args: Any, **options: Any) -> Any:
             scope = current()
             if scope is None or scope.hidden:
                 return original(self, messages, *args, **options)
-            from reenact.adapters.langchain.wire import Answer
-
-            effect = _effect(self, messages, args, options, stream=cross in (stream, astream))
+            effect = _effect(self, messages, args, options, stream=name.endswith("stream"))
 
             def live() -> Any:
                 if scope.run.model is None:
@@ -37,37 +36,61 @@ def wrap(name: str) -> Any:
                 other, changed = _another(self, scope, options)
                 return getattr(other, name)(messages, *args, **changed)
 
-            return cross(effect, _AT_FIRST_USE.get(name, _at_once)(live), Answer())
+            return _crossing(name)(effect, live)
 
         return hooked
 
     return wrapper
 
 
-def _at_once(live: Any) -> Any:
-    return live
+def _crossing(name: str) -> Any:
+    """How such a method crosses the boundary."""
+    from reenact.adapters.langchain.stream import astream, stream
+    from reenact.adapters.langchain.wire import Answer
+
+    if name == "_generate":
+        return lambda effect, live: perform(effect, live, Answer())
+    if name == "_agenerate":
+        return lambda effect, live: aperform(effect, live, Answer())
+    return stream if name == "_stream" else astream
 
 
-def _lazily(live: Any) -> Any:
-    """Chunks whose source is asked for with the first of them: by then the call is known to be under way, and a
-    provider's `_stream` that returns that of its base class is not recorded twice.
+def agenerate(original: Any) -> Any:
+    """`BaseChatModel.agenerate`. It gathers what each request gave or raised, and stumbles over what is no
+    `Exception`: a departure comes out of it as an AttributeError, which agents take for a failed request.
     """
 
-    def chunks() -> Iterator[Any]:
-        yield from live()
+    async def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        scope = current()
+        if scope is None or scope.hidden:
+            return await original(self, *args, **options)
+        halts: list[Halt] = []
+        token = _halts.set(halts)
+        try:
+            return await original(self, *args, **options)
+        except Exception:
+            if halts:
+                raise halts[0] from None
+            raise
+        finally:
+            _halts.reset(token)
 
-    return chunks
+    return hooked
 
 
-def _alazily(live: Any) -> Any:
-    async def chunks() -> AsyncIterator[Any]:
-        async for chunk in live():
-            yield chunk
+def one_of(original: Any) -> Any:
+    """`BaseChatModel._agenerate_with_cache`: one of the requests that `agenerate` gathers."""
 
-    return chunks
+    async def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        try:
+            return await original(self, *args, **options)
+        except Halt as halt:
+            halts = _halts.get()
+            if halts is not None:
+                halts.append(halt)
+            raise
 
-
-_AT_FIRST_USE = {"_stream": _lazily, "_astream": _alazily}
+    return hooked
 
 
 def _effect(

@@ -7,6 +7,7 @@ memory (`InMemorySaver`) are part of the program, and run for real.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from types import ModuleType
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from reenact.adapters.hooks import unknown
 from reenact.adapters.langchain.hooked import hook_all
 from reenact.adapters.langchain.interrupts import again, kept
-from reenact.boundary import aperform, astream, current, perform, stream
+from reenact.boundary import Scope, aperform, astream, current, entered, perform, stream
 from reenact.model.event import Effect
 
 _LIBRARY = "LangGraph's checkpoints"
@@ -32,11 +33,58 @@ def install(module: ModuleType) -> None:
         raise unknown(_LIBRARY, "langgraph-checkpoint", f"BaseCheckpointSaver has no {absent[0]}")
     wrappers = {name: _whole(name) for name in _WHOLE}
     wrappers |= {f"a{name}": _awhole(name) for name in _WHOLE}
-    hook_all(base, wrappers | {"list": _list, "alist": _alist}, library=_LIBRARY, spared=_in_memory)
+    hook_all(
+        base,
+        wrappers | {"list": _list, "alist": _alist},
+        library=_LIBRARY,
+        spared=_in_memory,
+        also=_open_unseen,
+    )
 
 
 def _in_memory(saver: Any) -> bool:
     return any(kind.__module__.startswith(_MEMORY) for kind in saver.__mro__)
+
+
+def _open_unseen(saver: Any) -> None:
+    """What is read and written is recorded, so that the database is opened needs no mention, and a driver's thread
+    takes no part in the program's order.
+    """
+    found = vars(saver).get("from_conn_string")
+    if not isinstance(found, classmethod):
+        return
+
+    @functools.wraps(found.__func__)
+    def from_conn_string(cls: Any, *args: Any, **options: Any) -> Any:
+        opened = found.__func__(cls, *args, **options)
+        scope = current()
+        return opened if scope is None or scope.hidden else _Opened(opened, scope)
+
+    saver.from_conn_string = classmethod(from_conn_string)
+
+
+class _Opened:
+    """A context manager that opens and closes within the inside of a leaf, where nothing is recorded."""
+
+    def __init__(self, opened: Any, scope: Scope) -> None:
+        self._opened = opened
+        self._scope = scope.inside(f"{scope.path}/saver", call=scope.call, hidden=True)
+
+    def __enter__(self) -> Any:
+        with entered(self._scope):
+            return self._opened.__enter__()
+
+    def __exit__(self, *error: object) -> Any:
+        with entered(self._scope):
+            return self._opened.__exit__(*error)
+
+    async def __aenter__(self) -> Any:
+        with entered(self._scope):
+            return await self._opened.__aenter__()
+
+    async def __aexit__(self, *error: object) -> Any:
+        with entered(self._scope):
+            return await self._opened.__aexit__(*error)
 
 
 class Kept:
