@@ -90,7 +90,7 @@ def graph(provider):
         outer.add_edge(name, "inside")
     outer.add_node("inside", inner.compile(name="inner"))
     outer.add_node("approve", approve)
-    again = RetryPolicy(max_attempts=3, initial_interval=0.2, retry_on=ValueError)
+    again = RetryPolicy(max_attempts=3, initial_interval=0.02, jitter=False, retry_on=ValueError)
     outer.add_node("flaky", flaky, retry_policy=again)
     outer.add_node("worker", branch("worker"))
     outer.add_edge("inside", "approve")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -152,11 +154,18 @@ def _alist(original: Any) -> Any:
     return hooked
 
 
+@lru_cache
+def _signature(name: str, original: Any) -> inspect.Signature:
+    """What the arguments are called: as the base class has it, for a saver may take them as they come."""
+    base = sys.modules["langgraph.checkpoint.base"].BaseCheckpointSaver
+    return inspect.signature(getattr(base, name, None) or original)
+
+
 def _effect(saver: Any, name: str, original: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Effect:
     """The question: which thread and where in it. What is written there is in the recording as the graph's state, and
     what comes of it in the questions that follow.
     """
-    given = inspect.signature(original).bind_partial(saver, *args, **options).arguments
+    given = _signature(name, original).bind_partial(saver, *args, **options).arguments
     asked: dict[str, Any] = {"saver": type(saver).__name__}
     for key, item in list(given.items())[1:]:
         if key in ("config", "before"):
