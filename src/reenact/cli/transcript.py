@@ -165,9 +165,9 @@ def heading(step: StepFacts, turn: Turn | None) -> Text:
 
 
 def nodes(scope: str) -> str:
-    """The graph's node that a scope is in, below those that it is nested in: `research › search`."""
+    """The graph's node that a scope is in, below those that it is nested in: `research > search`."""
     found = [part.partition(":")[2] for part in scope.split("/") if part.startswith("node:")]
-    return present.one_line(" › ".join(found), 60)
+    return present.one_line(" > ".join(found), 60)
 
 
 def step_head(step: StepFacts) -> Any:

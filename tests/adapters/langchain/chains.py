@@ -20,7 +20,12 @@ import reenact
 def chat(provider, name, **options):
     """A chat-completions model of the provider's."""
     return ChatOpenAI(
-        model=name, base_url=f"{provider.url}/v1", api_key="sk-test", max_retries=0, stream_usage=True, **options
+        model=name,
+        base_url=f"{provider.url}/v1",
+        api_key="sk-test",
+        max_retries=0,
+        stream_usage=True,
+        **options,
     )
 
 
@@ -95,7 +100,7 @@ def graph(provider):
     outer.add_node("worker", branch("worker"))
     outer.add_edge("inside", "approve")
     outer.add_edge("approve", "flaky")
-    outer.add_conditional_edges("flaky", lambda state: [Send("worker", {}) for _ in range(3)], ["worker"])
+    outer.add_conditional_edges("flaky", lambda _: [Send("worker", {}) for _ in range(3)], ["worker"])
     outer.add_edge("worker", END)
     return outer
 

@@ -74,7 +74,9 @@ class City(BaseModel):
 
 def test_structured_output_is_asked_with_its_schema(provider):
     def program():
-        return chat(provider, "caller").with_structured_output(City, method="function_calling").invoke("Where?")
+        return (
+            chat(provider, "caller").with_structured_output(City, method="function_calling").invoke("Where?")
+        )
 
     city, recording = faithful(program, provider)
     assert city == City(name="Bern")

@@ -92,8 +92,10 @@ def test_a_branch_that_departs_ends_the_graph(provider):
 
         def node(name):
             def run(state):
-                return {"text": model.invoke(asked[0] if name == "b" else "same").content} if name == "b" else (
-                    model.invoke("same") and {}
+                return (
+                    {"text": model.invoke(asked[0] if name == "b" else "same").content}
+                    if name == "b"
+                    else (model.invoke("same") and {})
                 )
 
             return run

@@ -41,7 +41,7 @@ def hook_all(
             also(kind)
     inherited = vars(base).get("__init_subclass__")
 
-    def __init_subclass__(cls: Any, **options: Any) -> None:
+    def made(cls: Any, /, **options: Any) -> None:
         if inherited is None:
             super(base, cls).__init_subclass__(**options)
         else:
@@ -50,7 +50,7 @@ def hook_all(
             _hook(cls, base, wrappers, library)
             also(cls)
 
-    base.__init_subclass__ = classmethod(__init_subclass__)
+    base.__init_subclass__ = classmethod(made)
 
 
 def _below(kind: Any) -> list[Any]:

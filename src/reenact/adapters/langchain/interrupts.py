@@ -151,7 +151,7 @@ def _walked(value: Any, way: str) -> Any:
     if kind is dict:
         return {key: _walked(item, way) for key, item in value.items()}
     if isinstance(value, tuple) and hasattr(kind, "_make"):
-        return kind._make(_walked(item, way) for item in value)  # type: ignore[attr-defined]
+        return kind._make(_walked(item, way) for item in value)
     types = _types()
     if kind is Sent:
         return types.Send(value.node, _walked(value.arg, way))

@@ -133,6 +133,6 @@ def _of_provider(name: str) -> Any:
         from langchain.chat_models import init_chat_model
     except ImportError:
         raise UsageError(
-            f"--model {name}: a model of another provider takes langchain (pip install langchain), or give the name alone"
+            f"--model {name}: another provider's takes `pip install langchain`; or give a name without provider"
         ) from None
     return init_chat_model(name)

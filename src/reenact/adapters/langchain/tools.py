@@ -109,7 +109,7 @@ def async_work(original: Any) -> Any:
 
 
 def _taken_up(tool: Any) -> _Calling | None:
-    """The call that a tool's work belongs to; None where it is no call of its own (`_arun` that falls back to `_run`)."""
+    """The call that a tool's work belongs to; None where it has been asked already: `_arun` falls back to `_run`."""
     calling = _calling.get()
     if calling is None or calling.tool is not tool or calling.asked:
         return None

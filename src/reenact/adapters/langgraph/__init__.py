@@ -9,12 +9,13 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import wrapt
 
-from reenact.adapters.hooks import patch, unknown
+from reenact.adapters.hooks import HookMissing, installed_version, patch
 from reenact.adapters.langchain import ids
 from reenact.adapters.langgraph import order, state
 from reenact.boundary import Scope, current, entered
@@ -27,6 +28,8 @@ _RUNS = ("run_with_retry", "arun_with_retry")
 def install(module: ModuleType) -> None:
     """Hook runs of graphs and of their nodes. Raises HookMissing, before anything is hooked."""
     graph: Any = getattr(module, "Pregel", None)
+    if getattr(getattr(graph, "stream", None), "_reenact", False):
+        return
     try:
         runner: Any = importlib.import_module("langgraph.pregel._runner")
         loop: Any = importlib.import_module("langgraph.pregel._loop")
@@ -34,7 +37,7 @@ def install(module: ModuleType) -> None:
         executor: Any = importlib.import_module("langgraph.pregel._executor")
         queue: Any = importlib.import_module("langgraph._internal._queue")
     except ImportError as error:
-        raise unknown(_LIBRARY, "langgraph", str(error)) from None
+        raise _unknown(str(error)) from None
     parts = {"BackgroundExecutor": executor, "SyncQueue": queue, "PregelRunner": runner}
     _check(graph, runner, {**parts, **dict.fromkeys(_LOOPS, loop), "LazyAtomicCounter": algorithm})
     patch(graph, "stream", _stream, library=_LIBRARY)
@@ -66,7 +69,15 @@ def _check(graph: Any, runner: Any, classes: dict[str, Any]) -> None:
         absent += [name for name, holder in classes.items() if not hasattr(holder, name)]
         missing = f"there is no {absent[0]}" if absent else ""
     if missing:
-        raise unknown(_LIBRARY, "langgraph", missing)
+        raise _unknown(missing)
+
+
+def _unknown(missing: str) -> HookMissing:
+    """Models and tools are LangChain's, and recorded all the same."""
+    return HookMissing(
+        f"LangGraph {installed_version('langgraph')} is not known to this version of Reenact ({missing}): its nodes "
+        f"have no names in a recording, and what runs in parallel may not replay"
+    )
 
 
 def _name_ids() -> None:
@@ -76,7 +87,7 @@ def _name_ids() -> None:
         ("langgraph.pregel._checkpoint", "uuid6", ids.checkpoint_id),
         ("langgraph.pregel._messages", "uuid4", ids.message_id),
     ):
-        wrapt.register_post_import_hook(lambda module, f=function, w=wrapper: ids.put(module, f, w), name)
+        wrapt.register_post_import_hook(partial(ids.put, name=function, wrapper=wrapper), name)
     wrapt.register_post_import_hook(ids.name_messages, "langgraph.graph.message")
 
 

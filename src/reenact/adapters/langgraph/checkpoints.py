@@ -14,7 +14,7 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
-from reenact.adapters.hooks import unknown
+from reenact.adapters.hooks import HookMissing, installed_version
 from reenact.adapters.langchain.hooked import hook_all
 from reenact.adapters.langchain.interrupts import again, kept
 from reenact.boundary import Scope, aperform, astream, current, entered, perform, stream
@@ -24,7 +24,16 @@ _LIBRARY = "LangGraph's checkpoints"
 _MEMORY = "langgraph.checkpoint.memory"
 _WHERE = ("thread_id", "checkpoint_ns", "checkpoint_id")
 _ABOUT = ("step", "source")
-_WHOLE = ("get_tuple", "put", "put_writes", "delete_thread", "delete_for_runs", "copy_thread", "prune", "setup")
+_WHOLE = (
+    "get_tuple",
+    "put",
+    "put_writes",
+    "delete_thread",
+    "delete_for_runs",
+    "copy_thread",
+    "prune",
+    "setup",
+)
 
 
 def install(module: ModuleType) -> None:
@@ -32,7 +41,10 @@ def install(module: ModuleType) -> None:
     base: Any = getattr(module, "BaseCheckpointSaver", None)
     absent = [name for name in ("get_tuple", "put", "put_writes", "list") if not hasattr(base, name)]
     if absent:
-        raise unknown(_LIBRARY, "langgraph-checkpoint", f"BaseCheckpointSaver has no {absent[0]}")
+        raise HookMissing(
+            f"{_LIBRARY} {installed_version('langgraph-checkpoint')} are not known to this version of Reenact "
+            f"(BaseCheckpointSaver has no {absent[0]}): what a saver reads and writes is not recorded"
+        )
     wrappers = {name: _whole(name) for name in _WHOLE}
     wrappers |= {f"a{name}": _awhole(name) for name in _WHOLE}
     hook_all(

@@ -24,7 +24,9 @@ def put(original: Any) -> Any:
         if scope is None or scope.hidden or _get_running_loop() is not None:
             original(self, item, *args, **options)
             return
-        _in_turn(scope, f"streamed#{scope.count('%streamed')}", lambda: original(self, item, *args, **options))
+        _in_turn(
+            scope, f"streamed#{scope.count('%streamed')}", lambda: original(self, item, *args, **options)
+        )
 
     return hooked
 

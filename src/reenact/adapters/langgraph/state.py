@@ -84,9 +84,10 @@ def _entry(loop: Any, scope: Scope) -> Entry:
 
 def _let_go(loop: Any) -> None:
     """What the state was in the end stays known until another graph runs; that of an inner graph does not."""
-    scope, entry = getattr(loop, "_reenact_tracked", (None, None))
-    if entry is None:
+    tracked: tuple[Scope, Entry] | None = getattr(loop, "_reenact_tracked", None)
+    if tracked is None:
         return
+    scope, entry = tracked
     _running.discard(entry)
     if entry.name != NAME:
         of_run(scope.run).drop(entry)

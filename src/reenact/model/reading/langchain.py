@@ -30,7 +30,9 @@ def read(name: str, args: dict[str, Any], reply: Any, chunks: list[Any], memory:
         answer=answer,
         usage=_usage(last.get("usage_metadata")),
         provider=str(args.get("api") or ""),
-        tools=tuple(str((tool.get("function") or tool).get("name") or tool.get("type") or "") for tool in tools),
+        tools=tuple(
+            str((tool.get("function") or tool).get("name") or tool.get("type") or "") for tool in tools
+        ),
         streamed=bool(chunks),
         finish=str(about.get("finish_reason") or about.get("stop_reason") or about.get("done_reason") or ""),
         schemas=schemas(tools),
