@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import operator
 import random
 import time
@@ -14,7 +13,7 @@ from langchain_openai import ChatOpenAI
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import RetryPolicy, Send, interrupt
 
-import reenact
+from tests.adapters.pydantic_agents.agent_runs import record, replay
 
 
 def chat(provider, name, **options):
@@ -103,25 +102,6 @@ def graph(provider):
     outer.add_conditional_edges("flaky", lambda _: [Send("worker", {}) for _ in range(3)], ["worker"])
     outer.add_edge("worker", END)
     return outer
-
-
-def run(program):
-    """What a sync or async program gives."""
-    return asyncio.run(program()) if inspect.iscoroutinefunction(program) else program()
-
-
-def record(program):
-    """A program's result, and its recording."""
-    with reenact.record("test") as recording:
-        result = run(program)
-    return result, reenact.load(recording.id)
-
-
-def replay(program, recording, **options):
-    """The result of the same program, answered from its recording, and the verdict."""
-    with reenact.replay(recording, **options) as replaying:
-        result = run(program)
-    return result, replaying.verdict
 
 
 def faithful(program, provider):

@@ -8,6 +8,7 @@ from typing import Any
 
 from reenact.adapters.langchain.wire import Answer
 from reenact.boundary import Call, begin, entered
+from reenact.boundary.call import areplayed, replayed
 from reenact.errors import Halt
 from reenact.model.event import Effect
 
@@ -17,7 +18,7 @@ def stream(effect: Effect, live: Callable[[], Iterator[Any]]) -> Iterator[Any]:
     call = begin(effect, Answer())
     if call is None:
         return live()
-    return _replayed(call) if call.answer is not None else _live(call, live)
+    return replayed(call) if call.answer is not None else _live(call, live)
 
 
 def astream(effect: Effect, live: Callable[[], AsyncIterator[Any]]) -> AsyncIterator[Any]:
@@ -25,18 +26,7 @@ def astream(effect: Effect, live: Callable[[], AsyncIterator[Any]]) -> AsyncIter
     call = begin(effect, Answer())
     if call is None:
         return live()
-    return _areplayed(call) if call.answer is not None else _alive(call, live)
-
-
-def _replayed(call: Call) -> Iterator[Any]:
-    call.serve()
-    yield from call.pieces()
-
-
-async def _areplayed(call: Call) -> AsyncIterator[Any]:
-    await call.aserve()
-    async for chunk in call.apieces():
-        yield chunk
+    return areplayed(call) if call.answer is not None else _alive(call, live)
 
 
 def _live(call: Call, live: Callable[[], Iterator[Any]]) -> Iterator[Any]:
