@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
-from reenact.adapters.hooks import patch, unknown
+import wrapt
+
+from reenact.adapters.hooks import HookMissing, patch, unknown
 from reenact.adapters.langchain import ids, models, pools
 from reenact.adapters.langchain.hooked import hook_all
+from reenact.boundary import entered
 
 _LIBRARY = "LangChain"
 
@@ -38,6 +42,21 @@ def install(module: ModuleType) -> None:
     hook_all(tool, work, library=_LIBRARY, own=("_arun", "run", "arun"))
     patch(config.ContextThreadPoolExecutor, "map", pools.mapped, library=_LIBRARY)
     ids.name_runs(manager)
+    wrapt.register_post_import_hook(_spare_tracing, "langsmith.client")
+
+
+def _spare_tracing(module: Any) -> None:
+    """LangSmith's thread reports what the program does, and is no part of it."""
+    with suppress(HookMissing):
+        patch(module.Client, "__init__", _unseen, library="LangSmith")
+
+
+def _unseen(original: Any) -> Any:
+    def hooked(self: Any, *args: Any, **options: Any) -> None:
+        with entered(None):
+            original(self, *args, **options)
+
+    return hooked
 
 
 def _check(model: Any, tool: Any) -> None:
