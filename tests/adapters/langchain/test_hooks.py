@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import ModuleType, SimpleNamespace
+from typing import ClassVar
 
 import pytest
 from langchain_core.language_models import BaseChatModel, chat_models
 from langchain_core.tools import BaseTool
 from langgraph.pregel import main as pregel
+from langsmith import Client
+from langsmith.run_helpers import tracing_context
 
 import reenact
 from reenact import adapters
 from reenact.adapters import langchain, langgraph
 from reenact.adapters.hooks import HookMissing
 from reenact.adapters.langgraph import checkpoints
+from tests.adapters.langchain.chains import chat, record, replay
 
 PROGRAM = """
     import sys
@@ -85,3 +91,51 @@ def test_a_program_from_the_terminal(shell, provider):
     assert "rain" in forked.out
     told = reenact.diff(recording, shell.last())
     assert told.parting.a.number == told.parting.b.number == last
+
+
+class Traces(BaseHTTPRequestHandler):
+    """Takes whatever is reported."""
+
+    got: ClassVar[list] = []
+
+    def do_POST(self):
+        self.got.append(self.path)
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(202)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *args):
+        """Stay silent."""
+
+
+@pytest.fixture
+def traces():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Traces)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_tracing_to_langsmith_takes_no_part_in_the_run(provider, traces):
+    clients = []
+
+    def program():
+        clients.append(Client(api_url=traces, api_key="lsv2_pt_test", info={}))
+        with tracing_context(enabled=True, client=clients[-1]):
+            return chat(provider, "teller").invoke("Hi")
+
+    first, recording = record(program)
+    clients[0].flush()
+    assert Traces.got
+    provider.stop()
+    second, verdict = replay(program, recording)
+    assert verdict.faithful, verdict
+    assert second == first
+    assert [step.call.label for step in recording] == ["model:teller"]
+    for client in clients:
+        client.flush()
+        client.cleanup()

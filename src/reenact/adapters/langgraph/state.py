@@ -14,6 +14,9 @@ from reenact.store.writer import warn
 NAME = "langgraph.state"
 """The name under which the outermost graph's state is found."""
 
+_MANY = 100
+"""For so many items of lists (messages) the state is looked at a step less often."""
+
 _running: WeakSet[Entry] = WeakSet()
 
 
@@ -79,7 +82,15 @@ def _entry(loop: Any, scope: Scope) -> Entry:
     known = of_run(scope.run).entries.get(NAME)
     # A graph within another, or beside it, has its own, by its scope.
     name = f"{NAME}@{scope.path}" if known is not None and known in _running else NAME
-    return Entry(name, lambda: _values(loop), _put, every=1, quiet=True)
+
+    def get() -> dict[str, Any]:
+        values = _values(loop)
+        # Each look goes through all of it: what a long history costs a step stays the same, however long it grows.
+        entry.every = 1 + sum(len(item) for item in values.values() if isinstance(item, list)) // _MANY
+        return values
+
+    entry = Entry(name, get, _put, every=1, quiet=True)
+    return entry
 
 
 def _let_go(loop: Any) -> None:
