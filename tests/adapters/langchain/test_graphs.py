@@ -10,6 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import Command, interrupt
 
+import reenact
 from reenact.errors import DivergenceError
 from tests.adapters.langchain.chains import ask, chat, faithful, graph, record, replay
 
@@ -173,3 +174,19 @@ def test_a_replay_reads_what_a_saver_gave_and_writes_nothing(provider):
     assert verdict.faithful, verdict
     assert again == given
     assert saver.written == written
+
+
+def test_what_else_is_tracked_is_restored_beside_a_graphs_state(provider, capsys):
+    memory = {"runs": 0}
+
+    def program():
+        reenact.track("memory", memory, every=1)
+        memory["runs"] += 1
+        _sync(provider, InMemorySaver())
+        memory["runs"] += 1
+
+    _, recording = record(program)
+    assert memory == {"runs": 2}
+    recording.restore(3)
+    assert memory == {"runs": 1}
+    assert "langgraph.state is not put back: graph.update_state() does that" in capsys.readouterr().err

@@ -8,7 +8,6 @@ from weakref import WeakSet
 from reenact.adapters.hooks import patch
 from reenact.boundary import Scope, current
 from reenact.boundary.tracked import Entry, Gone, of_run
-from reenact.errors import UsageError
 from reenact.store.writer import warn
 
 NAME = "langgraph.state"
@@ -125,5 +124,6 @@ def _values(loop: Any) -> dict[str, Any]:
     return found
 
 
-def _put(*_: Any) -> None:
-    raise UsageError(f"{NAME!r} cannot be put back from outside: LangGraph's update_state does that")
+def _put(*_: object) -> None:
+    """A graph's state is made by its nodes, and put back by LangGraph alone."""
+    warn(f"{NAME} is not put back: graph.update_state() does that")
