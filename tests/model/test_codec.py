@@ -207,3 +207,14 @@ def test_items_equal_a_list_to_the_letter_and_again_when_it_is_remembered():
         assert not codec.Items([b'{"a":2,"b":1.0}', b'"x"'], memory=memory).equals(recorded)
         assert not codec.Items([b'{"a":2,"b":true}', b'"x"'], memory=memory).equals(recorded)
         assert not codec.Items([b'{"a":2,"b":1}'], memory=memory).equals(recorded)
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    known: int
+
+
+def test_a_slotted_class_leaves_out_what_its_version_does_not_know():
+    tree = codec.Encoder().encode(Slotted(1))
+    tree["$dataclass"]["fields"]["brand_new"] = 2
+    assert codec.decode(tree) == Slotted(1)

@@ -25,6 +25,10 @@ LIBRARIES = {
     "websockets.sync.client": "reenact.adapters.websockets",
     "pydantic_ai": "reenact.adapters.pydantic_ai",
     "mcp": "reenact.adapters.mcp",
+    "langchain_core.language_models.chat_models": "reenact.adapters.langchain",
+    "langchain_core.tools.base": "reenact.adapters.langchain",
+    "langgraph.pregel.main": "reenact.adapters.langgraph",
+    "langgraph.checkpoint.base": "reenact.adapters.langgraph.checkpoints",
 }
 """Which adapter patches which library; each has `install(module)`."""
 

@@ -15,6 +15,7 @@ import threading
 from asyncio import base_events
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.thread import _WorkItem
 from contextvars import Context, ContextVar
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
@@ -31,6 +32,9 @@ T = TypeVar("T")
 _awaited: ContextVar[list[bool] | None] = ContextVar("reenact_awaited", default=None)
 _clocks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 """The loops whose clock a replay has moved on, each with the turnstile that knows by how much."""
+
+_finished = threading.local()
+"""The turnstile of the job that this thread has just done."""
 
 _BEGIN = "begin"
 _NEVER = "cancelled before it began"
@@ -52,6 +56,8 @@ def install() -> None:
     _replace(threading.Condition, "wait", sleepers.wait)
     _replace(threading.Condition, "notify", sleepers.notify)
     _replace(ThreadPoolExecutor, "submit", _submit)
+    _replace(ThreadPoolExecutor, "shutdown", _shut_pool)
+    _replace(_WorkItem, "run", _work)
     _replace(asyncio, "as_completed", ordered.as_completed)
     _replace(asyncio, "wait", ordered.wait)
     asyncio.tasks.as_completed, asyncio.tasks.wait = asyncio.as_completed, asyncio.wait
@@ -189,9 +195,15 @@ class _Places:
     """How many of a pool's workers have work: a job that no worker is free for does not start yet."""
 
     def __init__(self, workers: int) -> None:
+        self._workers = workers
         self._free = workers
         self._queued = 0
         self._lock = threading.Lock()
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to do."""
+        return self._free == self._workers and not self._queued
 
     def taken(self, scope: Scope) -> None:
         """A job is handed in."""
@@ -247,7 +259,30 @@ def _job(
             awaited.append(True)
             turnstile.job_done()
         places.left(scope)
-        turnstile.thread_ends()
+        _finished.turnstile = turnstile
+
+
+def _work(original: Callable[..., None], item: Any, *args: Any) -> None:
+    """A job's thread is done with the program's code when whoever waits for the job has heard of its end: its future's
+    callbacks run here too.
+    """
+    try:
+        original(item, *args)
+    finally:
+        turnstile = getattr(_finished, "turnstile", None)
+        if turnstile is not None:
+            _finished.turnstile = None
+            turnstile.thread_ends()
+
+
+def _shut_pool(original: Callable[..., None], pool: Any, *args: Any, **options: Any) -> None:
+    places = _pools.get(pool)
+    if places is None or not places.idle:
+        original(pool, *args, **options)
+        return
+    # Its threads end at once: to wait for them is no rest, in which others might come first.
+    with entered(None):
+        original(pool, *args, **options)
 
 
 def _run_within(scope: Scope, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:

@@ -101,7 +101,7 @@ def stream(effect: Effect, live: Callable[[], Iterator[T]], wire: Wire = PLAIN) 
     call = begin(effect, wire)
     if call is None:
         return live()
-    return _replayed(call) if call.answer is not None else _teed(call, live)
+    return replayed(call) if call.answer is not None else _teed(call, live)
 
 
 def astream(effect: Effect, live: Callable[[], AsyncIterator[T]], wire: Wire = PLAIN) -> AsyncIterator[T]:
@@ -109,7 +109,7 @@ def astream(effect: Effect, live: Callable[[], AsyncIterator[T]], wire: Wire = P
     call = begin(effect, wire)
     if call is None:
         return live()
-    return _areplayed(call) if call.answer is not None else _ateed(call, live)
+    return areplayed(call) if call.answer is not None else _ateed(call, live)
 
 
 def draw(source: str, live: Callable[[], T]) -> T:
@@ -121,12 +121,14 @@ def draw(source: str, live: Callable[[], T]) -> T:
     return value
 
 
-def _replayed(call: Call) -> Iterator[Any]:
+def replayed(call: Call) -> Iterator[Any]:
+    """A recorded stream: its chunks and its end, each in its turn."""
     call.serve()
     yield from call.pieces()
 
 
-async def _areplayed(call: Call) -> AsyncIterator[Any]:
+async def areplayed(call: Call) -> AsyncIterator[Any]:
+    """`replayed`, awaiting each turn."""
     await call.aserve()
     async for chunk in call.apieces():
         yield chunk

@@ -138,7 +138,8 @@ def _step(page: Page, recording: Recording, step: int | None, found: list[Anomal
     if step is not None and 1 <= step <= len(recording.steps):
         call = recording.steps[step - 1].call
         about.append(f"  {present.one_line(call.label, 60)}", "cyan")
-        about.append(f"  {present.one_line(call.scope.rpartition('/')[2], 40)}", "dim")
+        places = [part for part in call.scope.split("/") if not part.startswith("thread:")]
+        about.append(f"  {present.one_line((places or [call.scope])[-1], 40)}", "dim")
     page.line(about)
     for one in found:
         line = Text(f"{one.severity:<8}", _COLOURS[one.severity])

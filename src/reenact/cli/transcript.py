@@ -147,7 +147,7 @@ def heading(step: StepFacts, turn: Turn | None) -> Text:
         text.append(f"model:{present.one_line(turn.call.model) or '?'}", "bold").append(
             f" · {present.one_line(call.name, 90)}", "dim"
         )
-    parts = []
+    parts = [f"in {place}"] if (place := nodes(call.scope)) else []
     if turn is not None and call.kind != "http" and turn.call.model and turn.call.model != call.name:
         parts.append(present.one_line(turn.call.model))
     if call.kind == "http" and isinstance(step_head(step), dict) and "status" in step_head(step):
@@ -168,6 +168,12 @@ def heading(step: StepFacts, turn: Turn | None) -> Text:
     if call.status != "ok":
         text.append(f" · {'no answer recorded' if call.status == 'in flight' else call.status}", "bold red")
     return text
+
+
+def nodes(scope: str) -> str:
+    """The graph's node that a scope is in, below those that it is nested in: `research > search`."""
+    found = [part.partition(":")[2] for part in scope.split("/") if part.startswith("node:")]
+    return present.one_line(" > ".join(found), 60)
 
 
 def step_head(step: StepFacts) -> Any:

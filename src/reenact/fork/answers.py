@@ -1,4 +1,6 @@
-"""A new text in the shape of a recorded model answer: Pydantic AI's, OpenAI's and Anthropic's, whole or streamed."""
+"""A new text in the shape of a recorded model answer: Pydantic AI's, LangChain's, OpenAI's and Anthropic's, whole or
+streamed.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from reenact.model.reading.text import events
 from reenact.model.recording import Step
 from reenact.replay.watch import Edit
 
-_KNOWN = "Pydantic AI, OpenAI (chat and responses) and Anthropic"
+_KNOWN = "Pydantic AI, LangChain, OpenAI (chat and responses) and Anthropic"
 
 
 def said(step: Step, old: Edit, text: str, where: str) -> Edit:
@@ -28,7 +30,7 @@ def said(step: Step, old: Edit, text: str, where: str) -> Edit:
     if isinstance(old.value, str):
         return Edit(text)
     if step.call.kind == "model":
-        return _pydantic_ai(old, text, where)
+        return _langchain(old, text) or _pydantic_ai(old, text, where)
     if old.pieces is None:
         raise _impossible(where)
     whole = _joined(old)
@@ -109,6 +111,47 @@ def _response(old: dict[str, Tree], part: dict[str, Tree]) -> dict[str, Tree]:
 
 def _finished(tree: dict[str, Tree]) -> dict[str, Tree]:
     return {**tree, "finish_reason": "stop"} if "finish_reason" in tree else tree
+
+
+# -- LangChain -----------------------------------------------------------------------------------------------
+
+
+def _langchain(old: Edit, text: str) -> Edit | None:
+    """The whole answer with one message, or one chunk with all of it; None where it is not LangChain's."""
+    if old.pieces is None:
+        given = old.value.get("generations") if isinstance(old.value, dict) else None
+        if not given:
+            return None
+        return Edit({**old.value, "generations": [_generation(given[0], text)]})
+    chunks = [piece for piece in old.pieces if isinstance(piece, dict) and "message" in piece]
+    if not chunks or len(chunks) < len(old.pieces):
+        return None
+    # What the provider says at the end, the tokens among it, stays.
+    rest = [
+        _generation(chunk, "")
+        for chunk in chunks[1:]
+        if chunk["message"].get("usage_metadata") or chunk.get("generation_info")
+    ]
+    return Edit(old.value, (_generation(chunks[0], text), *rest))
+
+
+_CALLS = ("tool_calls", "tool_call_chunks", "invalid_tool_calls")
+
+
+def _generation(old: dict[str, Tree], text: str) -> dict[str, Tree]:
+    """A generation or a chunk that says that, and calls nothing."""
+    message = {key: item for key, item in old["message"].items() if key not in (*_CALLS, "set")}
+    more = message.get("additional_kwargs")
+    if isinstance(more, dict):
+        message["additional_kwargs"] = {key: item for key, item in more.items() if key not in _CALLS}
+    about = message.get("response_metadata")
+    if isinstance(about, dict) and "finish_reason" in about:
+        message["response_metadata"] = {**about, "finish_reason": "stop"}
+    new = {key: item for key, item in old.items() if key not in ("text", "set")}
+    info = new.get("generation_info")
+    if isinstance(info, dict) and "finish_reason" in info:
+        new["generation_info"] = {**info, "finish_reason": "stop"}
+    return {**new, "message": {**message, "content": text}}
 
 
 # -- JSON over HTTP ------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from typing import Any
 
 import wrapt
 
-from reenact.adapters.stdlib.seal import _TOOLS
+from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
 from reenact.boundary import Family, Scope, current, entered
 from reenact.boundary.scope import _scope
 
@@ -249,12 +249,12 @@ def _words(command: Any) -> list[str]:
 
 
 def _asks_the_machine(frame: FrameType | None) -> bool:
-    """Whether a library asks about the machine (`platform` runs `uname`): no part of the program."""
+    """Whether a library asks about the machine (`platform` runs `uname`, LangSmith `git`): no part of the program."""
     for _ in range(8):
         if frame is None:
             return False
-        name = str(frame.f_globals.get("__name__", ""))
-        if name.partition(".")[0] in _TOOLS:
-            return name.partition(".")[0] != "multiprocessing"
+        name = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if name in _TOOLS or name in TELEMETRY:
+            return name != "multiprocessing"
         frame = frame.f_back
     return False

@@ -254,7 +254,8 @@ def _start(heard: _Event, arguments: tuple[Any, ...]) -> None:
     ):
         # It cannot be started, and the program will hear so.
         return
-    _child(heard, program)
+    if heard.by(TELEMETRY) is None:
+        _child(heard, program)
 
 
 def _system(heard: _Event, arguments: tuple[Any, ...]) -> None:

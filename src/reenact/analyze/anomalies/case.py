@@ -242,12 +242,19 @@ def _is_use(step: StepFacts) -> bool:
     return kind not in _NO_TOOLS and (kind != "mcp" or name in _MCP_USES)
 
 
+def _interrupts(step: StepFacts) -> bool:
+    error = (step.call.outcome or {}).get("error")
+    return isinstance(error, dict) and str(error.get("type")).startswith("langgraph.errors:Graph")
+
+
 def _use(step: StepFacts, asked: int | None) -> Use:
     output = step.output
     text = "" if output is None else compact(output)
     # An MCP tool says that it failed behind all that it says, however long that is.
     admits = isinstance(output, dict) and output.get("isError") is True
-    failed = bool(step.error) or step.call.status == "error" or admits or fails(text)
+    raised = bool(step.error) or step.call.status == "error"
+    # A graph that stops to ask a person says so by an exception.
+    failed = not _interrupts(step) and (raised or admits or fails(text))
     return Use(
         step.step.number, asked, step.call.name, step.args, text, step.error, failed, kind=step.call.kind
     )

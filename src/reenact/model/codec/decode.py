@@ -91,7 +91,8 @@ def _fill(name: str, fields: Mapping[str, Any]) -> Any:
         return Unkept(name, "(its type is not loaded in this program)")
     instance: Any = object.__new__(kind)
     for key, item in fields.items():
-        object.__setattr__(instance, key, _decode(item))
+        if hasattr(instance, "__dict__") or hasattr(kind, key):
+            object.__setattr__(instance, key, _decode(item))
     for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
         # Recorded under another version of its library, which did not have that field.
         if field.name not in fields and field.default_factory is not dataclasses.MISSING:

@@ -1,0 +1,95 @@
+"""The ids that LangChain and LangGraph make up, the same again in a replay.
+
+They name messages (`lc_run--…`), checkpoints and interrupts, so a program's output, and what it removes or resumes by
+its id, hang on them. Runs and messages get ids that are derived, in each scope, from one that is recorded there. A
+checkpoint's is recorded each time, for savers order them by it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+from reenact.boundary import Run, Scope, current, draw
+
+_firsts: WeakKeyDictionary[Run, dict[tuple[str, str], UUID]] = WeakKeyDictionary()
+
+
+def name_runs(manager: Any) -> None:
+    """Have the runs of `langchain_core.callbacks.manager` numbered."""
+    put(manager, "uuid7", _run_id)
+
+
+class _Named:
+    """`uuid`, as a module sees it that names messages by `uuid.uuid4()`."""
+
+    def __init__(self, original: Any) -> None:
+        self._original = original
+        self.uuid4 = message_id(original.uuid4)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._original, name)
+
+
+def name_messages(module: Any) -> None:
+    """Have the messages of `langgraph.graph.message` numbered."""
+    put(module, "uuid", _Named)
+
+
+def put(module: Any, name: str, wrapper: Callable[[Any], Any]) -> None:
+    """Replace a function in the module that calls it, once; where the module has none by that name, nothing is done:
+    its ids then differ from run to run, and nothing else.
+    """
+    original = getattr(module, name, None)
+    if original is None or getattr(original, "_reenact", False):
+        return
+    hooked = wrapper(original)
+    hooked._reenact = True
+    setattr(module, name, hooked)
+
+
+def _run_id(original: Any) -> Any:
+    def uuid7(*args: Any) -> UUID:
+        scope = current()
+        if scope is None or scope.hidden or args:
+            found: UUID = original(*args)
+            return found
+        # As it is made, they ascend.
+        return UUID(int=_first(scope, "run", original).int + scope.count("%id"))
+
+    return uuid7
+
+
+def message_id(original: Any) -> Any:
+    """In the place of `uuid4`, for a message that has no id."""
+
+    def uuid4() -> UUID:
+        scope = current()
+        if scope is None or scope.hidden:
+            found: UUID = original()
+            return found
+        text = f"{_first(scope, 'message', original)} {scope.count('%id')}"
+        return UUID(bytes=hashlib.blake2b(text.encode(), digest_size=16).digest(), version=4)
+
+    return uuid4
+
+
+def checkpoint_id(original: Any) -> Any:
+    """In the place of `uuid6`: recorded, and the same in a replay."""
+
+    def uuid6(*args: Any, **options: Any) -> UUID:
+        return UUID(draw("entropy:langgraph:checkpoint", lambda: str(original(*args, **options))))
+
+    return uuid6
+
+
+def _first(scope: Scope, what: str, make: Callable[[], UUID]) -> UUID:
+    firsts = _firsts.setdefault(scope.run, {})
+    known = firsts.get((scope.path, what))
+    if known is None:
+        found: str = draw(f"entropy:langchain:{what}", lambda: str(make()))
+        known = firsts[scope.path, what] = UUID(found)
+    return known

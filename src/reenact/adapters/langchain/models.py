@@ -1,0 +1,138 @@
+"""Chat models whose requests are effects.
+
+Every provider's class implements up to four methods, `_generate`, `_agenerate`, `_stream` and `_astream`; all ways to
+ask a model (invoke, stream, batch, structured output, an agent) come down to one of them. Caches, retries, rate limits,
+fallbacks and callbacks sit above, are the program's own code, and run for real in a replay.
+"""
+
+from __future__ import annotations
+
+import copy
+from contextvars import ContextVar
+from typing import Any
+
+from reenact.boundary import Scope, aperform, current, perform
+from reenact.errors import Halt, UsageError
+from reenact.model.event import Effect
+
+METHODS = ("_generate", "_agenerate", "_stream", "_astream")
+
+_halts: ContextVar[list[Halt] | None] = ContextVar("reenact_langchain_halts", default=None)
+
+
+def wrap(name: str) -> Any:
+    """What goes around the method of that name."""
+
+    def wrapper(original: Any) -> Any:
+        def hooked(self: Any, messages: Any, *args: Any, **options: Any) -> Any:
+            scope = current()
+            if scope is None or scope.hidden:
+                return original(self, messages, *args, **options)
+            effect = _effect(self, messages, args, options, stream=name.endswith("stream"))
+
+            def live() -> Any:
+                if scope.run.model is None:
+                    return original(self, messages, *args, **options)
+                other, changed = _another(self, scope, options)
+                return getattr(other, name)(messages, *args, **changed)
+
+            return _crossing(name)(effect, live)
+
+        return hooked
+
+    return wrapper
+
+
+def _crossing(name: str) -> Any:
+    """How such a method crosses the boundary."""
+    from reenact.adapters.langchain.stream import astream, stream
+    from reenact.adapters.langchain.wire import Answer
+
+    if name == "_generate":
+        return lambda effect, live: perform(effect, live, Answer())
+    if name == "_agenerate":
+        return lambda effect, live: aperform(effect, live, Answer())
+    return stream if name == "_stream" else astream
+
+
+def agenerate(original: Any) -> Any:
+    """`BaseChatModel.agenerate`. It gathers what each request gave or raised, and stumbles over what is no
+    `Exception`: a departure comes out of it as an AttributeError, which agents take for a failed request.
+    """
+
+    async def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        scope = current()
+        if scope is None or scope.hidden:
+            return await original(self, *args, **options)
+        halts: list[Halt] = []
+        token = _halts.set(halts)
+        try:
+            return await original(self, *args, **options)
+        except Exception:
+            if halts:
+                raise halts[0] from None
+            raise
+        finally:
+            _halts.reset(token)
+
+    return hooked
+
+
+def one_of(original: Any) -> Any:
+    """`BaseChatModel._agenerate_with_cache`: one of the requests that `agenerate` gathers."""
+
+    async def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        try:
+            return await original(self, *args, **options)
+        except Halt as halt:
+            halts = _halts.get()
+            if halts is not None:
+                halts.append(halt)
+            raise
+
+    return hooked
+
+
+def _effect(
+    model: Any, messages: Any, args: tuple[Any, ...], options: dict[str, Any], *, stream: bool
+) -> Effect:
+    """The question. It is a leaf: the HTTP that carries it is not recorded beside it."""
+    from reenact.adapters.langchain import question
+
+    # `stop` and the run's manager come by place or by name.
+    stop = args[0] if args else options.get("stop")
+    asked = {key: item for key, item in options.items() if key not in ("stop", "run_manager")}
+    name, found = question.of(model, messages, stop, asked, stream=stream)
+    return Effect("model", name, found, leaf=True)
+
+
+def _another(model: Any, scope: Scope, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The model to ask in a fork in the place of the program's, and what comes with the call."""
+    name = str(scope.run.model)
+    options = dict(options)
+    if ":" in name:
+        other = _of_provider(name)
+        if type(other) is not type(model) and options.get("tools"):
+            # Each provider writes tools in its own words.
+            options |= other.bind_tools(options["tools"]).kwargs
+    else:
+        field = next((each for each in ("model_name", "model") if each in type(model).model_fields), None)
+        if field is None:
+            raise UsageError(
+                f"--model {name}: a {type(model).__name__} has no name; give a provider too: openai:gpt-5"
+            )
+        other = copy.copy(model)
+        setattr(other, field, name)
+    if "model" in options:
+        options["model"] = name.partition(":")[2] or name
+    return other, options
+
+
+def _of_provider(name: str) -> Any:
+    try:
+        from langchain.chat_models import init_chat_model
+    except ImportError:
+        raise UsageError(
+            f"--model {name}: another provider's takes `pip install langchain`; or give a name without provider"
+        ) from None
+    return init_chat_model(name)

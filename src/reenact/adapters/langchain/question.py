@@ -1,0 +1,133 @@
+"""What a chat model is asked: messages, tools and settings, as trees that two runs of the same program make alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from langchain_core.messages import BaseMessage
+
+from reenact.model import codec
+
+_ROLES = {"human": "user", "ai": "assistant", "HumanMessageChunk": "user", "AIMessageChunk": "assistant"}
+_AUTO = "lc_"
+"""How the ids begin that LangChain makes up at random for blocks of a content."""
+
+_OUT = {
+    # Made anew in every run, or what an earlier answer says about itself.
+    "id", "response_metadata", "usage_metadata", "chunk_position",
+    # For the program only, never sent.
+    "artifact", "example",
+    # Said otherwise below.
+    "type", "role", "tool_calls", "tool_call_chunks",
+}  # fmt: skip
+"""A list of what is out: a field missing here is a loud false divergence, whereas one missing on a list of what is in
+would be a silent wrong answer."""
+
+_KEPT_APART = {"tools", "_type", "stream"}
+
+
+def of(
+    model: Any,
+    messages: Sequence[BaseMessage],
+    stop: list[str] | None,
+    options: Mapping[str, Any],
+    *,
+    stream: bool,
+) -> tuple[str, dict[str, Any]]:
+    """The name and the arguments of a model effect.
+
+    Args:
+        model: The chat model that is asked.
+        messages: What it is to read.
+        stop: Where it is to stop.
+        options: What else came with the call: tools, a response format.
+        stream: Whether it is to answer in chunks.
+    """
+    given = _settings(model, stop, options)
+    name = next((given[key] for key in ("model", "model_name", "model_id") if given.get(key)), None)
+    args = {
+        "class": type(model).__name__,
+        "api": _provider(model),
+        "stream": stream,
+        "settings": {key: plain(item) for key, item in given.items() if item is not None},
+        "tools": codec.Items([_encoded(plain(tool)) for tool in options.get("tools") or ()], rest=True),
+        "messages": _messages(messages),
+    }
+    return str(name or getattr(model, "model", None) or type(model).__name__), args
+
+
+def _settings(model: Any, stop: list[str] | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        given = model._get_invocation_params(stop=stop, **options)
+    except Exception:
+        # Some models cannot say what they send; what came with the call is known all the same.
+        given = {"stop": stop, **options}
+    return {key: item for key, item in given.items() if key not in _KEPT_APART}
+
+
+def _provider(model: Any) -> str:
+    """Whose model it is, as LangChain names it for its traces (`openai`), for prices."""
+    try:
+        return str(model._get_ls_params().get("ls_provider") or "")
+    except Exception:
+        return ""
+
+
+def plain(value: Any) -> Any:
+    """An argument; one that cannot be kept (a client's own object) is still told from another by its type."""
+    if isinstance(value, (str, int, float, type(None))):
+        return value
+    if isinstance(value, type):
+        # A response format given as a class.
+        schema = getattr(value, "model_json_schema", None)
+        return schema() if schema is not None else f"<{value.__module__}.{value.__qualname__}>"
+    encoder = codec.Encoder()
+    tree = encoder.encode(value)
+    return f"<{type(value).__module__}.{type(value).__qualname__}>" if encoder.unkept else codec.decode(tree)
+
+
+def _messages(messages: Sequence[BaseMessage]) -> codec.Items:
+    data = [_encoded(_tree(message)) for message in messages]
+    return codec.Items(data, rest=any(type(item) is not bytes for item in data))
+
+
+def _encoded(tree: Any) -> Any:
+    """A tree as bytes of JSON, keys sorted; or as it is, where that takes the recorder."""
+    try:
+        data = orjson.dumps(tree, option=orjson.OPT_SORT_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS)
+    except (TypeError, ValueError):
+        # Bytes, keys that are no text, lone surrogates: the codec knows them all.
+        return tree
+    # Keys that look like the codec's own tags are escaped there.
+    return tree if b"$" in data and (b'{"$' in data or b',"$' in data) else data
+
+
+def _tree(message: BaseMessage) -> dict[str, Any]:
+    """A message as the model sees it, in the words that most providers share."""
+    kind = message.type
+    tree: dict[str, Any] = {"role": _ROLES.get(kind) or getattr(message, "role", None) or kind}
+    for name, item in vars(message).items():
+        if name in _OUT or item is None or (name != "content" and not item):
+            continue
+        tree[name] = item
+    if tree.get("status") == "success":
+        del tree["status"]
+    if calls := getattr(message, "tool_calls", None):
+        tree["tool_calls"] = [{key: call.get(key) for key in ("name", "args", "id")} for call in calls]
+    if more := {key: item for key, item in tree.get("additional_kwargs", {}).items() if item is not None}:
+        tree["additional_kwargs"] = more
+    else:
+        tree.pop("additional_kwargs", None)
+    if type(tree.get("content")) is list:
+        tree["content"] = [_block(block) for block in tree["content"]]
+    if extra := message.__pydantic_extra__:
+        tree["extra"] = extra
+    return tree
+
+
+def _block(block: Any) -> Any:
+    if isinstance(block, dict) and str(block.get("id", "")).startswith(_AUTO):
+        return {key: item for key, item in block.items() if key != "id"}
+    return block

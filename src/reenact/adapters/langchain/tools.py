@@ -1,0 +1,133 @@
+"""Tools whose calls are effects.
+
+Hooked is `_run` (`_arun`), which a tool's class or function does its work in: with validated arguments, below the
+callbacks, the handling of errors and the making of a `ToolMessage`, which are LangChain's own code and run for real in
+a replay. `run` (`arun`) around it knows the id of the call.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any
+
+from reenact.adapters.langchain import interrupts
+from reenact.boundary import aperform, current, perform
+from reenact.model.event import Effect
+
+
+class _Calling:
+    """One call of a tool, between `run` and `_run`."""
+
+    __slots__ = ("asked", "config", "id", "tool")
+
+    def __init__(self, tool: Any, options: dict[str, Any]) -> None:
+        self.tool = tool
+        self.id: str | None = options.get("tool_call_id")
+        self.config = options.get("config")
+        self.asked = False
+
+
+_calling: ContextVar[_Calling | None] = ContextVar("reenact_langchain_tool", default=None)
+
+
+def run(original: Any) -> Any:
+    """`BaseTool.run`: remember whose call it is."""
+
+    def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        scope = current()
+        if scope is None or scope.hidden:
+            return original(self, *args, **options)
+        token = _calling.set(_Calling(self, options))
+        try:
+            return original(self, *args, **options)
+        finally:
+            _calling.reset(token)
+
+    return hooked
+
+
+def arun(original: Any) -> Any:
+    """`BaseTool.arun`: remember whose call it is."""
+
+    async def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        scope = current()
+        if scope is None or scope.hidden:
+            return await original(self, *args, **options)
+        token = _calling.set(_Calling(self, options))
+        try:
+            return await original(self, *args, **options)
+        finally:
+            _calling.reset(token)
+
+    return hooked
+
+
+def sync_work(original: Any) -> Any:
+    """`_run`: the work itself, an effect."""
+
+    def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        calling = _taken_up(self)
+        if calling is None:
+            return original(self, *args, **options)
+        result = interrupts.Result()
+
+        def live() -> Any:
+            with result.counted():
+                return original(self, *args, **options)
+
+        try:
+            return perform(_effect(self, calling, args, options), live, result)
+        except Exception as error:
+            if (other := result.raised(error)) is error:
+                raise
+            raise other from None
+
+    return hooked
+
+
+def async_work(original: Any) -> Any:
+    """`_arun`: the work itself, an effect."""
+
+    async def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        calling = _taken_up(self)
+        if calling is None:
+            return await original(self, *args, **options)
+        result = interrupts.Result()
+
+        async def live() -> Any:
+            with result.counted():
+                return await original(self, *args, **options)
+
+        try:
+            return await aperform(_effect(self, calling, args, options), live, result)
+        except Exception as error:
+            if (other := result.raised(error)) is error:
+                raise
+            raise other from None
+
+    return hooked
+
+
+def _taken_up(tool: Any) -> _Calling | None:
+    """The call that a tool's work belongs to; None where it has been asked already: `_arun` falls back to `_run`."""
+    calling = _calling.get()
+    if calling is None or calling.tool is not tool or calling.asked:
+        return None
+    calling.asked = True
+    return calling
+
+
+def _effect(tool: Any, calling: _Calling, args: tuple[Any, ...], options: dict[str, Any]) -> Effect:
+    """The question: the validated arguments. What the framework hands in beside (its state, its store, the call's
+    config) is not part of it.
+    """
+    given = {
+        name: item
+        for name, item in tool._filter_injected_args(options).items()
+        if item is not calling.config or item is None
+    }
+    asked: dict[str, Any] = dict(zip(("input", *map(str, range(1, len(args)))), args, strict=False))
+    asked |= given
+    if resumed := interrupts.answers():
+        asked["__resume__"] = resumed
+    return Effect("tool", tool.name, asked, owner=calling.id)

@@ -1,0 +1,191 @@
+"""LangGraph: which node asks what, the state of each graph, and the ids of its messages and checkpoints.
+
+Models and tools are LangChain's affair (`reenact.adapters.langchain`), what savers keep that of `checkpoints`. Here
+runs of graphs and of their nodes get names, by which parallel branches are told apart, whichever threads they run in.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import wrapt
+
+from reenact.adapters.hooks import HookMissing, installed_version, patch
+from reenact.adapters.langchain import ids
+from reenact.adapters.langgraph import order, state
+from reenact.boundary import Scope, current, entered
+
+_LIBRARY = "LangGraph"
+_LOOPS = {"SyncPregelLoop": ("__enter__", "__exit__"), "AsyncPregelLoop": ("__aenter__", "__aexit__")}
+_RUNS = ("run_with_retry", "arun_with_retry")
+
+
+def install(module: ModuleType) -> None:
+    """Hook runs of graphs and of their nodes. Raises HookMissing, before anything is hooked."""
+    graph: Any = getattr(module, "Pregel", None)
+    if getattr(getattr(graph, "stream", None), "_reenact", False):
+        return
+    try:
+        runner: Any = importlib.import_module("langgraph.pregel._runner")
+        loop: Any = importlib.import_module("langgraph.pregel._loop")
+        algorithm: Any = importlib.import_module("langgraph.pregel._algo")
+        executor: Any = importlib.import_module("langgraph.pregel._executor")
+        queue: Any = importlib.import_module("langgraph._internal._queue")
+    except ImportError as error:
+        raise _unknown(str(error)) from None
+    parts = {"BackgroundExecutor": executor, "SyncQueue": queue, "PregelRunner": runner}
+    _check(graph, runner, {**parts, **dict.fromkeys(_LOOPS, loop), "LazyAtomicCounter": algorithm})
+    patch(graph, "stream", _stream, library=_LIBRARY)
+    patch(graph, "astream", _astream, library=_LIBRARY)
+    for name, wrapper in zip(_RUNS, (_node, _anode), strict=True):
+        ids.put(runner, name, wrapper)
+    patch(runner.PregelRunner, "tick", order.tick, library=_LIBRARY)
+    patch(runner.PregelRunner, "atick", order.tick, library=_LIBRARY)
+    patch(runner.PregelRunner, "commit", order.commit(_label), library=_LIBRARY)
+    patch(executor.BackgroundExecutor, "submit", order.submit, library=_LIBRARY)
+    patch(queue.SyncQueue, "put", order.put, library=_LIBRARY)
+    for name, (enter, leave) in _LOOPS.items():
+        state.hook(getattr(loop, name), enter, leave)
+    from reenact.adapters.langchain import interrupts
+
+    patch(algorithm.LazyAtomicCounter, "__call__", interrupts.count, library=_LIBRARY)
+    _name_ids()
+
+
+def _check(graph: Any, runner: Any, classes: dict[str, Any]) -> None:
+    """All or nothing: `classes` are those to be patched, by their names, each with its module."""
+    missing = ""
+    if not inspect.isgeneratorfunction(getattr(graph, "stream", None)):
+        missing = "Pregel.stream is no generator"
+    elif not inspect.isasyncgenfunction(getattr(graph, "astream", None)):
+        missing = "Pregel.astream is no async generator"
+    else:
+        absent = [name for name in _RUNS if not inspect.isfunction(getattr(runner, name, None))]
+        absent += [name for name, holder in classes.items() if not hasattr(holder, name)]
+        missing = f"there is no {absent[0]}" if absent else ""
+    if missing:
+        raise _unknown(missing)
+
+
+def _unknown(missing: str) -> HookMissing:
+    """Models and tools are LangChain's, and recorded all the same."""
+    return HookMissing(
+        f"LangGraph {installed_version('langgraph')} is not known to this version of Reenact ({missing}): its nodes "
+        f"have no names in a recording, and what runs in parallel may not replay"
+    )
+
+
+def _name_ids() -> None:
+    """The ids of messages and checkpoints, in the modules that make them."""
+    for name, function, wrapper in (
+        ("langgraph.checkpoint.base", "uuid6", ids.checkpoint_id),
+        ("langgraph.pregel._checkpoint", "uuid6", ids.checkpoint_id),
+        ("langgraph.pregel._messages", "uuid4", ids.message_id),
+    ):
+        wrapt.register_post_import_hook(partial(ids.put, name=function, wrapper=wrapper), name)
+    wrapt.register_post_import_hook(ids.name_messages, "langgraph.graph.message")
+
+
+# -- names ---------------------------------------------------------------------------------------------------
+
+
+def _span(graph: Any) -> Scope | None:
+    """The scope of a graph's run; None where nobody records or replays."""
+    scope = current()
+    if scope is None or scope.hidden:
+        return None
+    return scope.span(f"graph:{getattr(graph, 'name', None) or 'graph'}")
+
+
+def _stream(original: Any) -> Any:
+    def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        span = _span(self)
+        chunks = original(self, *args, **options)
+        return chunks if span is None else _within(span, chunks)
+
+    return hooked
+
+
+def _astream(original: Any) -> Any:
+    def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        span = _span(self)
+        chunks = original(self, *args, **options)
+        return chunks if span is None else _awithin(span, chunks)
+
+    return hooked
+
+
+def _within(span: Scope, chunks: Any) -> Iterator[Any]:
+    """A graph's run, in its scope whenever it runs, and out of it while the program has a chunk in hand."""
+    try:
+        while True:
+            with entered(span):
+                try:
+                    chunk = next(chunks)
+                except StopIteration:
+                    return
+            yield chunk
+    finally:
+        with entered(span):
+            chunks.close()
+
+
+async def _awithin(span: Scope, chunks: Any) -> AsyncIterator[Any]:
+    try:
+        while True:
+            with entered(span):
+                try:
+                    chunk = await anext(chunks)
+                except StopAsyncIteration:
+                    return
+            yield chunk
+    finally:
+        with entered(span):
+            await chunks.aclose()
+
+
+def _named(task: Any) -> Scope | None:
+    """The scope of a node's task."""
+    scope = current()
+    if scope is None or scope.hidden:
+        return None
+    return scope.span(_label(task), anchored=True)
+
+
+def _label(task: Any) -> str:
+    """Tasks that a node is sent several of have a number in the order of their sending: the name does not hang on
+    which thread comes first.
+    """
+    name = f"node:{task.name}"
+    path = getattr(task, "path", ())
+    if path and path[0] == "__pregel_push":
+        place = next((item for item in path if type(item) is int), None)
+        name += f"[{place}]" if place is not None else ""
+    return name
+
+
+def _node(original: Any) -> Any:
+    def run_with_retry(task: Any, *args: Any, **options: Any) -> Any:
+        span = _named(task)
+        if span is None:
+            return original(task, *args, **options)
+        with entered(span):
+            return original(task, *args, **options)
+
+    return run_with_retry
+
+
+def _anode(original: Any) -> Any:
+    async def arun_with_retry(task: Any, *args: Any, **options: Any) -> Any:
+        span = _named(task)
+        if span is None:
+            return await original(task, *args, **options)
+        with entered(span):
+            return await original(task, *args, **options)
+
+    return arun_with_retry

@@ -1,0 +1,100 @@
+"""The order in which nodes that run in threads report to their graph.
+
+What a node puts into the graph's stream, and when its writes are taken up, is seen by the program: in a replay both
+come in the recorded order. In an event loop the order of what its tasks wait for is enough.
+"""
+
+from __future__ import annotations
+
+import threading
+from asyncio import _get_running_loop
+from collections.abc import Callable
+from typing import Any
+
+from reenact.boundary import Scope, current, entered
+
+_within = threading.local()
+
+
+def put(original: Any) -> Any:
+    """`SyncQueue.put`: one more item of the graph's stream."""
+
+    def hooked(self: Any, item: Any, *args: Any, **options: Any) -> None:
+        scope = current()
+        if scope is None or scope.hidden or _get_running_loop() is not None:
+            original(self, item, *args, **options)
+            return
+        _in_turn(
+            scope, f"streamed#{scope.count('%streamed')}", lambda: original(self, item, *args, **options)
+        )
+
+    return hooked
+
+
+def tick(original: Any) -> Any:
+    """`PregelRunner.tick` and `atick`: remember whose graph it is."""
+
+    def hooked(self: Any, *args: Any, **options: Any) -> Any:
+        self._reenact_scope = current()
+        return original(self, *args, **options)
+
+    return hooked
+
+
+def commit(name: Callable[[Any], str]) -> Any:
+    """`PregelRunner.commit`: a node has ended. It is told in the pool's thread, outside of any scope.
+
+    Args:
+        name: What a node's task is called.
+    """
+
+    def wrapper(original: Any) -> Any:
+        def hooked(self: Any, task: Any, error: BaseException | None) -> None:
+            scope = getattr(self, "_reenact_scope", None)
+            if scope is None or scope.hidden:
+                original(self, task, error)
+                return
+
+            def take_up() -> None:
+                with entered(scope):
+                    original(self, task, error)
+
+            if _get_running_loop() is not None:
+                take_up()
+                return
+            label = f"ended {name(task)}"
+            _in_turn(scope, f"{label}#{scope.count('%' + label)}", take_up)
+
+        return hooked
+
+    return wrapper
+
+
+def submit(original: Any) -> Any:
+    """`BackgroundExecutor.submit`: who only waits for the stream takes no part in the order."""
+
+    def hooked(self: Any, fn: Any, *args: Any, **options: Any) -> Any:
+        if getattr(fn, "__qualname__", "") != "SyncQueue.wait":
+            return original(self, fn, *args, **options)
+        with entered(None):
+            return original(self, fn, *args, **options)
+
+    return hooked
+
+
+def _in_turn(scope: Scope, name: str, do: Callable[[], None]) -> None:
+    run = scope.run
+    if getattr(_within, "turn", False):
+        # Part of what has its turn already.
+        do()
+        return
+
+    def write() -> None:
+        run.handler.fire(scope, name)
+        _within.turn = True
+        try:
+            do()
+        finally:
+            _within.turn = False
+
+    run.turnstile.pass_sync(run.handler.due(scope, name), write)

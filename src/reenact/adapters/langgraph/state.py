@@ -1,0 +1,129 @@
+"""The state of each graph that runs, tracked without being asked: the values that its checkpoints would hold."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakSet
+
+from reenact.adapters.hooks import patch
+from reenact.boundary import Scope, current
+from reenact.boundary.tracked import Entry, Gone, of_run
+from reenact.store.writer import warn
+
+NAME = "langgraph.state"
+"""The name under which the outermost graph's state is found."""
+
+_MANY = 100
+"""For so many items of lists (messages) the state is looked at a step less often."""
+
+_running: WeakSet[Entry] = WeakSet()
+
+
+def hook(loop: Any, enter: str, leave: str) -> None:
+    """Track what a loop keeps, from when it is entered until it is left."""
+    is_async = enter.startswith("__a")
+    patch(loop, enter, _aentering if is_async else _entering, library="LangGraph")
+    patch(loop, leave, _aleaving if is_async else _leaving, library="LangGraph")
+
+
+def _entering(original: Any) -> Any:
+    def hooked(self: Any) -> Any:
+        entered = original(self)
+        _track(self)
+        return entered
+
+    return hooked
+
+
+def _aentering(original: Any) -> Any:
+    async def hooked(self: Any) -> Any:
+        entered = await original(self)
+        _track(self)
+        return entered
+
+    return hooked
+
+
+def _leaving(original: Any) -> Any:
+    def hooked(self: Any, *error: Any) -> Any:
+        try:
+            return original(self, *error)
+        finally:
+            _let_go(self)
+
+    return hooked
+
+
+def _aleaving(original: Any) -> Any:
+    async def hooked(self: Any, *error: Any) -> Any:
+        try:
+            return await original(self, *error)
+        finally:
+            _let_go(self)
+
+    return hooked
+
+
+def _track(loop: Any) -> None:
+    scope = current()
+    if scope is None or scope.hidden:
+        return
+    try:
+        entry = _entry(loop, scope)
+        of_run(scope.run).add(entry)
+        _running.add(entry)
+        loop._reenact_tracked = scope, entry
+    except Exception as error:
+        warn(f"the state of a graph is not tracked ({type(error).__name__}: {error})")
+
+
+def _entry(loop: Any, scope: Scope) -> Entry:
+    known = of_run(scope.run).entries.get(NAME)
+    # A graph within another, or beside it, has its own, by its scope.
+    name = f"{NAME}@{scope.path}" if known is not None and known in _running else NAME
+
+    def get() -> dict[str, Any]:
+        values = _values(loop)
+        # Each look goes through all of it: what a long history costs a step stays the same, however long it grows.
+        entry.every = 1 + sum(len(item) for item in values.values() if isinstance(item, list)) // _MANY
+        return values
+
+    entry = Entry(name, get, _put, every=1, quiet=True)
+    return entry
+
+
+def _let_go(loop: Any) -> None:
+    """What the state was in the end stays known until another graph runs; that of an inner graph does not."""
+    tracked: tuple[Scope, Entry] | None = getattr(loop, "_reenact_tracked", None)
+    if tracked is None:
+        return
+    scope, entry = tracked
+    _running.discard(entry)
+    if entry.name != NAME:
+        of_run(scope.run).drop(entry)
+        return
+    try:
+        last = _values(loop)
+    except Gone:
+        of_run(scope.run).drop(entry)
+    else:
+        entry.get = lambda: last
+
+
+def _values(loop: Any) -> dict[str, Any]:
+    """The channels that a reader of the graph sees, each with its value."""
+    channels = getattr(loop, "channels", None)
+    if channels is None:
+        raise Gone
+    keys = loop.stream_keys
+    found: dict[str, Any] = {}
+    for name in [keys] if isinstance(keys, str) else keys:
+        channel = channels.get(name)
+        if channel is not None and channel.is_available():
+            found[name] = channel.get()
+    return found
+
+
+def _put(*_: object) -> None:
+    """A graph's state is made by its nodes, and put back by LangGraph alone."""
+    warn(f"{NAME} is not put back: graph.update_state() does that")
