@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from reenact.model.event import Tree
 from reenact.model.plain import binary, parsed, plain
-from reenact.model.reading import anthropic, google, openai, pydantic_ai
+from reenact.model.reading import anthropic, google, openai, openai_agents, pydantic_ai
 from reenact.model.reading.call import Asked, Message, ModelCall, Reader, ToolCall, Usage
 from reenact.model.reading.growing import Memory
 from reenact.model.reading.price import cost
@@ -127,6 +127,12 @@ def _pydantic_ai(asked: Asked) -> ModelCall | None:
     return pydantic_ai.read(asked.name, asked.args, reply)
 
 
+def _openai_agents(asked: Asked) -> ModelCall | None:
+    if asked.kind != "model" or not openai_agents.speaks(asked.args):
+        return None
+    return openai_agents.read(asked.name, asked.args, asked.value, asked.chunks, asked.memory)
+
+
 def _model(asked: Asked) -> ModelCall | None:
     """Any other effect of kind `model`: a chat in OpenAI's form where it is one, else whatever text there is."""
     if asked.kind != "model":
@@ -200,4 +206,4 @@ _PATHS = (
     "enerateContent",
 )
 _KINDS = {"model", "http"}
-_readers: list[Reader] = [_pydantic_ai, _http, _model]
+_readers: list[Reader] = [_pydantic_ai, _openai_agents, _http, _model]
