@@ -21,6 +21,7 @@ _NEEDED = (
     ("agents.run_internal.run_loop", "get_model"),
     ("agents.tool", "_FailureHandlingFunctionToolInvoker.__call__"),
     ("agents.memory.session", "SessionABC"),
+    ("agents", "SQLiteSession.__init__"),
     ("agents.usage", "Usage"),
     ("agents.items", "ModelResponse"),
     ("agents.tracing.processors", "BatchTraceProcessor.on_trace_start"),
@@ -58,6 +59,7 @@ def install(module: ModuleType) -> bool:
     patch(invoker, "__call__", tools.hooked_invoker, library=_LIBRARY)
     patch(execution, invoke, lambda original: tools.hooked_invoke(original, invoker), library=_LIBRARY)
     memory.learn_all(agents.memory.session.SessionABC)
+    patch(agents.SQLiteSession, "__init__", memory.hooked_init, library=_LIBRARY)
     _patch_actions()
     _patch_tracing()
     return True

@@ -15,7 +15,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from reenact.adapters import hooks
-from reenact.boundary import Run, aperform, current
+from reenact.boundary import Run, aperform, current, entered
 from reenact.model.event import Effect
 
 METHODS = ("get_items", "add_items", "pop_item", "clear_session", "run_compaction")
@@ -52,6 +52,24 @@ def learn_all(root: Any) -> None:
         learn(cls)
 
     root.__init_subclass__ = classmethod(__init_subclass__)
+
+
+def hooked_init(original: Any) -> Any:
+    """`SQLiteSession.__init__`: it opens a file, and makes tables there. In a replay nobody asks for them."""
+
+    def __init__(self: Any, session_id: str, db_path: Any = ":memory:", *args: Any, **options: Any) -> None:  # noqa: N807
+        scope = current()
+        if scope is None or scope.hidden:
+            return original(self, session_id, db_path, *args, **options)
+        run = scope.run
+        with entered(scope.inside(scope.path, call=scope.call, hidden=True)):
+            if run.forked or not run.replaying or run.handler.lets_live("memory", "memory:get_items"):  # type: ignore[attr-defined]
+                return original(self, session_id, db_path, *args, **options)
+            original(self, session_id, ":memory:", *args, **options)
+        self.db_path = db_path
+        return None
+
+    return __init__
 
 
 def _below(kind: type) -> Iterator[type]:
