@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 
 import pytest
 
@@ -24,12 +25,13 @@ def _silent():
 
 @pytest.fixture(autouse=True)
 def _tidy():
-    # `run_sync` leaves its loop to the end of the process.
+    # `run_sync` leaves its loop, and the programs their clients, to the end of the process.
     yield
     loop = getattr(asyncio.get_event_loop_policy()._local, "_loop", None)
     if loop is not None and not loop.is_running():
         loop.close()
         asyncio.set_event_loop(None)
+    gc.collect()
 
 
 @pytest.fixture
@@ -42,6 +44,5 @@ def provider():
 def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.parent.name == "openai_agents":
-            # The programs leave their clients to the end of the process, as small programs do.
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
