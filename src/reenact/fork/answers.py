@@ -11,12 +11,12 @@ from reenact.errors import UsageError
 from reenact.fork.fit import put
 from reenact.model.event import Tree
 from reenact.model.plain import binary, parsed
-from reenact.model.reading import asks_model
+from reenact.model.reading import asks_model, openai_agents
 from reenact.model.reading.text import events
 from reenact.model.recording import Step
 from reenact.replay.watch import Edit
 
-_KNOWN = "Pydantic AI, OpenAI (chat and responses) and Anthropic"
+_KNOWN = "Pydantic AI, the OpenAI Agents SDK, OpenAI (chat and responses) and Anthropic"
 
 
 def said(step: Step, old: Edit, text: str, where: str) -> Edit:
@@ -28,7 +28,8 @@ def said(step: Step, old: Edit, text: str, where: str) -> Edit:
     if isinstance(old.value, str):
         return Edit(text)
     if step.call.kind == "model":
-        return _pydantic_ai(old, text, where)
+        agents = openai_agents.speaks(step.call.called["args"])
+        return _openai_agents(old, text, where) if agents else _pydantic_ai(old, text, where)
     if old.pieces is None:
         raise _impossible(where)
     whole = _joined(old)
@@ -109,6 +110,21 @@ def _response(old: dict[str, Tree], part: dict[str, Tree]) -> dict[str, Tree]:
 
 def _finished(tree: dict[str, Tree]) -> dict[str, Tree]:
     return {**tree, "finish_reason": "stop"} if "finish_reason" in tree else tree
+
+
+# -- the OpenAI Agents SDK -----------------------------------------------------------------------------------
+
+
+def _openai_agents(old: Edit, text: str, where: str) -> Edit:
+    """Its answers have the form of the responses API, whichever API was asked."""
+    if old.pieces is not None:
+        pieces = [openai_agents.event(piece) for piece in old.pieces]
+        if not pieces:
+            raise _impossible(where)
+        return Edit(old.value, tuple(_responses(pieces, text)))
+    if not (isinstance(old.value, dict) and isinstance(old.value.get("output"), list)):
+        raise _impossible(where)
+    return Edit({**old.value, "output": [_item(old.value["output"], text)]})
 
 
 # -- JSON over HTTP ------------------------------------------------------------------------------------------

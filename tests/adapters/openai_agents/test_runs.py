@@ -72,7 +72,9 @@ async def streamed(agent, prompt, **options):
     result = Runner.run_streamed(agent, prompt, **options)
     seen = []
     async for event in result.stream_events():
-        seen.append(event.data if event.type == "raw_response_event" else (event.type, getattr(event, "name", "")))
+        seen.append(
+            event.data if event.type == "raw_response_event" else (event.type, getattr(event, "name", ""))
+        )
     return seen, result.final_output, said(result), result.context_wrapper.usage
 
 
@@ -221,7 +223,9 @@ def test_what_acts_on_this_machine_does_not_act_in_a_replay(provider, monkeypatc
     items = fake_provider._Responses._items
     asked = iter([[call]])
     monkeypatch.setattr(
-        fake_provider._Responses, "_items", staticmethod(lambda text, calls: next(asked, None) or items(text, calls))
+        fake_provider._Responses,
+        "_items",
+        staticmethod(lambda text, calls: next(asked, None) or items(text, calls)),
     )
 
     def program():
@@ -290,7 +294,9 @@ def test_guardrails_run_beside_the_agent_and_trip_again(provider):
 @pytest.mark.parametrize("model", MODELS)
 def test_structured_output_comes_back_as_its_type(model, provider):
     def program():
-        return Runner.run_sync(make(model, provider, "teller", output_type=Found, tools=[]), "Where?").final_output
+        return Runner.run_sync(
+            make(model, provider, "teller", output_type=Found, tools=[]), "Where?"
+        ).final_output
 
     first, recording = faithful(program, provider)
     assert isinstance(first, Found)
@@ -362,7 +368,9 @@ def test_settings_of_the_run_are_part_of_the_question(provider):
     def program(temperature):
         settings = ModelSettings(temperature=temperature, max_tokens=100)
         config = RunConfig(model_settings=settings)
-        return lambda: Runner.run_sync(make(responses, provider, "teller"), "Hot?", run_config=config).final_output
+        return lambda: (
+            Runner.run_sync(make(responses, provider, "teller"), "Hot?", run_config=config).final_output
+        )
 
     _, recording = record(program(0.5))
     assert recording.step(1).args["settings"] == {"temperature": 0.5, "max_tokens": 100}

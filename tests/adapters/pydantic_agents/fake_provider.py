@@ -51,22 +51,26 @@ class _Handler(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.owner.hits += 1
         self.owner.paths.append(self.path)
+        if self.path == "/traces":
+            return self._whole({})
         model = asked["model"]
         if model == "broken" or (model == "flaky" and self.owner.hits % 2):
             return self._whole(
                 {"error": {"message": f"out of order {token_hex(4)}", "type": "server_error"}}, 500
             )
         if model == "limited":
-            problem = {"message": f"too fast {token_hex(4)}", "type": "rate_limit", "code": "rate_limit_exceeded"}
+            problem = {
+                "message": f"too fast {token_hex(4)}",
+                "type": "rate_limit",
+                "code": "rate_limit_exceeded",
+            }
             return self._whole({"error": problem}, 429)
         if model == "slow":
             time.sleep(1)
         calling = model in {"caller", "thinker"} or model.startswith("call:")
         calls = _calls(asked) if calling and not _answered(asked) else []
         text = "" if calls else _said(asked)
-        shape = (
-            _Anthropic if "messages" in self.path else _Responses if "responses" in self.path else _OpenAI
-        )
+        shape = _Anthropic if "messages" in self.path else _Responses if "responses" in self.path else _OpenAI
         if not asked.get("stream"):
             return self._whole(shape.whole(model, text, calls))
         return self._events(shape.events(model, text, calls), cut=model == "cut")
@@ -136,14 +140,20 @@ def _said(asked):
     form = (asked.get("text") or {}).get("format") or (asked.get("response_format") or {}).get("json_schema")
     if form and form.get("schema"):
         parts = form["schema"]["properties"].items()
-        return json.dumps({name: token_hex(6) if part.get("type") == "string" else _sample(part) for name, part in parts})
+        return json.dumps(
+            {name: token_hex(6) if part.get("type") == "string" else _sample(part) for name, part in parts}
+        )
     return f"answer {token_hex(6)} to {_last(asked)}"
 
 
 def _last(asked):
     if "input" in asked:
         given = asked["input"]
-        return given if isinstance(given, str) else json.dumps(given[-1].get("output", given[-1].get("content")))[:200]
+        return (
+            given
+            if isinstance(given, str)
+            else json.dumps(given[-1].get("output", given[-1].get("content")))[:200]
+        )
     last = asked["messages"][-1]["content"]
     return last if isinstance(last, str) else json.dumps(last)[:200]
 

@@ -74,7 +74,9 @@ def _patch_actions() -> None:
         (actions.ShellAction, "shell_tool"),
         (actions.CustomToolAction, "custom_tool"),
     ):
-        _patch_class(action, "execute", lambda original, name=attribute: tools.hooked_executor(original, name))
+        _patch_class(
+            action, "execute", lambda original, name=attribute: tools.hooked_executor(original, name)
+        )
     _patch_class(actions.ApplyPatchAction, "execute", tools.hooked_editor)
     _patch_class(actions.ComputerAction, "_execute_action_and_capture", tools.hooked_computer)
 

@@ -23,7 +23,8 @@ def recordable(error: openai.APIError) -> openai.APIError:
 
 def whole(error: openai.APIError) -> openai.APIError:
     """Give an error from a recording its request and response again."""
-    http: Any = importlib.import_module(openai.Timeout.__module__.partition(".")[0])
+    # httpx2 or httpx, by the version of the client. Classes are relabelled by those who hand them on; functions are not.
+    http: Any = importlib.import_module(openai.Timeout.__init__.__module__.partition(".")[0])
     request, response = vars(error).get("request"), vars(error).get("response")
     if isinstance(request, Mapping):
         request = error.request = http.Request(request.get("method", "POST"), request.get("url", ""))
@@ -49,7 +50,9 @@ def _response(response: Any) -> dict[str, Any]:
         body = ""
     # Whatever packed the body is gone from it by now.
     headers = [
-        [name, item] for name, item in response.headers.items() if name not in ("content-encoding", "content-length")
+        [name, item]
+        for name, item in response.headers.items()
+        if name not in ("content-encoding", "content-length")
     ]
     return {"status": response.status_code, "headers": headers, "body": body}
 

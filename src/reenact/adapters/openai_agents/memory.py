@@ -35,7 +35,9 @@ def learn(kind: type) -> None:
         for name in METHODS:
             method = base.__dict__.get(name)
             if iscoroutinefunction(method) and not getattr(method, "__isabstractmethod__", False):
-                hooks.patch(base, name, lambda original, name=name: _hooked(original, name), library="a session")
+                hooks.patch(
+                    base, name, lambda original, name=name: _hooked(original, name), library="a session"
+                )
 
 
 def learn_all(root: Any) -> None:

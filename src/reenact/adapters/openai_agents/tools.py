@@ -59,7 +59,9 @@ def _wrapped(tool: Any) -> Any:
     return recorded
 
 
-async def _performed(ctx: Any, input: str, live: Callable[[], Awaitable[Any]], name: str | None = None) -> Any:
+async def _performed(
+    ctx: Any, input: str, live: Callable[[], Awaitable[Any]], name: str | None = None
+) -> Any:
     """One call with the arguments that the model gave; the context is no part of the question."""
     flight = runs.flying()
     called = getattr(ctx, "qualified_tool_name", None) or getattr(ctx, "tool_name", None) or name or "tool"
@@ -160,7 +162,9 @@ async def _act(name: str, call: Any, asked: dict[str, Any], live: Callable[[], A
     given = plain(call)
     told = dict(given) if isinstance(given, dict) else {}
     owner = told.pop("call_id", None)
-    asked = {key: _sent(item) for key, item in {**told, **asked}.items() if key not in ("id", "status", "type")}
+    asked = {
+        key: _sent(item) for key, item in {**told, **asked}.items() if key not in ("id", "status", "type")
+    }
     flight = runs.flying()
     with entered(flight.scope if flight is not None else current()):
         return await aperform(Effect("tool", name, asked, owner=owner), live)

@@ -49,7 +49,9 @@ class Answer:
         """The response again."""
         if not (isinstance(value, Mapping) and "output" in value):
             return value
-        fields: dict[str, Any] = {field.name: value.get(field.name) for field in dataclasses.fields(ModelResponse)}
+        fields: dict[str, Any] = {
+            field.name: value.get(field.name) for field in dataclasses.fields(ModelResponse)
+        }
         fields["output"] = [_made(item, _items()) for item in value["output"]]
         fields["usage"] = Usage(**_known(Usage, value.get("usage") or {}))
         return ModelResponse(**fields)

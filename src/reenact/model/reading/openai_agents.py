@@ -20,7 +20,12 @@ def read(
 ) -> ModelCall:
     """A model request as the adapter records it. A handoff is offered to the model as a tool."""
     tools = [tool for tool in (*args.get("tools", ()), *args["handoffs"]) if isinstance(tool, dict)]
-    request = {"model": name, "input": args["input"], "instructions": args.get("instructions"), "tools": tools}
+    request = {
+        "model": name,
+        "input": args["input"],
+        "instructions": args.get("instructions"),
+        "tools": tools,
+    }
     call = openai.read_responses(request, value, [event(chunk) for chunk in chunks], memory)
     return replace(call, streamed=bool(args.get("stream")))
 
@@ -37,5 +42,7 @@ def output(value: Any, chunks: list[Any]) -> list[Any]:
             response = event(chunk).get("response")
             if isinstance(response, dict) and response.get("output"):
                 return list(response["output"])
-        return [found["item"] for found in map(event, chunks) if found.get("type") == "response.output_item.done"]
+        return [
+            found["item"] for found in map(event, chunks) if found.get("type") == "response.output_item.done"
+        ]
     return list(value["output"]) if isinstance(value, dict) and "output" in value else []
