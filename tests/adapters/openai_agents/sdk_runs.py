@@ -5,7 +5,9 @@ from __future__ import annotations
 from agents import OpenAIChatCompletionsModel, OpenAIResponsesModel
 from openai import AsyncOpenAI
 
-from tests.adapters.pydantic_agents.agent_runs import record, replay
+from tests.adapters.programs import record, replay
+
+__all__ = ["chat", "client", "faithful", "labels", "record", "replay", "responses", "said"]
 
 
 def client(provider, **options):

@@ -74,14 +74,14 @@ def message(text):
 class WorldModel(Model):
     """A model of the program's own."""
 
-    async def get_response(self, system_instructions, input, *args, **options):
+    async def get_response(self, system_instructions, input, *args, **options):  # noqa: A002
         question = input[-1]["content"]
         if question == "slow":
             await WORLD.never(question)
         text = WORLD.fail(question) if question == "bad" else WORLD.answer(question)
         return ModelResponse([message(text)], Usage(requests=1, input_tokens=1), "resp")
 
-    async def stream_response(self, system_instructions, input, *args, **options):
+    async def stream_response(self, system_instructions, input, *args, **options):  # noqa: A002
         place = {"content_index": 0, "item_id": "msg", "output_index": 0, "logprobs": []}
         texts = []
         async for chunk in WORLD.achunks(input[-1]["content"]):

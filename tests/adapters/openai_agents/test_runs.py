@@ -106,7 +106,7 @@ def test_a_model_call_reads_as_any_other(model, provider):
     first, last = (reading.read(step.log, step.call) for step in (recording.steps[0], recording.steps[-1]))
     assert [message.text for message in first.messages] == ["Be brief.", "Hot?"]
     assert first.tools == ("traffic", "weather")
-    assert [(call.name, call.args) for call in first.answer.calls][0] == ("traffic", {"city": "Bern"})
+    assert next((call.name, call.args) for call in first.answer.calls) == ("traffic", {"city": "Bern"})
     assert {message.name for message in last.messages if message.role == "tool"} == {"traffic", "weather"}
     assert last.answer.text.startswith("answer ")
     assert last.usage.input in (11, 17)

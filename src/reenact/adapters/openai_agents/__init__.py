@@ -1,7 +1,7 @@
 """The OpenAI Agents SDK: model requests, tool calls and sessions of every run.
 
-A model is wrapped where a run looks it up, a tool next to its function, a session at its methods. `docs/openai-agents.md`
-says what is recorded, how it is matched, and what is not seen.
+A model is wrapped where a run looks it up, a tool next to its function, a session at its methods.
+`docs/openai-agents.md` says what is recorded, how it is matched, and what is not seen.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def recordable(error: openai.APIError) -> openai.APIError:
 
 def whole(error: openai.APIError) -> openai.APIError:
     """Give an error from a recording its request and response again."""
-    # httpx2 or httpx, by the version of the client. Classes are relabelled by those who hand them on; functions are not.
+    # httpx2 or httpx, by the client's version. Classes are relabelled by those who hand them on; functions are not.
     http: Any = importlib.import_module(openai.Timeout.__init__.__module__.partition(".")[0])
     request, response = vars(error).get("request"), vars(error).get("response")
     if isinstance(request, Mapping):

@@ -10,8 +10,9 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from contextvars import ContextVar
+from functools import partial
 from inspect import iscoroutinefunction
-from typing import Any
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from reenact.adapters import hooks
@@ -35,9 +36,7 @@ def learn(kind: type) -> None:
         for name in METHODS:
             method = base.__dict__.get(name)
             if iscoroutinefunction(method) and not getattr(method, "__isabstractmethod__", False):
-                hooks.patch(
-                    base, name, lambda original, name=name: _hooked(original, name), library="a session"
-                )
+                hooks.patch(base, name, partial(_hooked, name), library="a session")
 
 
 def learn_all(root: Any) -> None:
@@ -53,7 +52,7 @@ def learn_all(root: Any) -> None:
             super(root, cls).__init_subclass__(**options)
         learn(cls)
 
-    root.__init_subclass__ = classmethod(__init_subclass__)
+    root.__init_subclass__ = classmethod(cast("Any", __init_subclass__))
 
 
 def hooked_init(original: Any) -> Any:
@@ -62,25 +61,26 @@ def hooked_init(original: Any) -> Any:
     def __init__(self: Any, session_id: str, db_path: Any = ":memory:", *args: Any, **options: Any) -> None:  # noqa: N807
         scope = current()
         if scope is None or scope.hidden:
-            return original(self, session_id, db_path, *args, **options)
-        run = scope.run
+            original(self, session_id, db_path, *args, **options)
+            return
+        run: Any = scope.run
+        answered = (
+            run.replaying and not run.forked and not run.handler.lets_live("memory", "memory:get_items")
+        )
         with entered(scope.inside(scope.path, call=scope.call, hidden=True)):
-            if run.forked or not run.replaying or run.handler.lets_live("memory", "memory:get_items"):  # type: ignore[attr-defined]
-                return original(self, session_id, db_path, *args, **options)
-            original(self, session_id, ":memory:", *args, **options)
+            original(self, session_id, ":memory:" if answered else db_path, *args, **options)
         self.db_path = db_path
-        return None
 
     return __init__
 
 
-def _below(kind: type) -> Iterator[type]:
+def _below(kind: Any) -> Iterator[type]:
     for each in kind.__subclasses__():
         yield each
         yield from _below(each)
 
 
-def _hooked(original: Any, name: str) -> Any:
+def _hooked(name: str, original: Any) -> Any:
     async def method(self: Any, *args: Any, **options: Any) -> Any:
         scope = current()
         if scope is None or scope.hidden or _within.get():

@@ -41,7 +41,7 @@ def hooked(original: Any) -> Any:
     return get_model
 
 
-class RecordedModel(wrapt.ObjectProxy):  # type: ignore[misc]
+class RecordedModel(wrapt.ObjectProxy[Any]):
     """Turns the requests to the wrapped model into effects of kind `model`; in all else it is that model.
 
     They are leaves: the HTTP that carries them is not recorded beside them.

@@ -61,7 +61,7 @@ def _aboard(flight: Flight) -> Iterator[None]:
 def hooked_run(original: Any) -> Any:
     """`AgentRunner.run`, within a scope of its agent's name."""
 
-    async def run(self: Any, starting_agent: Any, input: Any, **options: Any) -> Any:
+    async def run(self: Any, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002
         scope = current()
         if scope is None or scope.hidden:
             return await original(self, starting_agent, input, **options)
@@ -75,7 +75,7 @@ def hooked_run(original: Any) -> Any:
 def hooked_run_streamed(original: Any) -> Any:
     """`AgentRunner.run_streamed`, whose task goes on in that scope when the call has returned."""
 
-    def run_streamed(self: Any, starting_agent: Any, input: Any, **options: Any) -> Any:
+    def run_streamed(self: Any, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002
         scope = current()
         if scope is None or scope.hidden:
             return original(self, starting_agent, input, **options)
@@ -95,18 +95,18 @@ def hooked_run_streamed(original: Any) -> Any:
     return run_streamed
 
 
-def _begun(scope: Scope, agent: Any, input: Any, options: dict[str, Any]) -> Flight:
+def _begun(scope: Scope, agent: Any, given: Any, options: dict[str, Any]) -> Flight:
     session = options.get("session")
     if session is not None:
         # A class that only looks like a session is known by its first use as one.
         memory.learn(type(session))
     # A run that goes on after an interruption begins with the agent that was interrupted.
-    return Flight(scope, getattr(input, "_current_agent", None) or agent)
+    return Flight(scope, getattr(given, "_current_agent", None) or agent)
 
 
-def _context(input: Any, options: dict[str, Any]) -> Any:
+def _context(given: Any, options: dict[str, Any]) -> Any:
     """The program's own context object."""
     context = options.get("context")
     if context is None:
-        context = getattr(input, "_context", None)
+        context = getattr(given, "_context", None)
     return context.context if isinstance(context, RunContextWrapper) else context

@@ -22,13 +22,13 @@ def hooked_invoker(original: Any) -> Any:
     So an error is recorded as what it was, and the handler, which is the program's, runs in a replay too.
     """
 
-    async def invoke(self: Any, ctx: Any, input: str) -> Any:
+    async def invoke(self: Any, ctx: Any, input: str) -> Any:  # noqa: A002
         scope = current()
         if scope is None or scope.hidden:
             return await original(self, ctx, input)
         recorded = copy.copy(self)
         inner = self._invoke_tool_impl
-        recorded._invoke_tool_impl = lambda ctx, input: _performed(ctx, input, lambda: inner(ctx, input))
+        recorded._invoke_tool_impl = lambda ctx, words: _performed(ctx, words, lambda: inner(ctx, words))
         return await original(recorded, ctx, input)
 
     return invoke
@@ -51,7 +51,7 @@ def _wrapped(tool: Any) -> Any:
     inner = tool.on_invoke_tool
 
     @wraps(inner)
-    async def on_invoke_tool(ctx: Any, input: str) -> Any:
+    async def on_invoke_tool(ctx: Any, input: str) -> Any:  # noqa: A002
         return await _performed(ctx, input, lambda: inner(ctx, input), tool.name)
 
     recorded = copy.copy(tool)
@@ -60,12 +60,12 @@ def _wrapped(tool: Any) -> Any:
 
 
 async def _performed(
-    ctx: Any, input: str, live: Callable[[], Awaitable[Any]], name: str | None = None
+    ctx: Any, words: str, live: Callable[[], Awaitable[Any]], name: str | None = None
 ) -> Any:
     """One call with the arguments that the model gave; the context is no part of the question."""
     flight = runs.flying()
     called = getattr(ctx, "qualified_tool_name", None) or getattr(ctx, "tool_name", None) or name or "tool"
-    effect = Effect("tool", called, _arguments(input), owner=getattr(ctx, "tool_call_id", None))
+    effect = Effect("tool", called, _arguments(words), owner=getattr(ctx, "tool_call_id", None))
     with entered(flight.scope if flight is not None else current()):
         return await aperform(effect, live)
 
@@ -97,8 +97,8 @@ def hooked_executor(original: Any, attribute: str) -> Any:
         inner = getattr(tool, function, None)
         if scope is None or scope.hidden or inner is None:
             return await original(cls, call=call, **options)
-        recorded = copy.copy(tool)
-        setattr(recorded, function, _acting(tool.name, call.tool_call, inner))
+        recorded: Any = copy.copy(tool)
+        setattr(recorded, function, _acting(recorded.name, call.tool_call, inner))
         return await original(cls, call=replace(call, **{attribute: recorded}), **options)
 
     return execute

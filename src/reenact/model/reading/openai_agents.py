@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK's requests, as the adapter records them: items of the Responses API, whichever API was asked."""
+"""The OpenAI Agents SDK's requests, as the adapter records them: the Responses API's items, whichever it asked."""
 
 from __future__ import annotations
 
