@@ -10,7 +10,7 @@ from types import ModuleType
 
 import agents
 import pytest
-from agents.run_internal import tool_execution
+from agents.run_internal import run_loop
 
 import reenact
 from reenact.adapters import openai_agents as adapter
@@ -77,7 +77,6 @@ def test_a_program_is_recorded_and_replayed_from_the_command_line(provider, tmp_
 
 def test_an_unknown_version_is_refused_whole_and_in_one_line(monkeypatch):
     before = agents.run.AgentRunner.run
-    monkeypatch.delattr(tool_execution, "_invoke_function_tool_with_metadata")
     monkeypatch.setattr(adapter, "_INVOKE", ("_gone",))
     with pytest.raises(reenact.ReenactError, match=r"there is no .*tool_execution\._gone") as caught:
         adapter.install(agents)
@@ -87,9 +86,9 @@ def test_an_unknown_version_is_refused_whole_and_in_one_line(monkeypatch):
 
 def test_installing_twice_patches_once():
     reenact.adapters.install()
-    once = agents.run.AgentRunner.run, tool_execution._invoke_function_tool_with_metadata
+    once = agents.run.AgentRunner.run, run_loop.get_model
     adapter.install(agents)
-    assert (agents.run.AgentRunner.run, tool_execution._invoke_function_tool_with_metadata) == once
+    assert (agents.run.AgentRunner.run, run_loop.get_model) == once
 
 
 def test_a_package_of_the_programs_own_with_that_name_is_left_alone():

@@ -109,8 +109,8 @@ def _hooked(name: str, original: Any) -> Any:
 
 def _question(session: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
     asked: dict[str, Any] = {"session": _id(session)}
-    if name == "get_items":
-        asked["limit"] = _first(args, options, "limit")
+    if name == "get_items" and (limit := _first(args, options, "limit")) is not None:
+        asked["limit"] = limit
     elif name == "add_items":
         asked["items"] = _first(args, options, "items")
     elif name == "run_compaction":

@@ -15,7 +15,7 @@ from reenact.model.plain import compact, plain
 from reenact.model.reading import Message, ModelCall
 from reenact.model.recording import Recording
 
-_NO_TOOLS = {"model", "http", "user", "process", "state"}
+_NO_TOOLS = {"model", "http", "user", "process", "state", "memory"}
 _FAILED = re.compile(
     r"""^\s*(?:[\w.]*(?:error|exception|failure)\b|failed\b|fatal\b|traceback)
     | \A\s*\{\s*"(?:error|errors)"\s*:(?!\s*(?:null|""|\[\s*\]|\{\s*\}|false|0))
