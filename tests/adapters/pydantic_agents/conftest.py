@@ -1,40 +1,13 @@
 from __future__ import annotations
 
-import asyncio
-import gc
-
 import pytest
 
-from tests.adapters.pydantic_agents.fake_provider import Provider
+from tests.adapters.agent_fixtures import home, provider, tidy, unclosed
+
+__all__ = ["home", "provider", "tidy"]
 
 pytest.importorskip("pydantic_ai")
 
 
-@pytest.fixture(autouse=True)
-def _home(tmp_path, monkeypatch):
-    monkeypatch.setenv("REENACT_HOME", str(tmp_path / "home"))
-
-
-@pytest.fixture(autouse=True)
-def _tidy():
-    # The programs leave their clients and the loop of `run_sync` to the end of the process, as small programs do.
-    yield
-    loop = getattr(asyncio.get_event_loop_policy()._local, "_loop", None)
-    if loop is not None and not loop.is_running():
-        loop.close()
-        asyncio.set_event_loop(None)
-    gc.collect()
-
-
-@pytest.fixture
-def provider():
-    provider = Provider()
-    yield provider
-    provider.stop()
-
-
 def pytest_collection_modifyitems(items):
-    for item in items:
-        if item.path.parent.name == "pydantic_agents":
-            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
-            item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
+    unclosed(items, "pydantic_agents")
