@@ -14,6 +14,7 @@ from agents.run_internal import run_loop
 
 import reenact
 from reenact.adapters import openai_agents as adapter
+from reenact.adapters import scopes
 
 PROGRAM = """
     import asyncio, json, os, random, sys, uuid
@@ -93,3 +94,14 @@ def test_installing_twice_patches_once():
 
 def test_a_package_of_the_programs_own_with_that_name_is_left_alone():
     assert adapter.install(ModuleType("agents")) is False
+
+
+def test_what_such_a_package_starts_is_told_apart_as_the_programs_own(monkeypatch):
+    def begun():
+        return scopes.transparent()
+
+    namespace = {"__name__": "agents.mine", "begun": begun}
+    exec("def start(): return begun()", namespace)
+    assert namespace["start"]()
+    monkeypatch.setitem(sys.modules, "agents", ModuleType("agents"))
+    assert not namespace["start"]()
