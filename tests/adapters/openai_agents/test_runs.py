@@ -10,19 +10,26 @@ from uuid import uuid4
 import pytest
 from agents import (
     Agent,
+    ApplyPatchTool,
+    Computer,
+    ComputerTool,
+    CustomTool,
     FunctionTool,
     GuardrailFunctionOutput,
     InputGuardrailTripwireTriggered,
+    LocalShellTool,
     ModelSettings,
     RunConfig,
     RunContextWrapper,
     Runner,
+    ShellCommandOutput,
     ShellResult,
     ShellTool,
     function_tool,
     input_guardrail,
     output_guardrail,
 )
+from agents.editor import ApplyPatchResult
 from pydantic import BaseModel
 
 from reenact.model import reading
@@ -210,16 +217,74 @@ def test_a_tool_that_takes_too_long_takes_too_long_again(provider):
     assert labels(recording).count("tool:never") == 2
 
 
-def test_what_acts_on_this_machine_does_not_act_in_a_replay(provider, monkeypatch):
-    ran = []
+class Machine(Computer):
+    """What tools act on; it notes what they did. The computer of one, the editor of another."""
 
-    async def execute(request):
-        ran.append(request.data.action.commands)
-        return ShellResult(output=[])
+    environment = "browser"
+    dimensions = (800, 600)
 
-    tool = ShellTool(executor=execute)
-    call = {"type": "shell_call", "id": "sh_1", "call_id": "call_1", "status": "completed"}
-    call["action"] = {"commands": ["rm -r build"], "timeout_ms": None, "max_output_length": None}
+    def __init__(self):
+        self.done = []
+
+    def screenshot(self):
+        return f"picture {uuid4()}"
+
+    def click(self, x, y, button, **more):
+        self.done.append((x, y))
+
+    async def shell(self, request):
+        self.done.append(request.data.action.commands)
+        return ShellResult(output=[ShellCommandOutput(stdout=str(uuid4()))])
+
+    def local_shell(self, request):
+        self.done.append(request.data.action.command)
+        return str(uuid4())
+
+    async def custom(self, ctx, given):
+        self.done.append(given)
+        return str(uuid4())
+
+    def create_file(self, operation):
+        self.done.append(operation.path)
+        return ApplyPatchResult(status="completed", output=str(uuid4()))
+
+    update_file = delete_file = create_file
+
+    double_click = scroll = type = wait = move = keypress = drag = click
+
+
+SHELL = {"commands": ["rm -r build"], "timeout_ms": None, "max_output_length": None}
+LOCAL = {"type": "exec", "command": ["ls"], "env": {}}
+CLICK = {"type": "click", "x": 1, "y": 2, "button": "left"}
+ACTS = {
+    "shell": (lambda on: ShellTool(executor=on.shell), {"type": "shell_call", "action": SHELL}),
+    "local_shell": (
+        lambda on: LocalShellTool(executor=on.local_shell),
+        {"type": "local_shell_call", "action": LOCAL},
+    ),
+    "apply_patch": (
+        lambda on: ApplyPatchTool(editor=on),
+        {
+            "type": "apply_patch_call",
+            "operation": {"type": "create_file", "path": "a.txt", "diff": "+hi"},
+        },
+    ),
+    "computer": (
+        lambda on: ComputerTool(computer=on),
+        {"type": "computer_call", "action": CLICK, "pending_safety_checks": []},
+    ),
+    "note": (
+        lambda on: CustomTool(name="note", description="Note it.", on_invoke_tool=on.custom),
+        {"type": "custom_tool_call", "name": "note", "input": "milk"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_what_acts_on_this_machine_does_not_act_in_a_replay(name, provider, monkeypatch):
+    machine = Machine()
+    make_tool, call = ACTS[name]
+    call = {"id": "x_1", "call_id": "call_1", "status": "completed", **call}
     items = fake_provider._Responses._items
     asked = iter([[call]])
     monkeypatch.setattr(
@@ -229,11 +294,14 @@ def test_what_acts_on_this_machine_does_not_act_in_a_replay(provider, monkeypatc
     )
 
     def program():
-        return said(Runner.run_sync(make(responses, provider, "teller", tools=[tool]), "Clean up"))
+        tools = [make_tool(machine)]
+        return said(Runner.run_sync(make(responses, provider, "teller", tools=tools), "Do it"))
 
     _, recording = faithful(program, provider)
-    assert labels(recording) == ["model:teller", "tool:shell", "model:teller"]
-    assert ran == [["rm -r build"]]
+    assert labels(recording) == ["model:teller", f"tool:{name}", "model:teller"]
+    assert len(machine.done) == 1
+    if name == "apply_patch":
+        assert recording.step(2).args["operation"]["path"] == "a.txt"
 
 
 @pytest.mark.parametrize("model", MODELS)

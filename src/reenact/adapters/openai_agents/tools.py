@@ -137,13 +137,13 @@ class _Editor:
         self._editor = editor
         for operation in ("create_file", "update_file", "delete_file"):
             act = getattr(editor, operation)
-            setattr(self, operation, _acting(name, call, act, operation=operation))
+            setattr(self, operation, _acting(name, call, act))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._editor, name)
 
 
-def _acting(name: str, call: Any, inner: Any, **more: Any) -> Any:
+def _acting(name: str, call: Any, inner: Any) -> Any:
     """A function that acts for the model, sync or async, as an effect named after its tool."""
 
     @wraps(inner)
@@ -152,7 +152,9 @@ def _acting(name: str, call: Any, inner: Any, **more: Any) -> Any:
             result = inner(*args)
             return await result if isawaitable(result) else result
 
-        asked = {**more, "given": vars(args[0])} if more and hasattr(args[0], "__dict__") else more
+        # One call may change several files: which one this is about, its operation says.
+        parts = {part: getattr(args[0], part, None) for part in ("type", "path", "diff", "move_to")}
+        asked = {"operation": parts} if parts["path"] is not None else {}
         return await _act(name, call, asked, live)
 
     return act
@@ -162,16 +164,7 @@ async def _act(name: str, call: Any, asked: dict[str, Any], live: Callable[[], A
     given = plain(call)
     told = dict(given) if isinstance(given, dict) else {}
     owner = told.pop("call_id", None)
-    asked = {
-        key: _sent(item) for key, item in {**told, **asked}.items() if key not in ("id", "status", "type")
-    }
+    asked = {key: item for key, item in {**told, **asked}.items() if key not in ("id", "status", "type")}
     flight = runs.flying()
     with entered(flight.scope if flight is not None else current()):
         return await aperform(Effect("tool", name, asked, owner=owner), live)
-
-
-def _sent(value: Any) -> Any:
-    """What the model said; the context that the SDK hands on with it is left out."""
-    if isinstance(value, dict):
-        return {key: item for key, item in value.items() if key != "ctx_wrapper"}
-    return plain(value)
