@@ -29,6 +29,7 @@ LIBRARIES = {
     "langchain_core.tools.base": "reenact.adapters.langchain",
     "langgraph.pregel.main": "reenact.adapters.langgraph",
     "langgraph.checkpoint.base": "reenact.adapters.langgraph.checkpoints",
+    "agents": "reenact.adapters.openai_agents",
 }
 """Which adapter patches which library; each has `install(module)`."""
 
@@ -71,9 +72,12 @@ class _Hook:
 
     def __call__(self, module: ModuleType) -> None:
         try:
-            importlib.import_module(self._adapter).install(module)
+            there = importlib.import_module(self._adapter).install(module)
         except ReenactError as error:
             # Raised in the middle of the program's own import: it must not fail for our sake, nor in silence.
             warn(str(error))
+            return
+        if there is False:
+            # A package of the program's own that has the library's name.
             return
         _installed.append(f"{self._adapter} ({module.__name__})")

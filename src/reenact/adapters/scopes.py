@@ -41,9 +41,14 @@ def transparent() -> bool:
     while frame is not None:
         top = frame.f_globals.get("__name__", "").partition(".")[0]
         if top not in _PLUMBING:
-            return top in TRANSPARENT
+            return top in TRANSPARENT and not _namesake(top)
         frame = frame.f_back
     return False
+
+
+def _namesake(top: str) -> bool:
+    """A package of the program's own may be called as the OpenAI Agents SDK is; what it starts is told apart."""
+    return top == "agents" and not hasattr(sys.modules.get(top), "run_internal")
 
 
 def context_of(fn: Any) -> Context | None:

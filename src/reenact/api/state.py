@@ -23,7 +23,7 @@ from reenact.model import codec
 from reenact.model.event import Tree
 from reenact.model.putback import has_hole
 from reenact.model.recording import Recording
-from reenact.model.state import DEPS, State
+from reenact.model.state import BELONGINGS, State
 from reenact.record.recorder import Recorder
 from reenact.store.writer import warn
 
@@ -189,7 +189,7 @@ def _wanted(
     if asked:
         return list(names)
     # What an adapter tracks by itself is put back where it is there.
-    return [name for name in restorable if name in known or not name.startswith(DEPS)]
+    return [name for name in restorable if name in known or not name.startswith(BELONGINGS)]
 
 
 def _put_back(state: State, names: Iterable[str], known: dict[str, tracked.Entry]) -> State:
@@ -233,7 +233,7 @@ def _resumed(recording: Recording, step: int | None) -> Iterator[RecordingInProg
         yield going
     if going._run is not None:
         for name in tracked.of_run(going._run).pending:
-            if name not in known and not name.startswith(DEPS):
+            if name not in known and not name.startswith(BELONGINGS):
                 warn(f"the state {name!r} was not put back: the resumed program has not tracked it")
 
 

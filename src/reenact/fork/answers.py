@@ -13,12 +13,12 @@ from reenact.errors import UsageError
 from reenact.fork.fit import put
 from reenact.model.event import Tree
 from reenact.model.plain import binary, parsed
-from reenact.model.reading import asks_model
+from reenact.model.reading import asks_model, openai_agents
 from reenact.model.reading.text import events
 from reenact.model.recording import Step
 from reenact.replay.watch import Edit
 
-_KNOWN = "Pydantic AI, LangChain, OpenAI (chat and responses) and Anthropic"
+_KNOWN = "Pydantic AI, the OpenAI Agents SDK, LangChain, OpenAI (chat and responses) and Anthropic"
 
 
 def said(step: Step, old: Edit, text: str, where: str) -> Edit:
@@ -30,6 +30,8 @@ def said(step: Step, old: Edit, text: str, where: str) -> Edit:
     if isinstance(old.value, str):
         return Edit(text)
     if step.call.kind == "model":
+        if openai_agents.speaks(step.call.called["args"]):
+            return _openai_agents(old, text, where)
         return _langchain(old, text) or _pydantic_ai(old, text, where)
     if old.pieces is None:
         raise _impossible(where)
@@ -152,6 +154,21 @@ def _generation(old: dict[str, Tree], text: str) -> dict[str, Tree]:
     if isinstance(info, dict) and "finish_reason" in info:
         new["generation_info"] = {**info, "finish_reason": "stop"}
     return {**new, "message": {**message, "content": text}}
+
+
+# -- the OpenAI Agents SDK -----------------------------------------------------------------------------------
+
+
+def _openai_agents(old: Edit, text: str, where: str) -> Edit:
+    """Its answers have the form of the responses API, whichever API was asked."""
+    if old.pieces is not None:
+        pieces = [openai_agents.event(piece) for piece in old.pieces]
+        if not pieces:
+            raise _impossible(where)
+        return Edit(old.value, tuple(_responses(pieces, text)))
+    if not (isinstance(old.value, dict) and isinstance(old.value.get("output"), list)):
+        raise _impossible(where)
+    return Edit({**old.value, "output": [_item(old.value["output"], text)]})
 
 
 # -- JSON over HTTP ------------------------------------------------------------------------------------------

@@ -2,27 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reenact.errors import CorruptRecording
 from reenact.model import patch
 from reenact.model.event import Tree
-from reenact.model.reading import pydantic_ai
+from reenact.model.reading import openai_agents, pydantic_ai
 
 if TYPE_CHECKING:
     from reenact.model.recording import CallRecord, Log, Recording, Step
 
-MESSAGES = "pydantic_ai.messages"
-"""The name under which a Pydantic AI agent's message history is found: its model requests have it as an argument."""
-
 DEPS = "pydantic_ai.deps"
 """The name under which a Pydantic AI agent's dependencies are tracked."""
+
+CONTEXT = "openai_agents.context"
+"""The name under which the context of an OpenAI Agents SDK run is tracked."""
+
+BELONGINGS = (DEPS, CONTEXT)
+"""What adapters track by themselves."""
 
 _KEPT = 64
 _AT_THE_QUESTION = ("every", "risky")
 _OTHER = (":count_tokens", ":compact_messages")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A framework whose model requests have the agent's message history as an argument.
+
+    Attributes:
+        name: Under which the history is found.
+        argument: Which argument it is.
+        known: An argument that only this framework's requests have beside it.
+        answer: What an answer adds to the history, from its tree and those of its chunks.
+    """
+
+    name: str
+    argument: str
+    known: str
+    answer: Callable[[Tree, list[Tree]], list[Tree]]
+
+
+def _response(value: Tree, chunks: list[Tree]) -> list[Tree]:
+    if chunks:
+        value = pydantic_ai.streamed(value, chunks)
+    return [pydantic_ai.in_history(value)] if isinstance(value, dict) and "parts" in value else []
+
+
+_KINDS = (
+    _Kind("pydantic_ai.messages", "messages", "provider", _response),
+    _Kind("openai_agents.items", "input", "handoffs", openai_agents.output),
+)
+
+HISTORIES = tuple(kind.name for kind in _KINDS)
+"""The names under which message histories are found. They are not tracked: model requests have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +178,18 @@ def tree_of(log: Log, name: str, place: int) -> Tree:
 
 def _histories(log: Log, step: Step | None, steps: Mapping[int, int]) -> Iterator[tuple[str, Tree, Taken]]:
     """Each agent's message history: that of the agent which the step belongs to first, by the plain name."""
+    for kind in _KINDS:
+        yield from _of_kind(kind, log, step, steps)
+
+
+def _of_kind(
+    kind: _Kind, log: Log, step: Step | None, steps: Mapping[int, int]
+) -> Iterator[tuple[str, Tree, Taken]]:
     last: dict[str, CallRecord] = {}
     for call in log.calls.values():
         if step is not None and call.number > step.call.number:
             break
-        if _is_request(call):
+        if _is_request(kind, call):
             last.pop(call.scope, None)
             last[call.scope] = call
     if not last:
@@ -157,38 +199,44 @@ def _histories(log: Log, step: Step | None, steps: Mapping[int, int]) -> Iterato
     for scope, call in last.items():
         exact = step is not None and call is step.call
         taken = Taken(steps.get(call.number), exact, "recorded")
-        tree = _history(log, call, step)
+        tree = _history(kind, log, call, step)
         if scope == mine:
-            yield MESSAGES, tree, taken
+            yield kind.name, tree, taken
         if len(last) > 1:
-            yield f"{MESSAGES}@{scope}", tree, taken
+            yield f"{kind.name}@{scope}", tree, taken
 
 
-def _is_request(call: CallRecord) -> bool:
+def _is_request(kind: _Kind, call: CallRecord) -> bool:
     args = call.called["args"]
     return (
-        call.kind == "model" and "messages" in args and "provider" in args and not call.name.endswith(_OTHER)
+        call.kind == "model"
+        and kind.argument in args
+        and kind.known in args
+        and not call.name.endswith(_OTHER)
     )
 
 
-def _history(log: Log, call: CallRecord, step: Step | None) -> Tree:
+def _history(kind: _Kind, log: Log, call: CallRecord, step: Step | None) -> Tree:
     """What the agent had said and heard: the request's messages, and the answer where it had come by then."""
-    messages = log.args(call)["messages"]
-    if step is not None and (call is step.call or not _came_before(call, step.call)):
+    messages = log.args(call)[kind.argument]
+    if not isinstance(messages, list) or (
+        step is not None and (call is step.call or not _came_before(call, step.call))
+    ):
         return messages
+    answer = _answer(kind, call)
     following = next(
-        (other for other in log.calls.values() if other.number > call.number and _follows(other, call)), None
+        (other for other in log.calls.values() if other.number > call.number and _follows(kind, other, call)),
+        None,
     )
     if following is not None:
-        later = log.args(following)["messages"]
-        if later[: len(messages)] == messages and len(later) > len(messages):
-            return later[: len(messages) + 1]
-    answer = _answer(call)
-    return messages if answer is None else [*messages, answer]
+        later = log.args(following)[kind.argument]
+        if isinstance(later, list) and later[: len(messages)] == messages and len(later) > len(messages):
+            return later[: len(messages) + (len(answer) or 1)]
+    return [*messages, *answer]
 
 
-def _follows(other: CallRecord, call: CallRecord) -> bool:
-    return other.scope == call.scope and _is_request(other)
+def _follows(kind: _Kind, other: CallRecord, call: CallRecord) -> bool:
+    return other.scope == call.scope and _is_request(kind, other)
 
 
 def _came_before(call: CallRecord, other: CallRecord) -> bool:
@@ -196,11 +244,8 @@ def _came_before(call: CallRecord, other: CallRecord) -> bool:
     return order is not None and order < other.place
 
 
-def _answer(call: CallRecord) -> Tree | None:
+def _answer(kind: _Kind, call: CallRecord) -> list[Tree]:
     outcome = call.outcome
     if outcome is None or "value" not in outcome:
-        return None
-    value = outcome["value"]
-    if call.pieces:
-        value = pydantic_ai.streamed(value, [tree for _, _, tree in call.pieces])
-    return pydantic_ai.in_history(value) if isinstance(value, dict) and "parts" in value else None
+        return []
+    return kind.answer(outcome["value"], [tree for _, _, tree in call.pieces])

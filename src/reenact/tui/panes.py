@@ -15,7 +15,7 @@ from reenact.model.event import Tree
 from reenact.model.facts import RecordingFacts, StepFacts
 from reenact.model.plain import plain
 from reenact.model.reading import Message, cost
-from reenact.model.state import MESSAGES, Taken, state_at
+from reenact.model.state import HISTORIES, Taken, state_at
 from reenact.model.state import State as Recorded
 from reenact.prose.difference import difference, written
 from reenact.prose.values import literal_or_text, pretty, spelled
@@ -260,7 +260,7 @@ def _tracked(name: str, now: Mapping[str, Tree], recorded: Recorded, *, whole: b
     if name not in now:
         yield title(one_line(name), _as_of(taken) if taken is not None else "", "bold blue")
         tree = recorded.tree(name)
-        if name.startswith(MESSAGES) and not whole:
+        if name.startswith(HISTORIES) and not whole:
             yield remark(f"  {many(len(tree), 'message')}: see Messages; + unfolds")
         else:
             yield from body(pretty(plain(tree)), whole=whole)

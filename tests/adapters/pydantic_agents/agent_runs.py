@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from dataclasses import fields, is_dataclass
 
 from pydantic_ai.messages import ModelRequest, ModelResponse
@@ -12,7 +10,9 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
-import reenact
+from tests.adapters.programs import record, replay, run
+
+__all__ = ["anthropic", "faithful", "openai", "plain", "record", "replay", "run"]
 
 _EACH_RUN = {"run_id", "conversation_id", "history_digest"}
 """What Pydantic AI makes up in every run, outside the model's and the tools' answers."""
@@ -26,25 +26,6 @@ def openai(provider, name):
 def anthropic(provider, name):
     """A messages model of the provider's."""
     return AnthropicModel(name, provider=AnthropicProvider(base_url=provider.url, api_key="sk-test"))
-
-
-def run(program):
-    """What a sync or async program gives."""
-    return asyncio.run(program()) if inspect.iscoroutinefunction(program) else program()
-
-
-def record(program):
-    """A program's result, and its recording."""
-    with reenact.record("test") as recording:
-        result = run(program)
-    return result, reenact.load(recording.id)
-
-
-def replay(program, recording, **options):
-    """The result of the same program, answered from its recording, and the verdict."""
-    with reenact.replay(recording, **options) as replaying:
-        result = run(program)
-    return result, replaying.verdict
 
 
 def faithful(program, provider=None):

@@ -2,30 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.adapters.pydantic_agents.fake_provider import Provider
+from tests.adapters.agent_fixtures import at_home, provider, tidied, unclosed
+
+__all__ = ["at_home", "provider", "tidied"]
 
 pytest.importorskip("pydantic_ai")
 
 
-@pytest.fixture(autouse=True)
-def _home(tmp_path, monkeypatch):
-    monkeypatch.setenv("REENACT_HOME", str(tmp_path / "home"))
-
-
-@pytest.fixture(autouse=True)
-def _tidy(tidy):
-    pass
-
-
-@pytest.fixture
-def provider():
-    provider = Provider()
-    yield provider
-    provider.stop()
-
-
 def pytest_collection_modifyitems(items):
-    for item in items:
-        if item.path.parent.name == "pydantic_agents":
-            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
-            item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
+    unclosed(items, "pydantic_agents")

@@ -1,14 +1,16 @@
-"""A model provider on loopback: OpenAI's chat completions and Anthropic's messages, streamed and whole.
+"""A model provider on loopback: OpenAI's chat completions and responses, and Anthropic's messages, streamed and whole.
 
 Every answer carries a random nonce, and every request is counted: a replay that reads anything but its recording
 shows. What is answered depends on the model's name: `caller` calls tools first, `teller` answers at once, `flaky`
-fails every other time, `broken` always, `cut` breaks its streams off.
+fails every other time, `broken` always, `limited` with a 429, `slow` keeps one waiting, `cut` breaks its streams off.
+`call:NAME,NAME` calls these tools once.
 """
 
 from __future__ import annotations
 
 import json
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from secrets import token_hex
 
@@ -49,14 +51,26 @@ class _Handler(BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.owner.hits += 1
         self.owner.paths.append(self.path)
+        if self.path == "/traces":
+            return self._whole({})
         model = asked["model"]
         if model == "broken" or (model == "flaky" and self.owner.hits % 2):
             return self._whole(
                 {"error": {"message": f"out of order {token_hex(4)}", "type": "server_error"}}, 500
             )
-        calls = _calls(asked) if model in {"caller", "thinker"} and not _answered(asked) else []
-        text = "" if calls else f"answer {token_hex(6)} to {_last(asked)}"
-        shape = _Anthropic if "messages" in self.path else _OpenAI
+        if model == "limited":
+            problem = {
+                "message": f"too fast {token_hex(4)}",
+                "type": "rate_limit",
+                "code": "rate_limit_exceeded",
+            }
+            return self._whole({"error": problem}, 429)
+        if model == "slow":
+            time.sleep(1)
+        calling = model in {"caller", "thinker"} or model.startswith("call:")
+        calls = _calls(asked) if calling and not _answered(asked) else []
+        text = "" if calls else _said(asked)
+        shape = _Anthropic if "messages" in self.path else _Responses if "responses" in self.path else _OpenAI
         if not asked.get("stream"):
             return self._whole(shape.whole(model, text, calls))
         return self._events(shape.events(model, text, calls), cut=model == "cut")
@@ -89,6 +103,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _answered(asked):
+    if "input" in asked:
+        return isinstance(asked["input"], list) and asked["input"][-1].get("type") == "function_call_output"
     last = asked["messages"][-1]
     if last["role"] == "tool":
         return True
@@ -98,14 +114,17 @@ def _answered(asked):
 
 
 def _calls(asked):
-    """Two calls of each tool, with equal arguments."""
+    """Two calls of each tool, with equal arguments; or one of each that the model's name asks for."""
     found = []
+    wanted = asked["model"].partition(":")[2].split(",")
     for tool in asked.get("tools") or ():
         known = tool.get("function") or tool
+        if wanted[0] and known["name"] not in wanted:
+            continue
         schema = known.get("parameters") or known.get("input_schema")
         arguments = {name: _sample(part) for name, part in (schema.get("properties") or {}).items()}
         found += [(f"call_{token_hex(6)}", known["name"], arguments)] * 1
-        if not known["name"].startswith("final"):
+        if not known["name"].startswith("final") and not wanted[0]:
             found.append((f"call_{token_hex(6)}", known["name"], arguments))
     return found
 
@@ -116,7 +135,25 @@ def _sample(schema):
     )
 
 
+def _said(asked):
+    """A text; of the form that is asked for, where it has to be JSON."""
+    form = (asked.get("text") or {}).get("format") or (asked.get("response_format") or {}).get("json_schema")
+    if form and form.get("schema"):
+        parts = form["schema"]["properties"].items()
+        return json.dumps(
+            {name: token_hex(6) if part.get("type") == "string" else _sample(part) for name, part in parts}
+        )
+    return f"answer {token_hex(6)} to {_last(asked)}"
+
+
 def _last(asked):
+    if "input" in asked:
+        given = asked["input"]
+        return (
+            given
+            if isinstance(given, str)
+            else json.dumps(given[-1].get("output", given[-1].get("content")))[:200]
+        )
     last = asked["messages"][-1]["content"]
     return last if isinstance(last, str) else json.dumps(last)[:200]
 
@@ -163,6 +200,81 @@ class _OpenAI:
 
 def _delta(index, key, name, arguments):
     return {"index": index, "id": key, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+class _Responses:
+    """OpenAI's responses API."""
+
+    @staticmethod
+    def whole(model, text, calls):
+        return {
+            "id": f"resp_{token_hex(8)}",
+            "object": "response",
+            "created_at": 1_790_000_000,
+            "status": "completed",
+            "model": model,
+            "output": _Responses._items(text, calls),
+            "parallel_tool_calls": True,
+            "tool_choice": "auto",
+            "tools": [],
+            "usage": {
+                "input_tokens": 17,
+                "input_tokens_details": {"cached_tokens": 3},
+                "output_tokens": 8,
+                "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": 25,
+            },
+        }
+
+    @staticmethod
+    def _items(text, calls):
+        found = [
+            {
+                "type": "function_call",
+                "id": f"fc_{token_hex(6)}",
+                "call_id": key,
+                "name": name,
+                "arguments": json.dumps(arguments),
+                "status": "completed",
+            }
+            for key, name, arguments in calls
+        ]
+        if text:
+            part = {"type": "output_text", "text": text, "annotations": []}
+            message = {"type": "message", "role": "assistant", "status": "completed", "content": [part]}
+            found.append({"id": f"msg_{token_hex(6)}"} | message)
+        return found
+
+    @staticmethod
+    def events(model, text, calls):
+        whole = _Responses.whole(model, text, calls)
+        begun = whole | {"status": "in_progress", "output": [], "usage": None}
+        made = [("response.created", {"response": begun}), ("response.in_progress", {"response": begun})]
+        for index, item in enumerate(whole["output"]):
+            made += _Responses._item(index, item)
+        made.append(("response.completed", {"response": whole}))
+        for number, (kind, more) in enumerate(made):
+            yield kind, json.dumps({"type": kind, "sequence_number": number} | more)
+
+    @staticmethod
+    def _item(index, item):
+        empty = item | ({"arguments": ""} if item["type"] == "function_call" else {"content": []})
+        yield "response.output_item.added", {"output_index": index, "item": empty | {"status": "in_progress"}}
+        place = {"item_id": item["id"], "output_index": index}
+        if item["type"] == "function_call":
+            data = item["arguments"]
+            for piece in (data[: len(data) // 2], data[len(data) // 2 :]):
+                yield "response.function_call_arguments.delta", place | {"delta": piece}
+            done = place | {"arguments": data, "name": item["name"]}
+            yield "response.function_call_arguments.done", done
+        else:
+            part, place = item["content"][0], place | {"content_index": 0}
+            yield "response.content_part.added", place | {"part": part | {"text": ""}}
+            for word in part["text"].split(" "):
+                yield "response.output_text.delta", place | {"delta": word + " ", "logprobs": []}
+            yield "response.output_text.done", place | {"text": part["text"], "logprobs": []}
+            yield "response.content_part.done", place | {"part": part}
+        yield "response.output_item.done", {"output_index": index, "item": item}
 
 
 class _Anthropic:

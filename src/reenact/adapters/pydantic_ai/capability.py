@@ -11,10 +11,11 @@ from pydantic_ai.models import Model
 from pydantic_ai.tools import RunContext
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 
-from reenact.adapters.pydantic_ai import state
+from reenact.adapters import belongings
 from reenact.adapters.pydantic_ai.model import RecordedModel
 from reenact.boundary import Scope, aperform, entered
 from reenact.model.event import Effect
+from reenact.model.state import DEPS
 
 
 class FlightRecorder(AbstractCapability[Any]):
@@ -38,7 +39,7 @@ class FlightRecorder(AbstractCapability[Any]):
         name = getattr(ctx.agent, "name", None) or "agent"
         # A span of the scope that started the run, not of the framework's task that has come to wrap it.
         self.scope = self.scope.span(f"agent:{name}")
-        with entered(self.scope), state.tracked(ctx.deps, self.scope):
+        with entered(self.scope), belongings.tracked(DEPS, ctx.deps, self.scope):
             return await handler()  # type: ignore[no-any-return]
 
     def get_wrapper_model(self, model: Model[Any]) -> Model[Any]:

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from reenact.model.event import Tree
 from reenact.model.plain import binary, plain
-from reenact.model.reading import http, langchain, openai, pydantic_ai
+from reenact.model.reading import http, langchain, openai, openai_agents, pydantic_ai
 from reenact.model.reading.call import Asked, Embedded, Message, ModelCall, Reader, ToolCall, Usage
 from reenact.model.reading.growing import Memory
 from reenact.model.reading.price import cost
@@ -132,6 +132,12 @@ def _langchain(asked: Asked) -> ModelCall | None:
     return langchain.read(asked.name, asked.args, asked.value, asked.chunks, asked.memory)
 
 
+def _openai_agents(asked: Asked) -> ModelCall | None:
+    if asked.kind != "model" or not openai_agents.speaks(asked.args):
+        return None
+    return openai_agents.read(asked.name, asked.args, asked.value, asked.chunks, asked.memory)
+
+
 def _model(asked: Asked) -> ModelCall | None:
     """Any other effect of kind `model`: a chat in OpenAI's form where it is one, else whatever text there is."""
     if asked.kind != "model":
@@ -167,4 +173,4 @@ def _memory(log: Log) -> Memory:
 
 _memories: WeakKeyDictionary[Log, Memory] = WeakKeyDictionary()
 _KINDS = {"model", "http"}
-_readers: list[Reader] = [_pydantic_ai, _langchain, http.read, _model]
+_readers: list[Reader] = [_pydantic_ai, _openai_agents, _langchain, http.read, _model]

@@ -1,0 +1,64 @@
+"""What an agent's run is handed, its dependencies or its context, tracked as state without being asked.
+
+Its message history needs no tracking: each model request has it as an argument, and it is read from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from weakref import WeakSet
+
+from reenact.boundary import Scope
+from reenact.boundary.tracked import Entry, of_object, of_run
+from reenact.errors import UsageError
+from reenact.store.writer import warn
+
+_running: WeakSet[Entry] = WeakSet()
+
+
+@contextmanager
+def tracked(name: str, thing: Any, scope: Scope) -> Iterator[None]:
+    """Track what a run was handed while it lasts, under that name. An agent that another one runs meanwhile has its
+    own, by its scope; where it is handed the same object, once is enough.
+    """
+    ends = track(name, thing, scope)
+    try:
+        yield
+    finally:
+        ends()
+
+
+def track(name: str, thing: Any, scope: Scope) -> Callable[[], None]:
+    """`tracked`, for a run that goes on when the call that started it has returned. Call the result at its end."""
+    entry = _entry(name, thing, scope)
+
+    def ends() -> None:
+        if entry is not None:
+            _running.discard(entry)
+            if entry.name != name:
+                of_run(scope.run).drop(entry)
+
+    return ends
+
+
+def _entry(name: str, thing: Any, scope: Scope) -> Entry | None:
+    run = of_run(scope.run)
+    try:
+        entry = of_object(name, thing, quiet=True)
+    except UsageError:
+        # None, a text, a number: nothing that changes.
+        return None
+    try:
+        known = run.entries.get(name)
+        if known is not None and known in _running and known.there():
+            if known.get() is entry.get():
+                return None
+            entry.name = f"{name}@{scope.path}"
+        run.add(entry)
+        _running.add(entry)
+    except Exception as error:
+        warn(f"{name} is not tracked ({type(error).__name__}: {error})")
+        return None
+    return entry

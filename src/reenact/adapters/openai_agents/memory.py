@@ -1,0 +1,190 @@
+"""Sessions: what an agent remembers from earlier runs, in a database of the program's.
+
+What is read from one is recorded; what is written is recorded and compared, and in a replay not carried out: nothing
+is written to anybody's database. A fork would find there what the recorded run has written since, so it goes on with a
+copy in memory, of what the recording read and wrote before the step.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextvars import ContextVar
+from functools import partial
+from inspect import iscoroutinefunction
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
+from reenact.adapters import hooks
+from reenact.boundary import Run, aperform, current, entered
+from reenact.model.event import Effect
+
+METHODS = ("get_items", "add_items", "pop_item", "clear_session", "run_compaction")
+
+_within: ContextVar[bool] = ContextVar("reenact_openai_agents_session", default=False)
+"""Whether this is the inside of a session's own method: what it asks itself, or the session under it, is no effect."""
+
+_learnt: set[type] = set()
+
+
+def learn(kind: type) -> None:
+    """Hook the methods of a session's class, and of the classes that it is made of, once."""
+    for base in kind.__mro__:
+        if base in _learnt or base is object:
+            continue
+        _learnt.add(base)
+        for name in METHODS:
+            method = base.__dict__.get(name)
+            if iscoroutinefunction(method) and not getattr(method, "__isabstractmethod__", False):
+                hooks.patch(base, name, partial(_hooked, name), library="a session")
+
+
+def learn_all(root: Any) -> None:
+    """Hook every class of sessions that there is, and each one when it is made."""
+    for kind in _below(root):
+        learn(kind)
+    own = root.__dict__.get("__init_subclass__")
+
+    def __init_subclass__(cls: Any, **options: Any) -> None:  # noqa: N807
+        if own is not None:
+            own.__func__(cls, **options)
+        else:
+            super(root, cls).__init_subclass__(**options)
+        learn(cls)
+
+    root.__init_subclass__ = classmethod(cast("Any", __init_subclass__))
+
+
+def hooked_init(original: Any) -> Any:
+    """`SQLiteSession.__init__`: it opens a file, and makes tables there. In a replay nobody asks for them."""
+
+    def __init__(self: Any, session_id: str, db_path: Any = ":memory:", *args: Any, **options: Any) -> None:  # noqa: N807
+        scope = current()
+        if scope is None or scope.hidden:
+            original(self, session_id, db_path, *args, **options)
+            return
+        run: Any = scope.run
+        answered = (
+            run.replaying and not run.forked and not run.handler.lets_live("memory", "memory:get_items")
+        )
+        with entered(scope.inside(scope.path, call=scope.call, hidden=True)):
+            original(self, session_id, ":memory:" if answered else db_path, *args, **options)
+        self.db_path = db_path
+
+    return __init__
+
+
+def _below(kind: Any) -> Iterator[type]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from _below(each)
+
+
+def _hooked(name: str, original: Any) -> Any:
+    async def method(self: Any, *args: Any, **options: Any) -> Any:
+        scope = current()
+        if scope is None or scope.hidden or _within.get():
+            return await original(self, *args, **options)
+        shadow = _shadow(scope.run, self) if scope.run.forked else None
+
+        async def live() -> Any:
+            if shadow is not None:
+                return await shadow.answer(original, self, name, args, options)
+            token = _within.set(True)
+            try:
+                return await original(self, *args, **options)
+            finally:
+                _within.reset(token)
+
+        # The SDK's own sessions are leaves: their threads and their HTTP would say nothing that the effect does not.
+        # One of the program's own may ask a model for a summary.
+        leaf = type(self).__module__.partition(".")[0] == "agents"
+        result = await aperform(Effect("memory", name, _question(self, name, args, options), leaf=leaf), live)
+        if shadow is not None:
+            shadow.follow(name, args, options, result)
+        return result
+
+    return method
+
+
+def _question(session: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    asked: dict[str, Any] = {"session": _id(session)}
+    if name == "get_items" and (limit := _first(args, options, "limit")) is not None:
+        asked["limit"] = limit
+    elif name == "add_items":
+        asked["items"] = _first(args, options, "items")
+    elif name == "run_compaction":
+        asked["how"] = _first(args, options, "args")
+    return asked
+
+
+def _first(args: tuple[Any, ...], options: dict[str, Any], name: str) -> Any:
+    return args[0] if args else options.get(name)
+
+
+def _id(session: Any) -> str | None:
+    try:
+        return str(session.session_id)
+    except Exception:
+        # One that its service has yet to give.
+        return None
+
+
+# -- forks ---------------------------------------------------------------------------------------------------
+
+
+class _Shadow:
+    """A session as it was at the step, and goes on from there in a fork.
+
+    Attributes:
+        items: What it holds, as far as it is known; None while nothing is.
+    """
+
+    def __init__(self) -> None:
+        self.items: list[Any] | None = None
+
+    async def answer(
+        self, original: Any, session: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]
+    ) -> Any:
+        """What the session would say, had it not gone on."""
+        if self.items is None and name in ("get_items", "pop_item", "add_items"):
+            # Nothing of it was read or written before the step: it is as it is found.
+            self.items = list(await _found(session, original if name == "get_items" else None))
+        items = self.items or []
+        if name == "get_items":
+            limit = _first(args, options, "limit")
+            return copy.deepcopy(items if limit is None else items[-limit:] if limit > 0 else [])
+        if name == "pop_item":
+            return copy.deepcopy(items[-1]) if items else None
+        return None
+
+    def follow(self, name: str, args: tuple[Any, ...], options: dict[str, Any], result: Any) -> None:
+        """What the session holds after a call, answered from the recording or here."""
+        if name == "get_items":
+            limit = _first(args, options, "limit")
+            if self.items is None or limit is None or len(result) < limit:
+                self.items = copy.deepcopy(list(result))
+        elif name == "add_items":
+            self.items = [*(self.items or ()), *copy.deepcopy(list(_first(args, options, "items")))]
+        elif name == "pop_item":
+            self.items = (self.items or [])[:-1]
+        elif name == "clear_session":
+            self.items = []
+
+
+async def _found(session: Any, get_items: Any) -> Any:
+    token = _within.set(True)
+    try:
+        return await (session.get_items() if get_items is None else get_items(session))
+    finally:
+        _within.reset(token)
+
+
+_shadows: WeakKeyDictionary[Run, dict[Any, _Shadow]] = WeakKeyDictionary()
+
+
+def _shadow(run: Run, session: Any) -> _Shadow:
+    """Two objects for one session in one database are the same session."""
+    place = str(getattr(session, "db_path", ""))
+    key = id(session) if place == ":memory:" else (type(session), _id(session), place)
+    return _shadows.setdefault(run, {}).setdefault(key, _Shadow())

@@ -1,0 +1,188 @@
+"""A model whose requests are effects."""
+
+from __future__ import annotations
+
+import copy
+from asyncio import CancelledError
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from typing import Any
+
+import openai
+import wrapt
+from agents.models.multi_provider import MultiProvider
+
+from reenact.adapters.openai_agents import errors, question, runs, wire
+from reenact.boundary import Call, Scope, aperform, begin, current, entered
+from reenact.errors import Halt, UsageError
+from reenact.model.event import Effect
+
+_WHOLE = wire.Answer()
+_EVENTS = wire.Events()
+
+
+def hooked(original: Any) -> Any:
+    """`get_model`, whose model is wrapped where something is recorded or replayed."""
+
+    def get_model(agent: Any, run_config: Any) -> Any:
+        model = original(agent, run_config)
+        scope = current()
+        if scope is None or scope.hidden:
+            return model
+        flight = runs.flying()
+        if flight is None:
+            return RecordedModel(model, scope)
+        scope = flight.at(agent)
+        key = (id(model), scope.path)
+        if key not in flight.models:
+            flight.models[key] = RecordedModel(model, scope)
+        return flight.models[key]
+
+    return get_model
+
+
+class RecordedModel(wrapt.ObjectProxy[Any]):
+    """Turns the requests to the wrapped model into effects of kind `model`; in all else it is that model.
+
+    They are leaves: the HTTP that carries them is not recorded beside them.
+
+    Args:
+        wrapped: The model that answers live.
+        scope: Where its effects are named: the agent at work, whichever of the SDK's tasks asks.
+    """
+
+    def __init__(self, wrapped: Any, scope: Scope) -> None:
+        super().__init__(wrapped)
+        self._self_scope = scope
+
+    async def get_response(self, *args: Any, **options: Any) -> Any:
+        """One answer, whole."""
+        failed: openai.APIError | None = None
+
+        async def live() -> Any:
+            nonlocal failed
+            try:
+                return await self._self_asked().get_response(*args, **options)
+            except openai.APIError as error:
+                failed = error
+                raise errors.recordable(error) from error.__cause__
+
+        try:
+            with entered(self._self_scope):
+                return await aperform(self._self_effect(args, options, stream=False), live, _WHOLE)
+        except openai.APIError as error:
+            raised = failed or errors.whole(error)
+        raise raised
+
+    def stream_response(self, *args: Any, **options: Any) -> AsyncIterator[Any]:
+        """One answer, event by event."""
+        with entered(self._self_scope):
+            call = begin(self._self_effect(args, options, stream=True), _EVENTS)
+        if call is None:
+            found: AsyncIterator[Any] = self.__wrapped__.stream_response(*args, **options)
+            return found
+        if call.answer is not None:
+            return _replayed(call)
+        return _live(call, lambda: self._self_asked().stream_response(*args, **options))
+
+    def _self_effect(self, args: tuple[Any, ...], options: dict[str, Any], *, stream: bool) -> Effect:
+        name = getattr(self.__wrapped__, "model", None)
+        asked = question.of(args, options, stream=stream)
+        return Effect("model", str(name or type(self.__wrapped__).__name__), asked, leaf=True)
+
+    def _self_asked(self) -> Any:
+        """The model that answers live: in a fork perhaps another one."""
+        other = self._self_scope.run.model
+        return self.__wrapped__ if other is None else _another(self.__wrapped__, other)
+
+
+def _another(model: Any, name: str) -> Any:
+    """The model that a name means: with its provider (`openai:gpt-5`, `litellm/...`), or another one of the same."""
+    if ":" in name or "/" in name:
+        return MultiProvider().get_model(name if "/" in name else name.replace(":", "/", 1))
+    if not isinstance(vars(model).get("model"), str):
+        raise UsageError(
+            f"--model {name}: a {type(model).__name__} has no name; give a provider too: openai:gpt-5"
+        )
+    other = copy.copy(model)
+    other.model = name
+    return other
+
+
+async def _replayed(call: Call) -> AsyncIterator[Any]:
+    """The recorded events."""
+    try:
+        await call.aserve()
+        async with aclosing(call.apieces()) as events:  # type: ignore[type-var]
+            async for event in events:
+                yield event
+        return
+    except openai.APIError as error:
+        raised = errors.whole(error)
+    raise raised
+
+
+class _Source:
+    """A live stream's events; what it failed with is kept, and told in a form that can be recorded."""
+
+    def __init__(self, call: Call, events: Any) -> None:
+        self._call = call
+        self._events = events
+        self._first: list[Any] = []
+        self.failed: openai.APIError | None = None
+
+    def __aiter__(self) -> _Source:
+        return self
+
+    async def begin(self) -> None:
+        """Wait for the first event: a request that is refused has no answer, not a broken one."""
+        try:
+            with entered(self._call.inner):
+                self._first.append(await self.__anext__())
+        except StopAsyncIteration:
+            pass
+        except (CancelledError, GeneratorExit):
+            self._call.cancelled()
+            raise
+        except Halt:
+            raise
+        except BaseException as error:
+            await self._call.araised(error)
+            raise
+
+    async def __anext__(self) -> Any:
+        if self._first:
+            return self._first.pop()
+        try:
+            return await anext(self._events)
+        except openai.APIError as error:
+            self.failed = error
+            raise errors.recordable(error) from error.__cause__
+
+    async def aclose(self) -> None:
+        """The program reads no further."""
+        close = getattr(self._events, "aclose", None)
+        if close is not None:
+            with entered(self._call.inner):
+                await close()
+
+
+async def _live(call: Call, opened: Callable[[], Any]) -> AsyncIterator[Any]:
+    """The live events, each recorded before the program sees it."""
+    with entered(call.inner):
+        try:
+            source = _Source(call, aiter(opened()))
+        except BaseException as error:
+            call.raised(error)
+            raise
+    try:
+        async with aclosing(source):
+            await source.begin()
+            await call.areturned(None, stream=True)
+            async with aclosing(call.atee(source)) as events:  # type: ignore[type-var]
+                async for event in events:
+                    yield event
+        return
+    except openai.APIError as error:
+        raised = source.failed or error
+    raise raised

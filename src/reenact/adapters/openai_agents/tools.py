@@ -1,0 +1,170 @@
+"""Tools whose calls are effects: functions, MCP tools, agents as tools, and what acts on this machine for the model."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import wraps
+from inspect import isawaitable
+from typing import Any
+
+from reenact.adapters.openai_agents import runs
+from reenact.adapters.openai_agents.wire import plain
+from reenact.boundary import aperform, current, entered
+from reenact.model.event import Effect
+
+
+def hooked_invoker(original: Any) -> Any:
+    """The `__call__` of the SDK's own tool invoker: next to the tool, within the handler of its failures.
+
+    So an error is recorded as what it was, and the handler, which is the program's, runs in a replay too.
+    """
+
+    async def invoke(self: Any, ctx: Any, input: str) -> Any:  # noqa: A002
+        scope = current()
+        if scope is None or scope.hidden:
+            return await original(self, ctx, input)
+        recorded = copy.copy(self)
+        inner = self._invoke_tool_impl
+        recorded._invoke_tool_impl = lambda ctx, words: _performed(ctx, words, lambda: inner(ctx, words))
+        return await original(recorded, ctx, input)
+
+    return invoke
+
+
+def hooked_invoke(original: Any, invoker: type) -> Any:
+    """The one place that all function tools pass, for those that a program has made by hand: they have no invoker."""
+
+    async def invoke(*, function_tool: Any, context: Any, arguments: str) -> Any:
+        scope = current()
+        if scope is not None and not scope.hidden and not isinstance(function_tool.on_invoke_tool, invoker):
+            function_tool = _wrapped(function_tool)
+        return await original(function_tool=function_tool, context=context, arguments=arguments)
+
+    return invoke
+
+
+def _wrapped(tool: Any) -> Any:
+    """A tool whose function is recorded; its signature tells the SDK what to hand it."""
+    inner = tool.on_invoke_tool
+
+    @wraps(inner)
+    async def on_invoke_tool(ctx: Any, input: str) -> Any:  # noqa: A002
+        return await _performed(ctx, input, lambda: inner(ctx, input), tool.name)
+
+    recorded = copy.copy(tool)
+    recorded.on_invoke_tool = on_invoke_tool
+    return recorded
+
+
+async def _performed(
+    ctx: Any, words: str, live: Callable[[], Awaitable[Any]], name: str | None = None
+) -> Any:
+    """One call with the arguments that the model gave; the context is no part of the question."""
+    flight = runs.flying()
+    called = getattr(ctx, "qualified_tool_name", None) or getattr(ctx, "tool_name", None) or name or "tool"
+    effect = Effect("tool", called, _arguments(words), owner=getattr(ctx, "tool_call_id", None))
+    with entered(flight.scope if flight is not None else current()):
+        return await aperform(effect, live)
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    """The model's words for the arguments, as they are where they are no JSON object."""
+    try:
+        found = json.loads(text) if text else {}
+    except ValueError:
+        return {"arguments": text}
+    return found if isinstance(found, dict) else {"arguments": text}
+
+
+# -- tools that act on this machine --------------------------------------------------------------------------
+
+
+def hooked_executor(original: Any, attribute: str) -> Any:
+    """The `execute` of an action whose tool has a function: a shell's `executor`, a custom tool's `on_invoke_tool`.
+
+    Args:
+        original: The function under the class method.
+        attribute: Where the call keeps its tool.
+    """
+    function = "on_invoke_tool" if attribute == "custom_tool" else "executor"
+
+    async def execute(cls: Any, *, call: Any, **options: Any) -> Any:
+        scope = current()
+        tool = getattr(call, attribute, None)
+        inner = getattr(tool, function, None)
+        if scope is None or scope.hidden or inner is None:
+            return await original(cls, call=call, **options)
+        recorded: Any = copy.copy(tool)
+        setattr(recorded, function, _acting(recorded.name, call.tool_call, inner))
+        return await original(cls, call=replace(call, **{attribute: recorded}), **options)
+
+    return execute
+
+
+def hooked_editor(original: Any) -> Any:
+    """The `execute` of a patch: each file that the editor creates, changes or deletes."""
+
+    async def execute(cls: Any, *, call: Any, **options: Any) -> Any:
+        scope = current()
+        if scope is None or scope.hidden:
+            return await original(cls, call=call, **options)
+        tool = copy.copy(call.apply_patch_tool)
+        tool.editor = _Editor(tool.editor, tool.name, call.tool_call)
+        return await original(cls, call=replace(call, apply_patch_tool=tool), **options)
+
+    return execute
+
+
+def hooked_computer(original: Any) -> Any:
+    """The one place that all actions on a computer pass; it gives the screen that the model sees next."""
+
+    async def act(cls: Any, computer: Any, tool_call: Any) -> Any:
+        scope = current()
+        if scope is None or scope.hidden:
+            return await original(cls, computer, tool_call)
+        return await _act("computer", tool_call, {}, lambda: original(cls, computer, tool_call))
+
+    return act
+
+
+class _Editor:
+    """An editor whose operations are effects."""
+
+    def __init__(self, editor: Any, name: str, call: Any) -> None:
+        self._editor = editor
+        for operation in ("create_file", "update_file", "delete_file"):
+            act = getattr(editor, operation)
+            setattr(self, operation, _acting(name, call, act))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._editor, name)
+
+
+def _acting(name: str, call: Any, inner: Any) -> Any:
+    """A function that acts for the model, sync or async, as an effect named after its tool."""
+
+    @wraps(inner)
+    async def act(*args: Any) -> Any:
+        async def live() -> Any:
+            result = inner(*args)
+            return await result if isawaitable(result) else result
+
+        # One call may change several files: which one this is about, its operation says.
+        parts = {part: getattr(args[0], part, None) for part in ("type", "path", "diff", "move_to")}
+        asked = {"operation": parts} if parts["path"] is not None else {}
+        return await _act(name, call, asked, live)
+
+    return act
+
+
+async def _act(name: str, call: Any, asked: dict[str, Any], live: Callable[[], Awaitable[Any]]) -> Any:
+    given = plain(call)
+    told = dict(given) if isinstance(given, dict) else {}
+    owner = told.pop("call_id", None)
+    asked = {key: item for key, item in {**told, **asked}.items() if key not in ("id", "status", "type")}
+    flight = runs.flying()
+    with entered(flight.scope if flight is not None else current()):
+        return await aperform(Effect("tool", name, asked, owner=owner), live)

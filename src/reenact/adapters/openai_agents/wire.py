@@ -1,0 +1,133 @@
+"""What a model answers, as it is recorded: the Responses API's own JSON, whichever API was asked.
+
+    {"output": [{"type": "message", "role": "assistant", ...}], "usage": {...}, "response_id": "resp_..."}
+
+Streamed, each event is a chunk, as it went over the wire. Only what was set is written, and only that is set again:
+the SDK sends an answer's items back with the next request, and a field that was not there would be sent then.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, get_args
+
+from agents.items import ModelResponse
+from agents.usage import Usage
+from openai.types.responses import ResponseOutputItem, ResponseStreamEvent
+from pydantic import BaseModel
+
+_HIDDEN = "_agents_sdk_"
+"""How the attributes begin that the SDK pins to a response, beside its fields."""
+
+
+def plain(value: Any) -> Any:
+    """An object of OpenAI's as JSON; other values are the codec's."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", exclude_unset=True, by_alias=True, warnings=False)
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value
+
+
+class Answer:
+    """The wire of a whole answer."""
+
+    def dump(self, value: Any, /) -> Any:
+        """A response's fields, less those that are empty."""
+        if not isinstance(value, ModelResponse):
+            return value
+        tree = {"output": plain(value.output), "usage": _usage(value.usage)}
+        for field in dataclasses.fields(value):
+            item = getattr(value, field.name)
+            if field.name not in tree and item is not None:
+                tree[field.name] = item
+        return tree
+
+    def load(self, value: Any, /) -> Any:
+        """The response again."""
+        if not (isinstance(value, Mapping) and "output" in value):
+            return value
+        fields: dict[str, Any] = {
+            field.name: value.get(field.name) for field in dataclasses.fields(ModelResponse)
+        }
+        fields["output"] = [_made(item, _items()) for item in value["output"]]
+        fields["usage"] = Usage(**_known(Usage, value.get("usage") or {}))
+        return ModelResponse(**fields)
+
+
+class Events:
+    """The wire of a streamed answer: nothing at its head, then its events."""
+
+    def dump(self, value: Any, /) -> Any:
+        """An event's JSON; with what the SDK has pinned to the response in it, where there is such."""
+        tree = plain(value)
+        hidden = _hidden(getattr(value, "response", None))
+        return {"event": tree, "hidden": hidden} if hidden else tree
+
+    def load(self, value: Any, /) -> Any:
+        """The event again."""
+        if not isinstance(value, Mapping):
+            return value
+        event = _made(value.get("event", value), _events())
+        for name, item in value.get("hidden", {}).items():
+            object.__setattr__(event.response, _HIDDEN + name, item)
+        return event
+
+
+def _hidden(response: Any) -> dict[str, Any]:
+    found = getattr(response, "__dict__", {})
+    return {
+        name.removeprefix(_HIDDEN): item
+        for name, item in found.items()
+        if name.startswith(_HIDDEN) and isinstance(item, (dict, int, str, type(None)))
+    }
+
+
+def _usage(usage: Any) -> dict[str, Any]:
+    if not dataclasses.is_dataclass(usage):
+        return {}
+    tree = {}
+    for field in dataclasses.fields(usage):
+        item = getattr(usage, field.name)
+        if item == []:
+            continue
+        tree[field.name] = [_usage(each) for each in item] if isinstance(item, list) else plain(item)
+    return tree
+
+
+def _known(kind: Any, tree: Mapping[str, Any]) -> dict[str, Any]:
+    """A recording survives the SDK's next version, and the one before."""
+    names = {field.name for field in dataclasses.fields(kind)}
+    return {name: item for name, item in tree.items() if name in names}
+
+
+def _made(tree: Any, kinds: Mapping[str, Any]) -> Any:
+    """An object of its own class, built as OpenAI's client builds it: as loosely. An unknown one stays JSON."""
+    kind = kinds.get(tree.get("type", "message")) if isinstance(tree, Mapping) else None
+    return tree if kind is None else kind.construct(**tree)
+
+
+@lru_cache(1)
+def _items() -> dict[str, Any]:
+    return _by_type(ResponseOutputItem)
+
+
+@lru_cache(1)
+def _events() -> dict[str, Any]:
+    return _by_type(ResponseStreamEvent)
+
+
+def _by_type(union: Any) -> dict[str, Any]:
+    """The classes of a union, by the one word that their `type` may be."""
+    found: dict[str, Any] = {}
+    members = get_args(union)
+    if members and not isinstance(members[0], type):
+        # `Annotated[Union[...], PropertyInfo(...)]`
+        members = get_args(members[0])
+    for kind in members:
+        field = kind.model_fields.get("type")
+        for word in get_args(field.annotation) if field is not None else ():
+            found.setdefault(str(word), kind)
+    return found

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from tests.adapters.agent_fixtures import at_home, provider, tidied, unclosed
+
+__all__ = ["at_home", "provider", "tidied"]
+
+agents = pytest.importorskip("agents")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _silent():
+    # What the SDK reports to its maker is a test of its own.
+    agents.set_tracing_disabled(True)
+    # The SDK's classes are half a million objects; `tidy` need not look at them.
+    gc.freeze()
+    yield
+    gc.unfreeze()
+    agents.set_tracing_disabled(False)
+
+
+def pytest_collection_modifyitems(items):
+    unclosed(items, "openai_agents")
