@@ -12,6 +12,7 @@ The block stands in the script's docstring, between `# /// framework` and `# ///
     edit     what `fork --set` is given, so that it is -40 degrees in Tokyo: "output.degrees = -40"
     state    the names that `show --state` must give (where the cell is not absent)
     refused  versions that its adapter refuses, as a list: then nothing of it but that is tested
+    unsealed what becomes of a refused version in the place of `REFUSAL`, where its replay asks the world, and says so
     thorough whether only `make soak` and `make frameworks` run it: what is recorded by its HTTP alone, as others are
     provider a class of its own in the place of the scripted provider's: "tests.frameworks.realtime:Realtime"
     [absent] cells that cannot apply, each with the reason
@@ -45,6 +46,11 @@ CELLS = {
 REFUSED = "refused"
 """The one cell of a version that is refused: it is said in one line, and nothing of it is patched."""
 
+REFUSAL = (
+    "refused in one line when it is imported, before anything of it is patched; recorded by its HTTP, whole"
+)
+"""What that means, in the page's words."""
+
 
 @dataclass(frozen=True)
 class Framework:
@@ -61,6 +67,7 @@ class Framework:
     edit: str
     state: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    unsealed: str = ""
     thorough: bool = False
     provider: str = "tests.frameworks.provider:Provider"
     absent: dict[str, str] = field(default_factory=dict)

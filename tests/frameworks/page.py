@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from tests.frameworks.frameworks import CELLS, FRAMEWORKS, REFUSED
+from tests.frameworks.frameworks import CELLS, FRAMEWORKS, REFUSAL, REFUSED
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "frameworks.md"
@@ -15,10 +15,6 @@ PINS = {"current": ROOT / "constraints.txt", "May 2026": ROOT / "constraints-old
 
 WRITING = bool(os.environ.get("REENACT_RESULTS"))
 """Whether this run of the tests writes the page, or compares it."""
-
-ONE_LINE = (
-    "refused in one line when it is imported, before anything of it is patched; recorded by its HTTP, whole"
-)
 
 GREEN, FAILS, ABSENT, UNKNOWN = "✓", "no", "\N{EN DASH}", "?"
 
@@ -88,7 +84,7 @@ def render(rows):
 def _cells(known, version, shown, notes):
     """One row's symbols, each with the number of its reason where it has one."""
     if version in known.refused:
-        note = f"[^{notes.setdefault(ONE_LINE, len(notes) + 1)}]"
+        note = f"[^{notes.setdefault(known.unsealed or REFUSAL, len(notes) + 1)}]"
         return [REFUSED + note if shown.get(REFUSED) == GREEN else UNKNOWN] + [ABSENT] * (len(CELLS) - 1)
     found = []
     for cell in CELLS:

@@ -60,6 +60,8 @@ class Provider:
             "TRAVEL_URL": self.url,
             # It would fetch its price list at its import.
             "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            # It would report each run to its maker.
+            "OPENAI_AGENTS_DISABLE_TRACING": "1",
         }
 
     def stop(self):

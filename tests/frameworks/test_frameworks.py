@@ -148,7 +148,8 @@ def refused(framework, story):
     assert len(lines) == 1
     # By its HTTP, whole: never by halves.
     assert {step.call.kind for step in story.recording} == {"http"}
-    assert story.replayed.status == 0, story.replayed.err
+    assert story.replayed.status == (1 if framework.unsealed else 0), story.replayed.err
+    assert ("asked for real" in story.replayed.err) == bool(framework.unsealed)
 
 
 def _answer(step):

@@ -254,7 +254,24 @@ def test_the_servers_of_the_openai_agents_sdk_are_sessions_too(web):
     assert verdict.faithful, verdict
 
 
-def test_an_unknown_version_is_refused_whole(monkeypatch):
+def test_an_unknown_version_is_refused_whole_where_a_session_is_made(monkeypatch, capsys, home):
+    class Session:
+        def __init__(self):
+            """Of a version with nothing to hook."""
+
     monkeypatch.setattr("mcp.shared.dispatcher.Dispatcher", type("Dispatcher", (), {}))
-    with pytest.raises(HookMissing, match=r"MCP 2\.\S+ is not known .*Dispatcher has no run"):
+    monkeypatch.setattr("mcp.client.session.ClientSession", Session)
+    assert adapter.install(None) is False
+    Session()
+    assert not capsys.readouterr().err
+    with reenact.record() as recording:
+        Session()
+        Session()
+    assert capsys.readouterr().err.count("is not known to this version of Reenact (Dispatcher has no run") == 1
+    with reenact.replay(recording.id) as replay:
+        Session()
+    assert "its server is asked for real" in str(replay.verdict)
+
+    monkeypatch.delattr("mcp.client.session.ClientSession")
+    with pytest.raises(HookMissing, match=r"MCP 2\.\S+ is not known"):
         adapter.install(None)

@@ -1,7 +1,7 @@
 """A travel agent on LangGraph, by LangChain's create_agent: tools that run side by side, streamed answers, a thread.
 
 # /// framework
-# title = "LangChain and LangGraph, create_agent"
+# title = "LangGraph, create_agent"
 # package = "langgraph"
 # wire = "chat"
 # page = "langgraph.md"

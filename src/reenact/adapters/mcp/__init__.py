@@ -13,6 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from reenact.adapters.hooks import HookMissing, installed_version, patch
+from reenact.adapters.scopes import listening
+from reenact.store.writer import warn
 
 _TRANSPORTS = (
     ("mcp.client.stdio", "stdio_client"),
@@ -21,9 +23,16 @@ _TRANSPORTS = (
 )
 
 
-def install(module: ModuleType) -> None:
-    """Patch `ClientSession` and the client transports. Raises HookMissing."""
-    session, memory, transports = _found()
+def install(module: ModuleType) -> bool:
+    """Patch `ClientSession` and the client transports. False where the version is not known: the first session says so.
+
+    Frameworks import MCP for themselves, and most of their programs never use it.
+    """
+    try:
+        session, memory, transports = _found()
+    except HookMissing as refusal:
+        _refuse_later(str(refusal))
+        return False
     from reenact.adapters.mcp.dispatcher import Recorded
     from reenact.adapters.mcp.transport import hook
 
@@ -37,6 +46,35 @@ def install(module: ModuleType) -> None:
     patch(session.ClientSession, "__init__", wrapper, library="mcp")
     for transport in (*transports, memory.InMemoryTransport._connect):
         hook(transport)
+    return True
+
+
+def _refuse_later(refusal: str) -> None:
+    """Say the refusal where a session is made that will not be recorded, once. Raises HookMissing."""
+    from importlib import import_module
+
+    said = False
+
+    def wrapper(original: Callable[..., None]) -> Callable[..., None]:
+        def init(self: Any, *args: Any, **options: Any) -> None:
+            nonlocal said
+            scope = listening()
+            if scope is not None:
+                if not said:
+                    said = True
+                    warn(refusal)
+                if scope.run.replaying:
+                    handler: Any = scope.run.handler
+                    handler.note("an MCP session, of a version that is not known: its server is asked for real")
+            original(self, *args, **options)
+
+        return init
+
+    try:
+        session = import_module("mcp.client.session").ClientSession
+    except (ImportError, AttributeError):
+        raise HookMissing(refusal) from None
+    patch(session, "__init__", wrapper, library="mcp")
 
 
 def _found() -> tuple[Any, Any, list[Any]]:
