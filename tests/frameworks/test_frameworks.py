@@ -101,7 +101,10 @@ def tool_error(framework, story):
     assert failed.call.status == "error" or "503" in _answer(failed)
     assert again.call.status == "ok"
     assert "per_euro" in _answer(again)
-    told_of = [step.number for step in framework.models(story.recording) if "503" in str(step.args)]
+    # Whole, for a call's random id may hold these digits too.
+    told_of = [
+        step.number for step in framework.models(story.recording) if re.search(r"\b503\b", str(step.args))
+    ]
     assert min(told_of) > failed.number
     assert "503" in story.replayed.out
 
@@ -146,8 +149,8 @@ def refused(framework, story):
     lines = [line for line in story.recorded.ours if known in line]
     assert story.recorded.status == 0, story.recorded.err
     assert len(lines) == 1
-    # By its HTTP, whole: never by halves.
-    assert {step.call.kind for step in story.recording} == {"http"}
+    # By its HTTP, whole: never by halves. (A server that is a process of its own has read its input.)
+    assert {step.call.kind for step in story.recording} - {"input"} == {"http"}
     assert story.replayed.status == (1 if framework.unsealed else 0), story.replayed.err
     assert ("asked for real" in story.replayed.err) == bool(framework.unsealed)
 

@@ -10,7 +10,6 @@
 # tool = "tool:{name}"
 # edit = "output.degrees = -40"
 # state = ["pydantic_ai.messages", "pydantic_ai.deps"]
-# refused = ["1.100.0"]
 # ///
 """
 

@@ -18,7 +18,7 @@ from reenact.adapters.hooks import unknown
 from reenact.boundary import current
 from reenact.store.writer import warn
 
-_CAPABILITY = ("wrap_run", "get_wrapper_model", "get_wrapper_toolset", "get_ordering")
+_CAPABILITY = ("wrap_run", "wrap_model_request", "get_wrapper_toolset", "get_ordering")
 
 
 def install(module: ModuleType) -> None:
@@ -59,9 +59,9 @@ def _hooked(original: Any) -> Any:
         scope = current()
         if scope is None or scope.hidden:
             return original(self, *args, **options)
-        from reenact.adapters.pydantic_ai.capability import FlightRecorder
+        from reenact.adapters.pydantic_ai.capability import recorder_of
 
-        options["capabilities"] = [*(options.get("capabilities") or ()), FlightRecorder(scope)]
+        options["capabilities"] = [*(options.get("capabilities") or ()), recorder_of(scope)]
         return original(self, *args, **options)
 
     hooked._reenact = True  # type: ignore[attr-defined]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic_ai.agent import AgentRunResult
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
-from pydantic_ai.models import Model
+from pydantic_ai.messages import ModelResponse
+from pydantic_ai.models import Model, ModelRequestContext
 from pydantic_ai.tools import RunContext
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 
@@ -51,6 +52,26 @@ class FlightRecorder(AbstractCapability[Any]):
     def get_wrapper_toolset(self, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
         """All function tools of the run, wrapped as one. Output tools are the program's own code, and run."""
         return RecordedToolset(toolset, self)
+
+
+class FlightRecorderBefore262(FlightRecorder):
+    """The same in a version that does not ask its capabilities for a wrapped model: it is wrapped around each request.
+
+    What a model is asked beside requests (`count_tokens`) is recorded there by its HTTP.
+    """
+
+    async def wrap_model_request(
+        self, ctx: RunContext[Any], *, request_context: ModelRequestContext, handler: Any
+    ) -> ModelResponse:
+        """One request, by the wrapped model. A copy is handed on: the program's capabilities see their own model."""
+        model = self.get_wrapper_model(request_context.model)
+        return await handler(replace(request_context, model=model))  # type: ignore[no-any-return]
+
+
+def recorder_of(scope: Scope) -> FlightRecorder:
+    """What a run that is started in this scope gets, in the installed version."""
+    knows = hasattr(AbstractCapability, "get_wrapper_model")
+    return FlightRecorder(scope) if knows else FlightRecorderBefore262(scope)
 
 
 @dataclass

@@ -13,6 +13,7 @@ from pydantic_ai.messages import (
     FinalResultEvent,
     ModelResponse,
     ModelResponseStreamEvent,
+    PartDeltaEvent,
     PartEndEvent,
     PartStartEvent,
 )
@@ -139,7 +140,7 @@ class Replayed(StreamedResponse):
         """Let the parts so far follow an event, the `count`-th chunk."""
         if count > self._applied:
             self._applied = count
-            self._parts_manager.apply_event(event)
+            _follow(self._parts_manager, event)
         if isinstance(event, FinalResultEvent):
             self.final_result_event = event
         elif isinstance(event, PartEndEvent) and event.next_part_kind is not None:
@@ -150,7 +151,7 @@ class Replayed(StreamedResponse):
             )
             if isinstance(following, PartStartEvent):
                 self._applied = count + 1
-                self._parts_manager.apply_event(following)
+                _follow(self._parts_manager, following)
 
     def _say(self, news: Mapping[str, Any]) -> None:
         for name, item in news.items():
@@ -185,6 +186,18 @@ class Replayed(StreamedResponse):
     def usage(self) -> RequestUsage:
         """As recorded at this point of the stream."""
         return self._usage
+
+
+def _follow(manager: Any, event: ModelResponseStreamEvent) -> None:
+    """Let the parts so far follow an event."""
+    if hasattr(manager, "apply_event"):
+        manager.apply_event(event)
+    # Versions before 2.62 have no word for it.
+    elif isinstance(event, PartStartEvent):
+        manager.handle_part(vendor_part_id=event.index, part=copy.copy(event.part))
+    elif isinstance(event, PartDeltaEvent):
+        part = manager._parts[manager._vendor_id_to_part_index[event.index]]
+        manager.handle_part(vendor_part_id=event.index, part=event.delta.apply(part))
 
 
 class _Events:
