@@ -115,8 +115,11 @@ test made it so in that version, and the tests fail where this page says somethi
 
 ✓ a test shows it. no: a test shows that it fails. {absent}: cannot apply. Two versions are tested: the one that
 `constraints.txt` pins, and the one of half a year before (`constraints-older.txt`). A version in which an adapter does
-not find all that it hooks is refused when the library is imported, in one line: its agents are recorded by their HTTP,
-whole, and nothing of them by halves.
+not find all that it hooks is refused in one line: its agents are recorded by their HTTP, whole, and nothing of them by
+halves.
+
+Tested elsewhere, for their calls are no such program's: [programs in other languages](proxy.md), by the recording proxy,
+and [realtime APIs](sdks.md#realtime-apis-websockets), message by message.
 
 ## What a cell says
 

@@ -123,7 +123,7 @@ def _paced(events):
     """The same, a little apart, so that they arrive apart."""
     for event in events:
         yield event
-        sleep(0.003)
+        sleep(0.008)
 
 
 # ------------------------------------------------------------------------------------------------------- the story

@@ -81,8 +81,8 @@ def replay(framework, story):
 
 def stream(framework, story):
     words = [word + " " for word in story.said[0].split()]
-    # A chunk of HTTP is what one read gives: on a busy machine some hold two words.
-    assert max(len(step.call.pieces) for step in framework.models(story.recording)) > len(words) / 2
+    # A chunk of HTTP is what one read gives: on a busy machine some hold several words.
+    assert max(len(step.call.pieces) for step in framework.models(story.recording)) > len(words) / 4
     pieces = [piece for piece in story.replayed.out.replace("\n", "|").split("|") if piece in words]
     assert pieces == words
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import datetime as dt
 import enum
+import gzip
 import pathlib
 import uuid
 from collections import Counter, OrderedDict, deque, namedtuple
@@ -13,7 +15,9 @@ from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import httpx
 import pytest
+import requests
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, PrivateAttr
@@ -104,6 +108,58 @@ def test_a_pydantic_model_comes_back_with_its_set_fields_and_private_ones() -> N
 def test_an_exception_comes_back_with_text_arguments_and_attributes() -> None:
     again = through(Loud("no", code=4))
     assert (type(again), str(again), again.args, again.code) == (Loud, "no", ("no",), 4)
+
+
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+def test_an_error_keeps_the_response_that_it_tells_of(library: str) -> None:
+    http = pytest.importorskip(library)
+    request = http.Request("GET", "https://api.example.com/rate", headers={"authorization": "Bearer of mine"})
+    packed = gzip.compress(b'{"error": "busy"}')
+    headers = {"retry-after": "2", "content-encoding": "gzip"}
+    response = http.Response(503, headers=headers, content=packed, request=request)
+    tree = codec.encode_error(
+        http.HTTPStatusError("busy", request=request, response=response), codec.Encoder()
+    )
+    assert "of mine" not in str(tree)
+
+    error: Any = codec.decode_error(tree)
+    assert error.response.status_code == 503
+    assert error.response.json() == {"error": "busy"}
+    assert error.response.headers["Retry-After"] == "2"
+    assert (error.request.method, str(error.request.url)) == ("GET", "https://api.example.com/rate")
+    with pytest.raises(http.HTTPStatusError, match="503"):
+        error.response.raise_for_status()
+
+
+def test_a_response_without_its_request_is_kept_all_the_same() -> None:
+    response = codec.decode(codec.Encoder().encode(httpx.Response(204)))
+    assert (response.status_code, response.content) == (204, b"")
+
+
+def test_an_error_of_requests_keeps_its_response() -> None:
+    response = requests.Response()
+    response.status_code, response.url, response.encoding = 429, "https://api.example.com/rate", "utf-8"
+    response.headers.update({"Retry-After": "2", "Content-Type": "application/json"})
+    response._content = "später".encode()
+    response.request = requests.Request("GET", response.url).prepare()
+
+    kept: Any = codec.decode_error(
+        codec.encode_error(requests.HTTPError("no", response=response), codec.Encoder())
+    )
+    assert (kept.response.status_code, kept.response.text, kept.response.ok) == (429, "später", False)
+    assert kept.response.headers["retry-after"] == "2"
+    assert (kept.request.method, kept.request.url) == ("GET", response.url)
+
+
+def test_a_response_whose_library_is_not_loaded_says_so() -> None:
+    tree = {"$response": {"type": "httpx9:Response", "status": 200, "headers": {}, "body": ""}}
+    assert "not loaded" in str(codec.flaw(tree))
+    unkept = codec.decode(tree)
+    assert copy.deepcopy(unkept) == unkept
+    with pytest.raises(
+        AttributeError, match=r"not kept in the recording: httpx9:Response .* has no 'status_code'"
+    ):
+        _ = unkept.status_code
 
 
 def test_an_os_error_keeps_its_file_name() -> None:

@@ -267,7 +267,9 @@ def test_an_unknown_version_is_refused_whole_where_a_session_is_made(monkeypatch
     with reenact.record() as recording:
         Session()
         Session()
-    assert capsys.readouterr().err.count("is not known to this version of Reenact (Dispatcher has no run") == 1
+    assert (
+        capsys.readouterr().err.count("is not known to this version of Reenact (Dispatcher has no run") == 1
+    )
     with reenact.replay(recording.id) as replay:
         Session()
     assert "its server is asked for real" in str(replay.verdict)

@@ -32,8 +32,9 @@ async def tell_the_model(request, handler):
     """Say what a tool could not do, instead of ending the run."""
     try:
         return await handler(request)
-    except httpx.HTTPError as error:
-        return ToolMessage(f"error: {error}", tool_call_id=request.tool_call["id"], status="error")
+    except httpx.HTTPStatusError as error:
+        said = f"error: the service said {error.response.status_code}"
+        return ToolMessage(said, tool_call_id=request.tool_call["id"], status="error")
 
 
 agent = create_agent(

@@ -19,7 +19,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 import travel
-from agents import Agent, ModelSettings, Runner, RunContextWrapper, SQLiteSession, function_tool
+from agents import Agent, ModelSettings, RunContextWrapper, Runner, SQLiteSession, function_tool
 
 
 @dataclass

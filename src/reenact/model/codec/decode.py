@@ -15,13 +15,13 @@ from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from reenact.model.codec import errors
+from reenact.model.codec import errors, http
 from reenact.model.codec.types import find_type
 from reenact.model.codec.written import dumps, loads, tagged
 from reenact.model.event import Tree
 
 _ESCAPED = re.compile(r"\\(?:\\|u([0-9a-f]{4}))")
-_TYPED = ("$dataclass", "$enum", "$model", "$namedtuple", "$secret", "$sub")
+_TYPED = ("$dataclass", "$enum", "$model", "$namedtuple", "$request", "$response", "$secret", "$sub")
 
 
 class Unkept:
@@ -30,6 +30,11 @@ class Unkept:
     def __init__(self, type_name: str, text: str) -> None:
         self.type_name = type_name
         self.text = text
+
+    def __getattr__(self, name: str) -> Any:
+        # Copying asks an object for its attributes before it has any.
+        known = "text" in vars(self) and not name.startswith("__")
+        raise AttributeError(f"{self!r} has no {name!r} in a replay" if known else name)
 
     def __repr__(self) -> str:
         return f"<not kept in the recording: {self.type_name} {self.text}>"
@@ -156,6 +161,11 @@ def _decode_sub(tree: Tree) -> Any:
     return base.__new__(kind, value)
 
 
+def _decode_http(tree: Tree) -> Any:
+    found = http.decode_response(tree, decode) if "status" in tree else http.decode_request(tree)
+    return Unkept(tree["type"], "(its type is not loaded in this program)") if found is None else found
+
+
 def _decode_datetime(tree: Tree) -> dt.datetime:
     if isinstance(tree, str):
         return dt.datetime.fromisoformat(tree)
@@ -198,6 +208,8 @@ _DECODE: dict[str, Callable[[Tree], Any]] = {
     "$namedtuple": _decode_namedtuple,
     "$secret": _decode_secret,
     "$sub": _decode_sub,
+    "$request": _decode_http,
+    "$response": _decode_http,
     "$error": decode_error,
     "$unkept": lambda tree: Unkept(tree[0], tree[1]),
 }

@@ -20,6 +20,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
+from reenact.model.codec import http
 from reenact.model.codec.errors import encode_error
 from reenact.model.codec.types import type_name
 from reenact.model.codec.written import Items, packed, printable, tagged
@@ -157,7 +158,8 @@ class Encoder:
                 return {"$sub": {"type": type_name(kind), "base": name, "value": inner}}
         if isinstance(value, Mapping):
             return self._dict(dict(value))
-        return self._unkept(value)
+        found = http.encode(value, self.encode)
+        return self._unkept(value) if found is None else found
 
     def _pydantic(self, value: Any) -> Tree:
         tree = {"type": type_name(type(value)), "fields": self._fields(value.__dict__)}
