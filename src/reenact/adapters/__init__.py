@@ -22,6 +22,7 @@ LIBRARIES = {
     "urllib3.connectionpool": "reenact.adapters.http.urllib3",
     "aiohttp": "reenact.adapters.http.aiohttp",
     "pydantic_ai": "reenact.adapters.pydantic_ai",
+    "browser_use.browser.session": "reenact.adapters.browser_use",
 }
 """Which adapter patches which library; each has `install(module)`."""
 
