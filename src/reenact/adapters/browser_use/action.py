@@ -85,7 +85,7 @@ def hooked_usage(original: Any) -> Any:
         entry = original(self, model, usage)
         spent = _spent.get()
         if spent is not None:
-            spent.append({"model": model, "usage": usage.model_dump(), "at": entry.timestamp})
+            spent.append({"model": model, "usage": usage.model_dump(exclude_none=True), "at": entry.timestamp})
         return entry
 
     return add_usage

@@ -150,7 +150,7 @@ class _Answer:
         if self._format is not None and hasattr(value.completion, "model_dump"):
             tree["completion"] = value.completion.model_dump(mode="json", exclude_unset=True)
         if value.usage is not None:
-            tree["usage"] = value.usage.model_dump()
+            tree["usage"] = value.usage.model_dump(exclude_none=True)
         return tree
 
     def load(self, value: Any, /) -> Any:
@@ -173,7 +173,7 @@ def _json(tree: Any) -> bytes:
 
 
 def usage(tree: Any) -> Any:
-    """A count of tokens again."""
+    """A count of tokens again; what nobody counted was left out."""
     from browser_use.llm.views import ChatInvokeUsage
 
-    return ChatInvokeUsage(**{name: item for name, item in tree.items() if name in ChatInvokeUsage.model_fields})
+    return ChatInvokeUsage(**{name: tree.get(name) for name in ChatInvokeUsage.model_fields})

@@ -35,15 +35,16 @@ class State:
 
     def dump(self, value: Any, /) -> Any:
         """The state's fields."""
-        kept = {
+        dom = value.dom_state
+        # First what a reader looks for first.
+        kept = {"url": value.url, "title": value.title, "text": dom.llm_representation()}
+        kept["screenshot"] = picture.kept(value.screenshot)
+        kept |= {
             field.name: getattr(value, field.name)
             for field in dataclasses.fields(value)
             if field.name not in _APART and getattr(value, field.name) != _default(field)
         }
-        kept["screenshot"] = picture.kept(value.screenshot)
         kept["focus"] = self._session.agent_focus_target_id
-        dom = value.dom_state
-        kept["text"] = dom.llm_representation()
         try:
             kept["dom"] = tree.pack({"root": dom._root, "selectors": dom.selector_map}, views)
         except (TypeError, AttributeError) as error:

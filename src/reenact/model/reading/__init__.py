@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from reenact.model.event import Tree
 from reenact.model.plain import binary, parsed, plain
-from reenact.model.reading import anthropic, google, openai, pydantic_ai
+from reenact.model.reading import anthropic, browser_use, google, openai, pydantic_ai
 from reenact.model.reading.call import Asked, Message, ModelCall, Reader, ToolCall, Usage
 from reenact.model.reading.growing import Memory
 from reenact.model.reading.price import cost
@@ -200,4 +200,4 @@ _PATHS = (
     "enerateContent",
 )
 _KINDS = {"model", "http"}
-_readers: list[Reader] = [_pydantic_ai, _http, _model]
+_readers: list[Reader] = [_pydantic_ai, browser_use.read, _http, _model]
