@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from reenact.adapters.browser_use import model, session
-from reenact.boundary import Scope, aperform, current
+from reenact.boundary import aperform, current
 from reenact.model.event import Effect
-from reenact.store.writer import warn
 
 _LEFT = "_reenact_left"
 """Where an exception carries what a failed action left."""
@@ -33,13 +32,12 @@ def hooked(original: Any) -> Any:
         given = signature.bind(self, *args, **options).arguments
         name, params = given["action_name"], given["params"]
         browser = given.get("browser_session")
-        if browser is not None:
-            await session.revived(browser, scope)
         wire = _Result(given)
 
         async def live() -> Any:
             wire.live = True
-            _needs(browser, name, scope)
+            if browser is not None:
+                await session.revived(browser, scope)
             return await _run(wire, lambda: original(self, *args, **options))
 
         try:
@@ -67,15 +65,6 @@ async def _run(wire: _Result, run: Any) -> Any:
     finally:
         session.acting.reset(acting)
         _spent.reset(spending)
-
-
-def _needs(browser: Any, name: str, scope: Scope) -> None:
-    """Say why an action cannot run for real where its browser is not."""
-    if scope.run.replaying and browser is not None and session.answered(browser):
-        warn(
-            f"{name} is let through, but its browser is the recording's, and not there: let both through, "
-            f'live=["tool", "browser"], or neither'
-        )
 
 
 def hooked_usage(original: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
 from contextvars import ContextVar
 from typing import Any
 
@@ -94,18 +94,18 @@ def _effect(original: Any, name: str, wire: Any) -> Any:
         given = signature.bind(self, *args, **options)
         given.apply_defaults()
         question = {key: value for key, value in given.arguments.items() if key != "self"}
-        if name not in _BEGINS:
-            await revived(self, scope)
-        return await aperform(
-            Effect("browser", name, question, leaf=True),
-            lambda: original(self, *args, **options),
-            wire(self, name),
-        )
+
+        async def live() -> Any:
+            if name not in _STARTS:
+                await revived(self, scope)
+            return await original(self, *args, **options)
+
+        return await aperform(Effect("browser", name, question, leaf=True), live, wire(self, name))
 
     return hooked
 
 
-_BEGINS = {"start", "connect", "stop", "kill"}
+_STARTS = {"start", "connect", "stop", "kill"}
 
 
 class _Value:
@@ -195,8 +195,14 @@ def _read(original: Any, source: str) -> Any:
             return await original(self)
         assert scope is not None
         await revived(self, scope)
-        # Together: an agent compares both with what they were before an action.
-        value, focus = draw(source, lambda: [_at_once(original(self)), self.agent_focus_target_id])
+
+        def live() -> Any:
+            # A reader whom the recording does not know is told what it last said.
+            value = self._cdp_client_root.reenact_url if answered(self) else _at_once(original(self))
+            # Together: an agent compares both with what they were before an action.
+            return [value, self.agent_focus_target_id]
+
+        value, focus = draw(source, live)
         if answered(self):
             self.agent_focus_target_id = focus
         return value
@@ -297,6 +303,11 @@ class _Nobody:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if acting.get():
+            warn(
+                "an action is let through, but its browser is the recording's, and not there: let both through, "
+                'live=["tool", "browser"], or neither'
+            )
         return perform(Effect("browser", f"session_manager.{name}", leaf=True), functools.partial(_refuse, name))
 
 
@@ -306,20 +317,26 @@ def _refuse(name: str) -> Any:
 
 async def revived(session: Any, scope: Scope) -> None:
     """Start a browser where a fork has gone live on a session that a recording had started, at the recorded page."""
-    if scope.run.replaying or not answered(session):
+    run = scope.run
+    if not answered(session) or (run.replaying and not getattr(run.handler, "gone_live", False)):
         return
     url = session._cdp_client_root.reenact_url
+    known = dict(session._cached_selector_map)
     session._cdp_client_root = None
     session.session_manager = None
     with entered(quiet.inside(scope)):
-        await _unhooked(session.start)(session)
+        await session.start()
         if url:
-            await _unhooked(session.navigate_to)(session, url)
+            await session.navigate_to(url)
+            await _found_again(session, known)
     warn(
         f"the fork goes on in a new browser, at {url or 'an empty page'}: what earlier steps left in the page, in "
         f"cookies and in other tabs is not there"
     )
 
 
-def _unhooked(method: Any) -> Callable[..., Awaitable[Any]]:
-    return method.__func__.__wrapped__  # type: ignore[no-any-return]
+async def _found_again(session: Any, known: dict[int, Any]) -> None:
+    """Have the numbers that the model was shown mean the same elements; one that is not there again means none."""
+    state = await session.get_browser_state_summary(include_screenshot=False)
+    fresh = {hash(node): node for node in state.dom_state.selector_map.values()}
+    session.update_cached_selector_map({n: fresh[hash(node)] for n, node in known.items() if hash(node) in fresh})
