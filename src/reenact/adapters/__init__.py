@@ -23,6 +23,7 @@ LIBRARIES = {
     "aiohttp": "reenact.adapters.http.aiohttp",
     "pydantic_ai": "reenact.adapters.pydantic_ai",
     "browser_use.browser.session": "reenact.adapters.browser_use",
+    "browser_use.agent.service": "reenact.adapters.browser_use",
 }
 """Which adapter patches which library; each has `install(module)`."""
 

@@ -40,7 +40,7 @@ def of(step: StepFacts) -> list[Picture]:
     return [] if outcome is None else list(_found(step, outcome.get("value"), ""))
 
 
-def _found(step: StepFacts, tree: Any, path: str) -> Iterator[Picture]:
+def _found(step: StepFacts, tree: Any, path: str, *, tagged: bool = False) -> Iterator[Picture]:
     if isinstance(tree, list):
         for place, item in enumerate(tree):
             yield from _found(step, item, f"{path}[{place}]")
@@ -52,9 +52,10 @@ def _found(step: StepFacts, tree: Any, path: str) -> Iterator[Picture]:
                 yield Picture(path, kind, data)
             return
         for name, item in tree.items():
-            # The codec's own tags are no part of what a reader calls the place.
-            inner = path if name.startswith("$") or name == "fields" and path else f"{path}.{name}".lstrip(".")
-            yield from _found(step, item, inner)
+            # A tag of the codec's, and the fields in it, are no part of what a reader calls the place.
+            tag = name.startswith("$")
+            inner = path if tag or (tagged and name == "fields") else f"{path}.{name}".lstrip(".")
+            yield from _found(step, item, inner, tagged=tag)
 
 
 def write(facts: RecordingFacts, chosen: Sequence[int], folder: Path) -> None:

@@ -137,7 +137,9 @@ def show(
     ] = False,
     pictures: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Write what pictures the steps gave as files there.", show_default=False),
+        typer.Option(
+            metavar="FOLDER", help="Write what pictures the steps gave as files there.", show_default=False
+        ),
     ] = None,
     home: Home = None,
     json: Json = False,

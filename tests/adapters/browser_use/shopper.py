@@ -20,7 +20,9 @@ async def main():
     )
     agent = Agent(
         task=f"Find the {word} of the valve V7 at {shop}/",
-        llm=ChatOpenAI(model="gpt-5-mini", base_url=f"{model}/v1", api_key="sk-test-0000000000000000", max_retries=0),
+        llm=ChatOpenAI(
+            model="gpt-5-mini", base_url=f"{model}/v1", api_key="sk-test-0000000000000000", max_retries=0
+        ),
         browser=browser,
     )
     history = await agent.run(max_steps=8)

@@ -24,17 +24,28 @@ def element(prompt, pattern):
     return int(found[-1])
 
 
-STEPS = [
-    lambda prompt: [
+def search(prompt):
+    """Type a word, and press the button."""
+    return [
         {"input": {"index": element(prompt, "placeholder=part"), "text": "valve"}},
         {"click": {"index": element(prompt, "id=go")}},
-    ],
-    lambda prompt: [{"navigate": {"url": "http://127.0.0.1:9/", "new_tab": True}}],
-    lambda prompt: [{"switch": {"tab_id": re.findall(r"Tab (\w{4}): \S*/found", prompt)[-1]}}],
-    lambda prompt: [{"extract": {"query": "the parts and their prices"}}],
-    lambda prompt: [{"write_file": {"file_name": "price.md", "content": "V7: 12.50 EUR"}}],
-    lambda prompt: [{"done": {"text": "The valve V7 costs 12.50 EUR.", "success": True}}],
+    ]
+
+
+def back(prompt):
+    """Back to the tab with what was found."""
+    return [{"switch": {"tab_id": re.findall(r"Tab (\w{4}): \S*/found", prompt)[-1]}}]
+
+
+STEPS = [
+    search,
+    [{"navigate": {"url": "http://127.0.0.1:9/", "new_tab": True}}],
+    back,
+    [{"extract": {"query": "the parts and their prices"}}],
+    [{"write_file": {"file_name": "price.md", "content": "V7: 12.50 EUR"}}],
+    [{"done": {"text": "The valve V7 costs 12.50 EUR.", "success": True}}],
 ]
+"""What the model answers, one after the other: actions, or what makes them of the page that it is shown."""
 
 
 class World:
@@ -61,9 +72,9 @@ class World:
             server.server_close()
         self._servers = []
 
-    def again(self):
-        """The model begins its script anew."""
-        self._done = 0
+    def resume(self, done):
+        """The model goes on behind so many steps of its script."""
+        self._done = done
 
     def _shop(self, handler, _):
         path = handler.path.partition("?")[0]
@@ -98,7 +109,7 @@ class World:
             "evaluation_previous_goal": "Success" if self._done > 1 else "Unknown",
             "memory": f"{self._done - 1} done",
             "next_goal": "go on",
-            "action": step(prompt),
+            "action": step(prompt) if callable(step) else step,
         }
 
 
@@ -123,7 +134,7 @@ def _serving(answer):
             self.end_headers()
             self.wfile.write(data)
 
-        do_POST = do_GET
+        do_POST = do_GET  # noqa: N815
 
         def log_message(self, *_):
             pass

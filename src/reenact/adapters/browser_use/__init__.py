@@ -16,6 +16,9 @@ from reenact.adapters.stdlib import callers
 
 _LIBRARY = "browser-use"
 
+AGENT = "browser_use.agent.service"
+"""Imports the session on its way, and is whole only after that."""
+
 _NEEDED = (
     ("browser_use.browser.session", "BrowserSession"),
     ("browser_use.browser._cdp_timeout", "TimeoutWrappedCDPClient.send_raw"),
@@ -34,16 +37,25 @@ _PARAMETERS = ("action_name", "params", "browser_session", "page_extraction_llm"
 
 
 def install(module: ModuleType) -> None:
-    """Patch the library, once; called when `browser_use.browser.session` is imported. Raises HookMissing."""
-    _check()
+    """Patch the library, once, when its session is imported; and its agent, when that is. Raises HookMissing."""
     from reenact.adapters.browser_use import action, model, quiet, session
+
+    if module.__name__ == AGENT:
+        session.install_agent(module)
+        return
+    _check()
 
     # An agent's own clock and ids (its steps' times, the date in its prompt, the folder of its files) are no library's
     # affair: here the agent is the library. The browser's are: it looks for folders that are not there yet.
     callers.own("browser_use.agent")
     session.install(module.BrowserSession)
-    for place, name in (("cdp_use.client", "CDPClient"), ("browser_use.browser._cdp_timeout", "TimeoutWrappedCDPClient")):
-        patch(getattr(importlib.import_module(place), name), "send_raw", session.hooked_send, library=_LIBRARY)
+    for place, name in (
+        ("cdp_use.client", "CDPClient"),
+        ("browser_use.browser._cdp_timeout", "TimeoutWrappedCDPClient"),
+    ):
+        patch(
+            getattr(importlib.import_module(place), name), "send_raw", session.hooked_send, library=_LIBRARY
+        )
     registry: Any = importlib.import_module("browser_use.tools.registry.service").Registry
     patch(registry, "execute_action", action.hooked, library=_LIBRARY)
     tokens: Any = importlib.import_module("browser_use.tokens.service").TokenCost
@@ -62,7 +74,9 @@ def _check() -> None:
     if missing is None:
         registry: Any = importlib.import_module("browser_use.tools.registry.service").Registry
         given = inspect.signature(registry.execute_action).parameters
-        missing = next((f"Registry.execute_action takes no {name}" for name in _PARAMETERS if name not in given), None)
+        missing = next(
+            (f"Registry.execute_action takes no {name}" for name in _PARAMETERS if name not in given), None
+        )
     if missing is not None:
         raise unknown("browser-use", "browser-use", missing)
 

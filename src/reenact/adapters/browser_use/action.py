@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from reenact.adapters.browser_use import model, session
+from reenact.adapters.browser_use import absence, model
 from reenact.boundary import aperform, current
 from reenact.model.event import Effect
 
@@ -37,7 +37,7 @@ def hooked(original: Any) -> Any:
         async def live() -> Any:
             wire.live = True
             if browser is not None:
-                await session.revived(browser, scope)
+                await absence.revived(browser, scope)
             return await _run(wire, lambda: original(self, *args, **options))
 
         try:
@@ -52,7 +52,7 @@ def hooked(original: Any) -> Any:
 
 async def _run(wire: _Result, run: Any) -> Any:
     spending = _spent.set([])
-    acting = session.acting.set(True)
+    acting = absence.acting.set(True)
     try:
         result = await run()
     except Exception as error:
@@ -63,18 +63,20 @@ async def _run(wire: _Result, run: Any) -> Any:
         wire.kept = wire.left()
         return result
     finally:
-        session.acting.reset(acting)
+        absence.acting.reset(acting)
         _spent.reset(spending)
 
 
 def hooked_usage(original: Any) -> Any:
-    """`TokenCost.add_usage`: what an action asks a model itself counts for the agent, who cannot count it in a replay."""
+    """`TokenCost.add_usage`: what an action asks a model counts for its agent, whose replay does not ask."""
 
     def add_usage(self: Any, model: str, usage: Any) -> Any:
         entry = original(self, model, usage)
         spent = _spent.get()
         if spent is not None:
-            spent.append({"model": model, "usage": usage.model_dump(exclude_none=True), "at": entry.timestamp})
+            spent.append(
+                {"model": model, "usage": usage.model_dump(exclude_none=True), "at": entry.timestamp}
+            )
         return entry
 
     return add_usage
@@ -112,14 +114,15 @@ class _Result:
         """What has changed of the agent's since the action began."""
         left: dict[str, Any] = {}
         now = _seen(self._files)
-        if now != self._before:
+        if self._files is not None and now != self._before:
             memory, disk, count = now
             old_memory, old_disk, _ = self._before
             left["files"] = {name: item for name, item in memory.items() if old_memory.get(name) != item}
             left["gone"] = sorted(old_memory.keys() - memory.keys())
             left["extracted"] = count
             fresh = [name for name, mark in disk.items() if old_disk.get(name) != mark and name not in memory]
-            left["disk"] = {name: (self._files.get_dir() / name).read_bytes() for name in fresh}
+            folder = self._files.get_dir()
+            left["disk"] = {name: (folder / name).read_bytes() for name in fresh}
             left = {name: item for name, item in left.items() if item}
         if spent := _spent.get():
             left["spent"] = list(spent)
@@ -139,7 +142,9 @@ class _Result:
                 (files.get_dir() / name).write_bytes(data)
             files.extracted_content_count = left.get("extracted", files.extracted_content_count)
         counter = model.counters.get(id(self._llm))
-        for one in left.get("spent", ()) if counter is not None else ():
+        if counter is None:
+            return
+        for one in left.get("spent", ()):
             counter.add_usage(one["model"], model.usage(one["usage"])).timestamp = one["at"]
 
 

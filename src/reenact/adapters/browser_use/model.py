@@ -76,7 +76,9 @@ async def _asked(original: Any, llm: Any, messages: Any, output_format: Any, opt
     other = scope.run.model
 
     async def live() -> Any:
-        return await original(llm if other is None else _another(llm, other), messages, output_format, **options)
+        return await original(
+            llm if other is None else _another(llm, other), messages, output_format, **options
+        )
 
     effect = Effect("model", str(llm.model), _question(llm, messages, output_format, options), leaf=True)
     return await aperform(effect, live, _Answer(output_format))
@@ -146,7 +148,9 @@ class _Answer:
 
     def dump(self, value: Any, /) -> Any:
         """Its fields, those that were set."""
-        tree = {name: getattr(value, name) for name in type(value).model_fields if name in value.model_fields_set}
+        tree = {
+            name: getattr(value, name) for name in type(value).model_fields if name in value.model_fields_set
+        }
         if self._format is not None and hasattr(value.completion, "model_dump"):
             tree["completion"] = value.completion.model_dump(mode="json", exclude_unset=True)
         if value.usage is not None:

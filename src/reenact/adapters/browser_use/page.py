@@ -54,7 +54,9 @@ class State:
     def load(self, value: Any, /) -> Any:
         """The state again, and the session as it was left by asking for it."""
         if "dom" not in value:
-            raise RecordingError(f"the page {value.get('url')} was not kept; a line said so while it was recorded")
+            raise RecordingError(
+                f"the page {value.get('url')} was not kept; a line said so while it was recorded"
+            )
         dom = tree.unpack(value["dom"], views)
         known = {field.name for field in dataclasses.fields(BrowserStateSummary)}
         fields = {name: item for name, item in value.items() if name in known}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from types import FrameType
 from typing import Any
 
 import wrapt
@@ -45,9 +46,7 @@ def _install(module: Any) -> None:
 
 
 def _sent_by_browser_use() -> bool:
-    frame = sys._getframe(2)
-    while frame is not None:
-        if frame.f_globals.get("__name__") == _SENDER:
-            return True
-        frame = frame.f_back  # type: ignore[assignment]
-    return False
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__") != _SENDER:
+        frame = frame.f_back
+    return frame is not None

@@ -9,12 +9,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Coroutine
-from contextvars import ContextVar
 from typing import Any
 
 from reenact.adapters.browser_use import quiet
+from reenact.adapters.browser_use.absence import answered, outside, revived, stand_in
 from reenact.adapters.hooks import patch
-from reenact.boundary import Scope, aperform, current, draw, entered, perform
+from reenact.boundary import aperform, current, draw, entered
 from reenact.model.event import Effect
 from reenact.store.writer import warn
 
@@ -31,12 +31,13 @@ STATE = "get_browser_state_summary"
 READ = {"get_current_page_url": "url", "get_current_page_title": "title"}
 """Small facts that the session knows without asking. An agent reads them around every action: values, no steps."""
 
-PROPERTIES = {"downloaded_files": "downloads", "is_reconnecting": "reconnecting", "is_cdp_connected": "connected"}
+PROPERTIES = {
+    "downloaded_files": "downloads",
+    "is_reconnecting": "reconnecting",
+    "is_cdp_connected": "connected",
+}
 
 OTHERS = ("get_pages", "get_or_create_cdp_session", "wait_if_captcha_solving", "send_demo_mode_log")
-
-acting: ContextVar[bool] = ContextVar("reenact_browser_use_acting", default=False)
-"""Within an action of the agent's, whose own calls of the session are its inside."""
 
 
 def missing(session: Any) -> str | None:
@@ -74,9 +75,22 @@ def install(session: Any) -> None:
     patch(session, "send_demo_mode_log", _shown, library=_LIBRARY)
 
 
-def outside(scope: Scope | None) -> bool:
-    """Whether a call of the session's is not the program's own, or nobody records or replays."""
-    return scope is None or scope.hidden or acting.get()
+def install_agent(module: Any) -> None:
+    """Patch what an agent finds out about its browser after an error, where its session is known."""
+    name = "_is_browser_closed_error"
+    if not getattr(module.BrowserSession.start, "_reenact", False):
+        return
+    if name in vars(module.Agent):
+        patch(module.Agent, name, _closed, library=_LIBRARY)
+    else:
+        warn("browser-use has changed: whether a browser had died in a run is not recorded")
+
+
+def _closed(original: Any) -> Any:
+    def hooked(self: Any, error: Exception) -> Any:
+        return draw("browser:closed", lambda: original(self, error))
+
+    return hooked
 
 
 # -- what is done and asked --------------------------------------------------------------------------------------
@@ -277,66 +291,3 @@ def hooked_send(original: Any) -> Any:
         )
 
     return send_raw
-
-
-# -- no browser --------------------------------------------------------------------------------------------------
-
-
-def answered(session: Any) -> bool:
-    """Whether it was a recording that started this session's browser."""
-    return hasattr(session._cdp_client_root, "reenact_url")
-
-
-def stand_in(session: Any) -> None:
-    """Have a session look connected where no browser is."""
-    from browser_use.browser._cdp_timeout import TimeoutWrappedCDPClient
-
-    client: Any = TimeoutWrappedCDPClient("ws://reenact.invalid")
-    client.reenact_url = ""
-    session._cdp_client_root = client
-    session.session_manager = _Nobody()
-
-
-class _Nobody:
-    """Stands where a session keeps what it knows of a living browser."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if acting.get():
-            warn(
-                "an action is let through, but its browser is the recording's, and not there: let both through, "
-                'live=["tool", "browser"], or neither'
-            )
-        return perform(Effect("browser", f"session_manager.{name}", leaf=True), functools.partial(_refuse, name))
-
-
-def _refuse(name: str) -> Any:
-    raise RuntimeError(f"there is no browser in a replay, whose session_manager.{name} could tell")
-
-
-async def revived(session: Any, scope: Scope) -> None:
-    """Start a browser where a fork has gone live on a session that a recording had started, at the recorded page."""
-    run = scope.run
-    if not answered(session) or (run.replaying and not getattr(run.handler, "gone_live", False)):
-        return
-    url = session._cdp_client_root.reenact_url
-    known = dict(session._cached_selector_map)
-    session._cdp_client_root = None
-    session.session_manager = None
-    with entered(quiet.inside(scope)):
-        await session.start()
-        if url:
-            await session.navigate_to(url)
-            await _found_again(session, known)
-    warn(
-        f"the fork goes on in a new browser, at {url or 'an empty page'}: what earlier steps left in the page, in "
-        f"cookies and in other tabs is not there"
-    )
-
-
-async def _found_again(session: Any, known: dict[int, Any]) -> None:
-    """Have the numbers that the model was shown mean the same elements; one that is not there again means none."""
-    state = await session.get_browser_state_summary(include_screenshot=False)
-    fresh = {hash(node): node for node in state.dom_state.selector_map.values()}
-    session.update_cached_selector_map({n: fresh[hash(node)] for n, node in known.items() if hash(node) in fresh})

@@ -101,7 +101,9 @@ def unpack(data: bytes, views: ModuleType) -> Any:
         reader = _Reader(whole["tables"], views)
         return reader.read(whole["root"])
     except (zlib.error, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise RecordingError(f"a recorded page cannot be read by this version of browser-use: {error}") from error
+        raise RecordingError(
+            f"a recorded page cannot be read by this version of browser-use: {error}"
+        ) from error
 
 
 class _Reader:

@@ -50,7 +50,10 @@ def _answer(reply: dict[str, Any]) -> Message:
 def _usage(usage: Any) -> Usage | None:
     if not isinstance(usage, dict):
         return None
-    cached, written = number(usage.get("prompt_cached_tokens")), number(usage.get("prompt_cache_creation_tokens"))
+    cached, written = (
+        number(usage.get("prompt_cached_tokens")),
+        number(usage.get("prompt_cache_creation_tokens")),
+    )
     return Usage(number(usage.get("prompt_tokens")), number(usage.get("completion_tokens")), cached, written)
 
 
@@ -59,8 +62,8 @@ def _tools(output: Any) -> tuple[str, ...]:
     schema = output.get("schema") if isinstance(output, dict) else None
     defined = schema.get("$defs") if isinstance(schema, dict) else None
     return tuple(
-        property
+        action
         for name, shape in (defined or {}).items()
         if name.endswith(_ACTIONS) and isinstance(shape, dict)
-        for property in shape.get("properties") or {}
+        for action in shape.get("properties") or {}
     )
