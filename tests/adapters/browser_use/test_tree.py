@@ -51,6 +51,34 @@ def test_a_deep_tree_comes_back_with_its_children_knowing_their_parents():
     assert depth == 5000
 
 
+def test_values_that_python_takes_for_equal_keep_their_types():
+    values = [
+        1,
+        1.0,
+        True,
+        {"a": 1},
+        {"a": True},
+        {"a": "1"},
+        {1: "a"},
+        {True: "a"},
+        {},
+        (1,),
+        {2},
+        [None],
+        [],
+    ]
+    again = tree.unpack(tree.pack(values, VIEWS), VIEWS)
+    assert repr(again) == repr(values)
+
+
+def test_elements_that_share_their_attributes_texts_do_not_share_the_dict():
+    first, second = tree.unpack(
+        tree.pack([Node("a", attributes={"x": "y"}), Node("b", attributes={"x": "y"})], VIEWS), VIEWS
+    )
+    first.attributes["x"] = "z"
+    assert second.attributes == {"x": "y"}
+
+
 def test_the_same_element_under_two_names_is_one_again():
     root = chain(1)
     found = tree.unpack(tree.pack({"root": root, "numbers": {7: root.children[0]}}, VIEWS), VIEWS)
@@ -60,7 +88,7 @@ def test_the_same_element_under_two_names_is_one_again():
 def test_what_another_version_did_not_record_gets_its_default():
     data = json.loads(zlib.decompress(tree.pack(Node("a"), VIEWS)))
     table = data["tables"]["Node"]
-    table["fields"], table["rows"] = ["name", "colour"], [["a", "red"]]
+    table["fields"], table["columns"] = ["name", "colour"], [{"each": ["a"]}, {"all": "red"}]
     assert tree.unpack(zlib.compress(json.dumps(data).encode()), VIEWS) == Node("a")
 
 
