@@ -71,4 +71,7 @@ class _Hook:
             # Raised in the middle of the program's own import: it must not fail for our sake, nor in silence.
             warn(str(error))
             return
+        except Exception as error:
+            warn(f"{module.__name__} is not recorded: {type(error).__name__}: {error}")
+            return
         _installed.append(f"{self._adapter} ({module.__name__})")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("browser_use", reason="browser-use has an environment of its own: make test-browser-use")
@@ -113,3 +116,17 @@ def test_a_fork_opens_a_browser_at_the_page_and_finds_the_elements_again(run):
     diff = run.shell.run("diff", run.recording.id, fork.id)
     assert "tool:input" in diff.out
     assert "bolt" in diff.out
+
+
+def test_pages_that_the_program_drives_itself_are_replayed_command_by_command(run):
+    program = run.shell.write("looker.py", (Path(__file__).parent / "looker.py").read_text())
+    done = run.shell.run("record", "--", sys.executable, program, run.world.shop)
+    assert done.status == 0, done.err
+    assert "Valve V7 Shop/part" in done.out
+    labels = [step.call.label for step in run.shell.last()]
+    assert {"browser:start", "browser:Page.navigate", "browser:Runtime.evaluate", "browser:get_pages"} <= set(
+        labels
+    )
+    again = run.shell.replay(env=NOWHERE)
+    assert again.status == 0, again.err
+    assert again.out == done.out

@@ -178,14 +178,14 @@ class _Channel(_Value):
 
     def dump(self, value: Any, /) -> Any:
         """Its ids."""
-        return {"target": value.target_id, "session": value.session_id}
+        return {"target": value.target_id, "channel": value.session_id}
 
     def load(self, value: Any, /) -> Any:
         """A connection that leads nowhere, under the same ids."""
         from browser_use.browser.session import CDPSession
 
         client = self.session._cdp_client_root
-        return CDPSession(cdp_client=client, target_id=value["target"], session_id=value["session"])
+        return CDPSession(cdp_client=client, target_id=value["target"], session_id=value["channel"])
 
 
 def _state(session: Any, name: str) -> Any:
@@ -286,7 +286,7 @@ def hooked_send(original: Any) -> Any:
         if outside(current()):
             return await original(self, method, params, session_id)
         return await aperform(
-            Effect("browser", method, {"params": dict(params or {}), "session": session_id}, leaf=True),
+            Effect("browser", method, {"params": dict(params or {}), "channel": session_id}, leaf=True),
             lambda: original(self, method, params, session_id),
         )
 
