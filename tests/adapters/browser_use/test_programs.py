@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,20 @@ import pytest
 pytest.importorskip("browser_use", reason="browser-use has an environment of its own: make test-browser-use")
 
 NOWHERE = {"CHROME": "/nonexistent/chromium"}
+
+
+@contextmanager
+def edited(program, *changes):
+    """The program with other words in it."""
+    text = new = program.read_text()
+    for old, other in changes:
+        assert old in new
+        new = new.replace(old, other)
+    program.write_text(new)
+    try:
+        yield
+    finally:
+        program.write_text(text)
 
 
 def steps(recording):
@@ -45,29 +60,17 @@ def test_a_replay_needs_no_browser_and_nobody_who_answers(run):
 
 
 def test_a_changed_task_is_named_where_the_model_is_told_of_it(run):
-    text = run.program.read_text()
-    run.program.write_text(text.replace("Find the", "Look up the"))
-    try:
+    with edited(run.program, ("Find the", "Look up the")):
         done = run.shell.run("replay", run.recording.id, env=NOWHERE)
-    finally:
-        run.program.write_text(text)
     assert done.status == 1
     assert "CHANGED  step 4" in done.err
     assert "args.messages[1].content[0].text" in done.err
 
 
 def test_a_changed_action_is_named_as_such(run):
-    text = run.program.read_text()
-    run.program.write_text(
-        text.replace("max_steps=8", "max_steps=8, on_step_end=other").replace(
-            "async def main",
-            "async def other(agent):\n    await agent.tools.wait(seconds=1)\n\n\nasync def main",
-        )
-    )
-    try:
+    other = "async def other(agent):\n    await agent.tools.wait(seconds=1)\n\n\nasync def main"
+    with edited(run.program, ("async def main", other), ("max_steps=8", "max_steps=8, on_step_end=other")):
         done = run.shell.run("replay", run.recording.id, env=NOWHERE)
-    finally:
-        run.program.write_text(text)
     assert done.status == 1
     assert "tool:wait" in done.err
 
