@@ -251,3 +251,18 @@ def test_nothing_is_patched_where_anything_is_missing(monkeypatch):
         HookMissing, match=r"browser-use \S+ is not known .*no browser_use.tools.registry.service"
     ):
         adapter.install(SimpleNamespace(__name__="browser_use.browser.session", BrowserSession=None))
+
+
+def test_telemetry_is_neither_recorded_nor_sent_in_a_replay(home):
+    posthog = pytest.importorskip("posthog")
+    namespace = {"__name__": "browser_use.telemetry.service", "Posthog": posthog.Posthog}
+    exec("def report():\n    client = Posthog('phc_key', host='http://127.0.0.1:9', send=False)\n"
+         "    return client.disabled, client.capture('ran', distinct_id='me')", namespace)  # fmt: skip
+
+    with reenact.record(home=home) as recording:
+        disabled, sent = namespace["report"]()
+    assert (disabled, sent is None) == (False, False)
+    assert [step.call.label for step in reenact.load(recording.id, home=home)] == []
+    with reenact.replay(recording.id, home=home) as replay:
+        assert namespace["report"]() == (True, None)
+    assert replay.verdict.faithful, str(replay.verdict)

@@ -15,7 +15,7 @@ _SENDER = "browser_use.telemetry.service"
 
 
 def install() -> None:
-    """Have the client of its telemetry made out of sight, once that is imported."""
+    """Have its telemetry made and sent out of sight, once the client for that is imported."""
     wrapt.register_post_import_hook(_install, "posthog.client")
 
 
@@ -25,24 +25,29 @@ def inside(scope: Scope) -> Scope:
 
 
 def _install(module: Any) -> None:
-    original: Any = module.Client.__init__
-    if getattr(original, "_reenact", False):
-        return
+    for name in ("__init__", "capture", "flush"):
+        original = getattr(module.Client, name, None)
+        if original is not None and not getattr(original, "_reenact", False):
+            setattr(module.Client, name, _hidden(original, making=name == "__init__"))
 
+
+def _hidden(original: Any, *, making: bool) -> Any:
     @functools.wraps(original)
-    def hooked(self: Any, *args: Any, **options: Any) -> None:
+    def hooked(self: Any, *args: Any, **options: Any) -> Any:
         scope = current()
         if scope is None or scope.hidden or not _sent_by_browser_use():
-            original(self, *args, **options)
-            return
+            return original(self, *args, **options)
         if scope.run.replaying:
+            if not making:
+                return None
             options["disabled"] = True
-        # Its threads send on their own: made here, they belong to no scope of the program's.
+        # Its threads send on their own, and what it asks the machine about itself is nobody's question: made here, all
+        # that belongs to no scope of the program's.
         with entered(inside(scope)):
-            original(self, *args, **options)
+            return original(self, *args, **options)
 
     hooked._reenact = True  # type: ignore[attr-defined]
-    module.Client.__init__ = hooked
+    return hooked
 
 
 def _sent_by_browser_use() -> bool:
