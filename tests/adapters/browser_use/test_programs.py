@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import sys
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,6 +51,13 @@ def test_what_an_action_asks_a_model_stands_within_it(recording):
     inside = [step.call for step in recording if step.call.within is not None]
     assert [call.label for call in inside] == ["model:gpt-5-mini"]
     assert "tool:extract" in inside[0].address
+
+
+def test_a_key_in_a_page_is_nowhere_in_its_recording(run):
+    stored = b"".join(path.read_bytes() for path in run.shell.home.rglob("*") if path.is_file())
+    page = json.loads(run.shell.run("show", run.recording.id, "3", "--raw").out.splitlines()[-1])["value"]
+    assert any("[[secret:" in word for word in page["words"])
+    assert b"Zq8vT2mKx41L" not in stored + zlib.decompress(base64.b64decode(page["dom"]["$bytes"]))
 
 
 def test_a_replay_needs_no_browser_and_nobody_who_answers(run):

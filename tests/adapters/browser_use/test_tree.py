@@ -39,8 +39,20 @@ def chain(depth):
     return root
 
 
+def again(value):
+    return tree.unpack(*tree.pack(value, VIEWS), VIEWS)
+
+
+def test_longer_texts_stand_in_the_open_where_a_secret_is_found():
+    page = Node("input", attributes={"value": "sk-proj-0123456789", "name": "key"})
+    data, words = tree.pack([page, page.attributes], VIEWS)
+    assert words == ["sk-proj-0123456789"]
+    assert b"0123456789" not in zlib.decompress(data)
+    assert tree.unpack(data, ["[[secret]]"], VIEWS)[0].attributes == {"value": "[[secret]]", "name": "key"}
+
+
 def test_a_deep_tree_comes_back_with_its_children_knowing_their_parents():
-    root = tree.unpack(tree.pack(chain(5000), VIEWS), VIEWS)
+    root = again(chain(5000))
     assert root.attributes == {"#": "tagged", "a": "ü"}
     assert root.at == (1.5, 2)
     assert root.kind is Kind.ELEMENT
@@ -67,29 +79,26 @@ def test_values_that_python_takes_for_equal_keep_their_types():
         [None],
         [],
     ]
-    again = tree.unpack(tree.pack(values, VIEWS), VIEWS)
-    assert repr(again) == repr(values)
+    assert repr(again(values)) == repr(values)
 
 
 def test_elements_that_share_their_attributes_texts_do_not_share_the_dict():
-    first, second = tree.unpack(
-        tree.pack([Node("a", attributes={"x": "y"}), Node("b", attributes={"x": "y"})], VIEWS), VIEWS
-    )
+    first, second = again([Node("a", attributes={"x": "y"}), Node("b", attributes={"x": "y"})])
     first.attributes["x"] = "z"
     assert second.attributes == {"x": "y"}
 
 
 def test_the_same_element_under_two_names_is_one_again():
     root = chain(1)
-    found = tree.unpack(tree.pack({"root": root, "numbers": {7: root.children[0]}}, VIEWS), VIEWS)
+    found = again({"root": root, "numbers": {7: root.children[0]}})
     assert found["numbers"][7] is found["root"].children[0]
 
 
 def test_what_another_version_did_not_record_gets_its_default():
-    data = json.loads(zlib.decompress(tree.pack(Node("a"), VIEWS)))
+    data = json.loads(zlib.decompress(tree.pack(Node("a"), VIEWS)[0]))
     table = data["tables"]["Node"]
     table["fields"], table["columns"] = ["name", "colour"], [{"each": ["a"]}, {"all": "red"}]
-    assert tree.unpack(zlib.compress(json.dumps(data).encode()), VIEWS) == Node("a")
+    assert tree.unpack(zlib.compress(json.dumps(data).encode()), [], VIEWS) == Node("a")
 
 
 def test_an_object_that_is_none_of_the_librarys_is_no_part_of_a_page():
@@ -110,4 +119,4 @@ def test_an_object_that_is_none_of_the_librarys_is_no_part_of_a_page():
 )
 def test_bytes_that_are_no_page_are_refused_and_make_nothing(data):
     with pytest.raises(RecordingError, match="cannot be read by this version of browser-use"):
-        tree.unpack(data, VIEWS)
+        tree.unpack(data, [], VIEWS)

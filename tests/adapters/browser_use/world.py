@@ -10,7 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 STYLE = "<style>body{font:16px sans-serif;margin:40px} td{padding:6px 20px;border:1px solid #999}</style>"
 PAGES = {
     "/": """<h1>Spare parts</h1><p>Search our stock.</p>
-        <form action="/found"><input name="q" placeholder="part"><button id="go">Search</button></form>""",
+        <form action="/found"><input name="q" placeholder="part"><button id="go">Search</button></form>
+        <input type="hidden" name="key" value="sk-proj-Zq8vT2mKx41LrWc9Yb7N">""",
     "/found": """<h1>Found</h1><table><tr><td>Valve V7</td><td>12.50 EUR</td><td><a href="/part">details</a></td></tr>
         <tr><td>Valve V9</td><td>19.90 EUR</td><td>sold out</td></tr></table>""",
     "/part": "<h1>Valve V7</h1><p>Price 12.50 EUR, in stock: 4</p><p>Delivery in two days.</p>",

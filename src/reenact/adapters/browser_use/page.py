@@ -46,7 +46,7 @@ class State:
         }
         kept["focus"] = self._session.agent_focus_target_id
         try:
-            kept["dom"] = tree.pack({"root": dom._root, "selectors": dom.selector_map}, views)
+            kept["dom"], kept["words"] = tree.pack({"root": dom._root, "selectors": dom.selector_map}, views)
         except (TypeError, AttributeError) as error:
             warn(f"the page {value.url} is not kept ({error}): a replay goes no further than to it")
         return kept
@@ -57,7 +57,7 @@ class State:
             raise RecordingError(
                 f"the page {value.get('url')} was not kept; a line said so while it was recorded"
             )
-        dom = tree.unpack(value["dom"], views)
+        dom = tree.unpack(value["dom"], value["words"], views)
         known = {field.name for field in dataclasses.fields(BrowserStateSummary)}
         fields = {name: item for name, item in value.items() if name in known}
         fields["screenshot"] = picture.shown(value["screenshot"])

@@ -2,7 +2,8 @@
 
 It is a graph (children know their parents), deeper than any codec would follow it, and of tens of thousands of small
 objects. Each class becomes a table, column by column, and objects refer to each other by their number. Compressed
-JSON; reading it back fills in instances of browser-use's own dataclasses and runs none of their code.
+JSON, but for its longer texts: they stand beside it, in the open, where a secret among them is found and replaced.
+Reading it back fills in instances of browser-use's own dataclasses and runs none of their code.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ _LEVEL = 1
 """Of zlib: columns are so alike that a higher one gains a tenth, for three times the time."""
 
 _PLAIN = {str, int, float, bool, type(None)}
+_OPEN = 8
+"""From so many letters on a text stands in the open. No secret that is known by its shape is shorter."""
+
 _UNKEPT = {"uuid"}
 """Fields that are random in every object, and that nobody reads: a quarter of all bytes."""
 
@@ -74,7 +78,9 @@ class _Writer:
         self._waiting: dict[type, list[Any]] = {}
         self._kinds: dict[type, bool] = {}
         self._texts: dict[tuple[Any, ...], int] = {}
+        self._places: dict[str, dict[str, int]] = {}
         self.texts: list[list[Any]] = []
+        self.words: list[str] = []
         self.tables: dict[str, _Table] = {}
 
     def write(self, root: Any) -> Any:
@@ -93,7 +99,7 @@ class _Writer:
     def _forms(self, values: Sequence[Any]) -> Iterable[Any]:
         kinds = set(map(type, values))
         if kinds <= _PLAIN:
-            return values
+            return map(self._text, values) if str in kinds else values
         kinds.discard(type(None))
         if len(kinds) == 1 and self._known(kind := kinds.pop()):
             # Most columns and lists: looking into each value by itself would take three times as long.
@@ -103,6 +109,15 @@ class _Writer:
                 for value in values
             ]
         return map(self._form, values)
+
+    def _text(self, value: Any) -> Any:
+        if type(value) is not str or len(value) < _OPEN:
+            return value
+        place = self._places.get(value)
+        if place is None:
+            place = self._places[value] = {"w": len(self.words)}
+            self.words.append(value)
+        return place
 
     def _ref(self, value: Any, kind: type) -> _Ref:
         number = self._numbers.get(id(value))
@@ -121,7 +136,7 @@ class _Writer:
     def _form(self, value: Any) -> Any:
         kind = type(value)
         if kind in _PLAIN:
-            return value
+            return self._text(value)
         if self._known(kind):
             return self._ref(value, kind)
         if kind is list:
@@ -152,12 +167,14 @@ class _Writer:
         number = self._texts.get(key)
         if number is None:
             number = self._texts[key] = len(self.texts)
-            self.texts.append([*value, *value.values()])
+            self.texts.append([self._text(text) for text in (*value, *value.values())])
         return {"@": number}
 
 
-def pack(root: Any, views: ModuleType) -> bytes:
-    """A tree as bytes. Raises TypeError where it holds what only its own version of browser-use would know.
+def pack(root: Any, views: ModuleType) -> tuple[bytes, list[str]]:
+    """A tree as bytes, and the texts in it.
+
+    Raises TypeError where it holds what only its own version of browser-use would know.
 
     Args:
         root: A value of `views`' dataclasses.
@@ -166,17 +183,18 @@ def pack(root: Any, views: ModuleType) -> bytes:
     writer = _Writer(views)
     form = writer.write(root)
     tables = {name: table.tree() for name, table in writer.tables.items()}
-    return zlib.compress(orjson.dumps({"root": form, "texts": writer.texts, "tables": tables}), _LEVEL)
+    data = orjson.dumps({"root": form, "texts": writer.texts, "tables": tables})
+    return zlib.compress(data, _LEVEL), writer.words
 
 
-def unpack(data: bytes, views: ModuleType) -> Any:
+def unpack(data: bytes, words: list[str], views: ModuleType) -> Any:
     """The tree again: new objects, equal in every field but their random ids, referring to each other as they did.
 
     Raises RecordingError.
     """
     try:
         whole = orjson.loads(zlib.decompress(data))
-        return _Reader(whole["tables"], whole["texts"], views).read(whole["root"])
+        return _Reader(whole["tables"], whole["texts"], words, views).read(whole["root"])
     except (zlib.error, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise RecordingError(
             f"a recorded page cannot be read by this version of browser-use: {error}"
@@ -189,12 +207,19 @@ class _Reader:
     Args:
         tables: As they were written.
         texts: The shared dicts of texts: keys, then values.
+        words: The texts in the open.
         views: The module whose dataclasses they are.
     """
 
-    def __init__(self, tables: dict[str, Any], texts: list[list[str]], views: ModuleType) -> None:
+    def __init__(
+        self, tables: dict[str, Any], texts: list[list[Any]], words: list[str], views: ModuleType
+    ) -> None:
         self._views = views
-        self._texts = [dict(zip(t[: len(t) // 2], t[len(t) // 2 :], strict=True)) for t in texts]
+        self._words = words
+        self._texts = []
+        for forms in texts:
+            both = [self.read(form) for form in forms]
+            self._texts.append(dict(zip(both[: len(both) // 2], both[len(both) // 2 :], strict=True)))
         self._items: dict[int, Any] = {}
         kinds = {name: self._kind(name) for name in tables}
         for name, table in tables.items():
@@ -236,6 +261,8 @@ class _Reader:
         if kind is not dict:
             return form
         ((tag, value),) = form.items()
+        if tag == "w":
+            return self._words[value]
         if tag == "#":
             return self._items[value]
         if tag == "##":
