@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from reenact.model.event import Tree
 from reenact.model.plain import binary, plain
-from reenact.model.reading import http, langchain, openai, openai_agents, pydantic_ai
+from reenact.model.reading import browser_use, http, langchain, openai, openai_agents, pydantic_ai
 from reenact.model.reading.call import Asked, Embedded, Message, ModelCall, Reader, ToolCall, Usage
 from reenact.model.reading.growing import Memory
 from reenact.model.reading.price import cost
@@ -154,4 +154,11 @@ def _memory(log: Log) -> Memory:
 
 _memories: WeakKeyDictionary[Log, Memory] = WeakKeyDictionary()
 _KINDS = {"model", "http"}
-_readers: list[Reader] = [pydantic_ai.reader, openai_agents.reader, langchain.reader, http.read, _model]
+_readers: list[Reader] = [
+    pydantic_ai.reader,
+    openai_agents.reader,
+    langchain.reader,
+    browser_use.read,
+    http.read,
+    _model,
+]
