@@ -8,6 +8,7 @@
 #   make frameworks      docs/frameworks.md: every framework's program recorded, replayed, forked
 #   make frameworks-older  the same with the frameworks' versions of half a year ago
 #   make check    style, types, layers
+#   make test-browser-use   the adapter of browser-use, with a real browser, in an environment of its own
 #   make bench    figures side by side with peers, written to benchmarks/RESULTS.md
 #   make clean    removes the environment and everything made here
 
@@ -20,6 +21,7 @@ BENCH := .venv-bench
 OLDER := .venv-older
 OLDER_DAY := 2026-05-21
 BENCH_ARGS ?=
+BROWSER_USE := .venv-browser-use
 
 # Compiling while installing uses all cores; the first start of each program would use one.
 export UV_COMPILE_BYTECODE := 1
@@ -32,8 +34,8 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help demo exercise picture test soak frameworks frameworks-older check format bench constraints \
-	constraints-older clean setup-demo setup-dev setup-bench setup-older
+.PHONY: help demo exercise picture test test-browser-use soak frameworks frameworks-older check format bench \
+	constraints constraints-older clean setup-demo setup-dev setup-bench setup-older setup-browser-use chromium
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -49,6 +51,10 @@ picture: setup-demo
 
 test: setup-dev
 	$(PYTEST) -m "not slow and not thorough" -n 2 $(PYTEST_ARGS)
+
+# Half a minute to set up and one to run: too much for every change, so it is a target of its own.
+test-browser-use: setup-browser-use chromium
+	$(BROWSER_USE)/bin/pytest tests/adapters/browser_use $(PYTEST_ARGS)
 
 soak: setup-dev
 	$(PYTEST) -m "slow or thorough" $(PYTEST_ARGS)
@@ -79,6 +85,8 @@ constraints: $(BIN)/uv
 	printf '%s\n' uv hatchling editables | $(BIN)/uv pip compile --quiet --universal --upgrade --no-annotate \
 		--no-header --group dev --group test-adapters --group demo --group bench \
 		--output-file constraints.txt pyproject.toml -
+	$(BIN)/uv pip compile --quiet --upgrade --no-annotate --no-header --python-platform linux --group browser-use \
+		--output-file constraints-browser-use.txt pyproject.toml
 
 # The frameworks as they were on that day, and all else too but what Reenact needs newer.
 constraints-older: $(BIN)/uv
@@ -92,6 +100,7 @@ setup-demo: $(VENV)/.demo
 setup-dev: $(VENV)/.dev
 setup-bench: $(BENCH)/.stamp
 setup-older: $(OLDER)/.stamp
+setup-browser-use: $(BROWSER_USE)/.stamp
 
 $(BIN)/uv:
 	$(PYTHON) -m venv $(VENV)
@@ -118,6 +127,22 @@ $(OLDER)/.stamp: $(BIN)/uv pyproject.toml constraints-older.txt
 		--build-constraints constraints-older.txt --editable . --group frameworks
 	@touch $@
 
+# Apart from all else: browser-use pins the exact versions of libraries that the other adapters are tested with in newer
+# ones.
+$(BROWSER_USE)/.stamp: $(BIN)/uv pyproject.toml constraints-browser-use.txt
+	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(BROWSER_USE)
+	$(BIN)/uv pip install --quiet --python $(BROWSER_USE)/bin/python --constraints constraints-browser-use.txt \
+		--build-constraints constraints.txt --editable . --group browser-use
+	@touch $@
+
+# The browser itself comes from the system: $$CHROME, or one on the path, or Debian's where one may install it.
+chromium:
+	@if [ -n "$$CHROME" ] || command -v chromium >/dev/null || command -v google-chrome >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
+	else echo "no Chromium here: install one (apt-get install chromium, as root), or name one in CHROME" >&2; exit 2; fi
+
 clean:
-	rm -rf $(VENV) $(BENCH) $(OLDER) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	rm -rf $(VENV) $(BENCH) $(OLDER) $(BROWSER_USE) .mypy_cache .ruff_cache .pytest_cache \
+		.import_linter_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -19,8 +19,14 @@ def plain(text):
     """A text without what is another in every run: ids, tickets, times."""
     text = re.sub(r"REF-[0-9a-f]{8}", "REF-…", text)
     text = re.sub(r"pyd_ai_[0-9a-f]{32}", "pyd_ai_…", text)
+    # Where an id stands; one without a digit looks like a word elsewhere.
+    for id in set(
+        re.findall(r"(?:^(?:[├└]── )?|recorded |forked | as |replay )([0-9a-z]{10})\b", text, re.MULTILINE)
+    ):
+        if any(letter.isdigit() for letter in id) or f"recorded {id} (" in text or f" as {id} (" in text:
+            text = re.sub(rf"\b{id}\b", "ID", text)
     text = re.sub(r"\b(?=[a-z]*[0-9])[0-9a-z]{10}\b", "ID", text)
-    text = re.sub(r"(?<=steps  )(now|\d+\w)$", "now", text, flags=re.MULTILINE)
+    text = re.sub(r"(?<=steps  )(now|\d+\w)(?=\s*$)", "now", text, flags=re.MULTILINE)
     text = re.sub(r" · <?\d[\d.]* m?s\b", "", text)
     return "\n".join(line.rstrip() for line in text.splitlines())
 

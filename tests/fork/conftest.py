@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.adapters.agent_fixtures import unclosed
+
 
 @pytest.fixture(autouse=True)
 def _tidy(tidy):
@@ -9,7 +11,4 @@ def _tidy(tidy):
 
 
 def pytest_collection_modifyitems(items):
-    for item in items:
-        if item.path.parent.name == "fork":
-            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
-            item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
+    unclosed(items, "fork")

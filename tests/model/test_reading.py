@@ -228,3 +228,36 @@ def test_the_schemas_of_tools_are_read_whatever_each_api_calls_them():
 def test_tools_that_are_none_have_no_schemas():
     odd = [None, "search", {"type": "web_search"}, {"name": "x", "parameters": "text"}]
     assert openai.read_responses({"tools": odd}, None, []).schemas == {}
+
+
+def test_a_request_of_browser_uses_is_read_with_its_actions_as_calls():
+    schema = {
+        "$defs": {"ClickActionModel": {"properties": {"click": {}}}, "Click": {"properties": {"index": {}}}}
+    }
+    picture = {"type": "image", "data": b"\x89PNG"}
+    args = {
+        "provider": "openai",
+        "settings": {},
+        "output": {"name": "AgentOutput", "schema": schema},
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "the page"}, picture]}],
+    }
+    completion = {
+        "thinking": "hm",
+        "memory": "seen",
+        "action": [{"click": {"index": 7}}, {"done": {"text": "ok"}}],
+    }
+    answer = {"completion": completion, "stop_reason": "stop"}
+    answer["usage"] = {"prompt_tokens": 9, "prompt_cached_tokens": 4, "completion_tokens": 2}
+    log = log_of(
+        called("model", "gpt-5-mini", codec.Encoder().encode(args)),
+        {"event": "returned", "call": 1, "value": answer},
+    )
+    call = reading.read(log, log.calls[1])
+    assert call.messages[0].text == "the page\n[image]"
+    assert (call.answer.text, call.answer.thinking) == ("Memory: seen", "hm")
+    assert [(asked.name, asked.args) for asked in call.answer.calls] == [
+        ("click", {"index": 7}),
+        ("done", {"text": "ok"}),
+    ]
+    assert (call.usage.input, call.usage.cached, call.usage.output) == (9, 4, 2)
+    assert (call.tools, call.provider, call.finish) == (("click",), "openai", "stop")

@@ -92,7 +92,7 @@ class TestExactValues:
         assert "hunter2" not in redactor.env("DATABASE_URL", "postgres://ann:hunter2@db/x")
         for name, value in [
             ("HOME", "/home/ann"),
-            ("PWD", "/work/x"),
+            ("PWD", "/srv/shop"),
             ("MAX_TOKENS", "100"),
             ("LANG", "C.UTF-8"),
             ("KEYBOARD", "de"),

@@ -30,6 +30,8 @@ LIBRARIES = {
     "langgraph.pregel.main": "reenact.adapters.langgraph",
     "langgraph.checkpoint.base": "reenact.adapters.langgraph.checkpoints",
     "agents": "reenact.adapters.openai_agents",
+    "browser_use.browser.session": "reenact.adapters.browser_use",
+    "browser_use.agent.service": "reenact.adapters.browser_use",
 }
 """Which adapter patches which library; each has `install(module)`."""
 
@@ -76,6 +78,9 @@ class _Hook:
         except ReenactError as error:
             # Raised in the middle of the program's own import: it must not fail for our sake, nor in silence.
             warn(str(error))
+            return
+        except Exception as error:
+            warn(f"{module.__name__} is not recorded: {type(error).__name__}: {error}")
             return
         if there is False:
             # A package of the program's own that has the library's name.

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from reenact.cli import pictures as images
 from reenact.cli import present, shape
 from reenact.cli import state as states
 from reenact.cli.options import Home, Json, Ref
@@ -134,6 +135,12 @@ def show(
     state: Annotated[
         bool, typer.Option("--state", help="The tracked state as STEP was asked, or at the end.")
     ] = False,
+    pictures: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Write what pictures the steps gave as files there.", show_default=False
+        ),
+    ] = None,
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -157,6 +164,9 @@ def show(
     chosen: Sequence[int] = (
         [number for number in facts.where(wanted) if number in within] if filter else within
     )
+    if pictures is not None:
+        images.write(facts, chosen, pictures)
+        return
     if raw:
         _raw(facts, chosen, whole=not step and not filter)
         return

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from reenact.cli import present
+from reenact.cli import pictures, present
 from reenact.model import reading
 from reenact.model.conversation import Turn
 from reenact.model.facts import RecordingFacts, StepFacts
@@ -245,6 +245,8 @@ def tell_step(page: Page, facts: RecordingFacts, number: int) -> None:
             )
     if call.outcome is not None and "value" in call.outcome and step.model_call is None:
         page.block("gave", pretty(step.output), 5)
+        for picture in pictures.of(step):
+            page.block("picture", f"{picture} (--pictures FOLDER writes it)", 5)
     if step.error:
         page.block("error", step.error, 5, "red")
         _details(page, call.outcome.get("error") if call.outcome is not None else None)

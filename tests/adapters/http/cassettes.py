@@ -8,7 +8,9 @@ from pathlib import Path
 
 from tests.adapters.http.server import Server, _Handler
 
-DATA = Path(os.environ.get("REENACT_SHARED_DATA", "/work/shared/data"))
+DATA = Path(os.environ.get("REENACT_SHARED_DATA", Path(__file__).parents[4] / "shared" / "data"))
+"""Beside the project, where somebody has put recordings of others there; without them their tests are skipped."""
+
 _OWN = {"transfer-encoding", "content-length", "connection", "date", "server", "keep-alive"}
 
 

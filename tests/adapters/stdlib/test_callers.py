@@ -4,6 +4,7 @@
 
 import dataclasses
 import datetime as dt
+import importlib
 import subprocess
 import sys
 import textwrap
@@ -66,6 +67,19 @@ def test_an_installed_package_can_be_counted_as_the_program(drawn, library, monk
     assert drawn(agent.read) == []
     callers.own("agentpack")
     assert drawn(agent.read) == ["clock:time"]
+
+
+def test_a_part_of_a_package_can_be_counted_as_the_program(drawn, tmp_path, monkeypatch):
+    package = tmp_path / "site-packages" / "splitpack"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    for name in ("agent", "store"):
+        (package / f"{name}.py").write_text("import time\ndef read(): return time.time()")
+    monkeypatch.syspath_prepend(package.parent)
+    monkeypatch.setattr(callers, "_own", set())
+    callers.own("splitpack.agent")
+    assert drawn(importlib.import_module("splitpack.agent").read) == ["clock:time"]
+    assert drawn(importlib.import_module("splitpack.store").read) == []
 
 
 @pytest.mark.parametrize("how", ["-m", "script", "REENACT_OWN"])

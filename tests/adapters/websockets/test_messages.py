@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 
 import pytest
 from websockets import exceptions
@@ -15,8 +15,10 @@ from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as connect_sync
 
 import reenact
+from reenact.boundary import perform
 from reenact.errors import DivergenceError
 from reenact.model.divergence import Departure
+from reenact.model.event import Effect
 
 
 @asynccontextmanager
@@ -28,6 +30,13 @@ async def cut(url):
     finally:
         talk.transport.abort()
         await asyncio.sleep(0)
+
+
+@contextmanager
+def kept_open(connections):
+    yield
+    for connection in connections:
+        connection.close()
 
 
 def spoken(bench):
@@ -282,6 +291,19 @@ def test_a_connection_from_before_the_recording_is_recorded_from_then_on(bench):
     assert live == again
     talk.close()
     assert spoken(bench) == ["send", "receive"]
+
+
+def test_a_connection_that_was_opened_inside_of_an_effect_is_that_effects_own_business(bench):
+    kept = []
+
+    def start():
+        kept.append(connect_sync(f"{bench.server.url}/echo"))
+
+    with reenact.record("test") as recording, kept_open(kept):
+        perform(Effect("browser", "start", {}, leaf=True), start)
+        kept[0].send("one")
+        assert kept[0].recv().endswith("one")
+    assert [step.label for step in recording.load()] == ["browser:start"]
 
 
 def test_a_fork_cannot_go_on_with_a_recorded_connection_and_a_program_that_connects_anew_goes_on(bench):

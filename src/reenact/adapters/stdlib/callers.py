@@ -58,7 +58,9 @@ _synthetic: dict[tuple[str, str], int] = {}
 
 
 def own(*packages: str) -> None:
-    """Count installed packages as the program's own code. `REENACT_OWN=package,package` does the same from outside."""
+    """Count installed packages, or parts of them (`package.module`), as the program's own code.
+    `REENACT_OWN=package,package` does the same from outside.
+    """
     _own.update(packages)
     _kinds.clear()
     _synthetic.clear()
@@ -130,7 +132,7 @@ def _filed(path: str, module: str) -> int:
     if any(part in path for part in _PACKAGES):
         if module == "__main__":
             module = _started() or ""
-        if module.partition(".")[0] in _own:
+        if _among(module, _own):
             return OWN
     elif not path.startswith((*STANDARD, "<frozen ")):
         return OWN

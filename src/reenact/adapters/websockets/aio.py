@@ -68,7 +68,7 @@ def _connect(original: Any) -> Any:
     async def __await_impl__(connecting: Any) -> Any:  # noqa: N807 - as websockets names it
         scope = current()
         if scope is None or scope.hidden:
-            return await original(connecting)
+            return link.inside(await original(connecting))
         url, asked = connecting.uri, getattr(connecting, "_subprotocols", None)
         call = begin(link.opening(url, connecting.additional_headers, asked))
         assert call is not None

@@ -14,7 +14,7 @@ from websockets.protocol import CLIENT, CLOSED, OPEN
 from websockets.utils import accept_key
 
 from reenact.adapters.http import exchange
-from reenact.boundary import Scope, current
+from reenact.boundary import Run, Scope, current
 from reenact.model.event import Effect
 
 T = TypeVar("T")
@@ -61,12 +61,32 @@ class Link:
         return found
 
 
+class Inside:
+    """Stands at a connection that was opened inside of an effect which is recorded as a whole.
+
+    It is that effect's own business, whoever reads and writes there later: a browser's control, say.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+
+def inside(connection: T) -> T:
+    """Mark a connection that is just opened where nothing is recorded on its own."""
+    scope = current()
+    if scope is not None:
+        connection._reenact = Inside(scope.run)  # type: ignore[attr-defined]
+    return connection
+
+
 def of(connection: Any) -> Link | None:
     """The link of a client's connection, where somebody records or replays what it does here."""
     scope = current()
     if scope is None or scope.hidden or connection.protocol.side is not CLIENT:
         return None
     link = vars(connection).get("_reenact")
+    if isinstance(link, Inside) and link.run is scope.run:
+        return None
     if not isinstance(link, Link) or link.run is not scope.run:
         # It was opened before the recording began.
         uri = connection.protocol.uri

@@ -66,7 +66,7 @@ def _connect(original: Any, standard: Any) -> Callable[..., Any]:
     def connect(uri: str, **options: Any) -> Any:
         scope = current()
         if scope is None or scope.hidden:
-            return original(uri, **options)
+            return link.inside(original(uri, **options))
         asked = options.get("subprotocols")
         call = begin(link.opening(uri, options.get("additional_headers"), asked))
         assert call is not None

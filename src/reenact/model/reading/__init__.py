@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from reenact.model.event import Tree
 from reenact.model.plain import binary, plain
-from reenact.model.reading import http, langchain, openai, openai_agents, pydantic_ai
+from reenact.model.reading import browser_use, http, langchain, openai, openai_agents, pydantic_ai
 from reenact.model.reading.call import Asked, Embedded, Message, ModelCall, Reader, ToolCall, Usage
 from reenact.model.reading.growing import Memory
 from reenact.model.reading.price import cost
@@ -119,25 +119,6 @@ def add_reader(reader: Reader, kind: str) -> None:
     _readers.insert(0, reader)
 
 
-def _pydantic_ai(asked: Asked) -> ModelCall | None:
-    if asked.kind != "model" or not pydantic_ai.speaks(asked.args.get("messages")):
-        return None
-    reply = pydantic_ai.streamed(asked.value, asked.chunks) if asked.stream else asked.value
-    return pydantic_ai.read(asked.name, asked.args, reply)
-
-
-def _langchain(asked: Asked) -> ModelCall | None:
-    if asked.kind != "model" or not langchain.speaks(asked.args):
-        return None
-    return langchain.read(asked.name, asked.args, asked.value, asked.chunks, asked.memory)
-
-
-def _openai_agents(asked: Asked) -> ModelCall | None:
-    if asked.kind != "model" or not openai_agents.speaks(asked.args):
-        return None
-    return openai_agents.read(asked.name, asked.args, asked.value, asked.chunks, asked.memory)
-
-
 def _model(asked: Asked) -> ModelCall | None:
     """Any other effect of kind `model`: a chat in OpenAI's form where it is one, else whatever text there is."""
     if asked.kind != "model":
@@ -173,4 +154,11 @@ def _memory(log: Log) -> Memory:
 
 _memories: WeakKeyDictionary[Log, Memory] = WeakKeyDictionary()
 _KINDS = {"model", "http"}
-_readers: list[Reader] = [_pydantic_ai, _openai_agents, _langchain, http.read, _model]
+_readers: list[Reader] = [
+    pydantic_ai.reader,
+    openai_agents.reader,
+    langchain.reader,
+    browser_use.read,
+    http.read,
+    _model,
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from reenact.model.reading.call import Draft, Message, ModelCall, ToolCall, Usage
+from reenact.model.reading.call import Asked, Draft, Message, ModelCall, ToolCall, Usage
 from reenact.model.reading.growing import Memory
 from reenact.model.reading.text import arguments, assembled, content, number, schemas
 
@@ -17,6 +17,13 @@ _CALLED = ("tool_use", "tool_call", "function_call", "input_json_delta", "tool_c
 def speaks(args: Mapping[str, Any]) -> bool:
     """Whether that are the arguments of a request that the adapter recorded."""
     return "class" in args and "api" in args and isinstance(args.get("messages"), list)
+
+
+def reader(asked: Asked) -> ModelCall | None:
+    """The reader of its model calls, for the registry."""
+    if asked.kind != "model" or not speaks(asked.args):
+        return None
+    return read(asked.name, asked.args, asked.value, asked.chunks, asked.memory)
 
 
 def read(name: str, args: dict[str, Any], reply: Any, chunks: list[Any], memory: Memory) -> ModelCall:

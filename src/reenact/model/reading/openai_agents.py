@@ -6,13 +6,20 @@ from dataclasses import replace
 from typing import Any
 
 from reenact.model.reading import openai
-from reenact.model.reading.call import ModelCall
+from reenact.model.reading.call import Asked, ModelCall
 from reenact.model.reading.growing import Memory
 
 
 def speaks(args: Any) -> bool:
     """Whether these are the arguments of such a request."""
     return "handoffs" in args and "input" in args
+
+
+def reader(asked: Asked) -> ModelCall | None:
+    """The reader of its model calls, for the registry."""
+    if asked.kind != "model" or not speaks(asked.args):
+        return None
+    return read(asked.name, asked.args, asked.value, asked.chunks, asked.memory)
 
 
 def read(

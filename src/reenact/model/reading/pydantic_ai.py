@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reenact.model.plain import compact
-from reenact.model.reading.call import Message, ModelCall, ToolCall
+from reenact.model.reading.call import Asked, Message, ModelCall, ToolCall
 from reenact.model.reading.text import arguments, content, counted, schemas
 
 _CLASSES = {
@@ -109,6 +109,14 @@ def streamed(head: Any, chunks: list[Any]) -> dict[str, Any]:
                 if isinstance(delta.get(more), str):
                     parts[place][key] = (parts[place].get(key) or "") + delta[more]
     return {**news, "parts": [parts[place] for place in sorted(parts)]}
+
+
+def reader(asked: Asked) -> ModelCall | None:
+    """The reader of its model calls, for the registry."""
+    if asked.kind != "model" or not speaks(asked.args.get("messages")):
+        return None
+    reply = streamed(asked.value, asked.chunks) if asked.stream else asked.value
+    return read(asked.name, asked.args, reply)
 
 
 def read(model: str, args: dict[str, Any], reply: Any) -> ModelCall:

@@ -1,0 +1,84 @@
+"""No browser: what stands where one was, when a recording answers, and how a fork comes to one of its own."""
+
+from __future__ import annotations
+
+import functools
+from contextvars import ContextVar
+from typing import Any
+
+from reenact.adapters.browser_use import quiet
+from reenact.boundary import Scope, entered, perform
+from reenact.model.event import Effect
+from reenact.store.writer import warn
+
+acting: ContextVar[bool] = ContextVar("reenact_browser_use_acting", default=False)
+"""Within an action of the agent's, whose own calls of the session are its inside."""
+
+
+def outside(scope: Scope | None) -> bool:
+    """Whether a call of the session's is not the program's own, or nobody records or replays."""
+    return scope is None or scope.hidden or acting.get()
+
+
+def answered(session: Any) -> bool:
+    """Whether it was a recording that started this session's browser."""
+    return hasattr(session._cdp_client_root, "reenact_url")
+
+
+def stand_in(session: Any) -> None:
+    """Have a session look connected where no browser is."""
+    from browser_use.browser._cdp_timeout import TimeoutWrappedCDPClient
+
+    client: Any = TimeoutWrappedCDPClient("ws://reenact.invalid")
+    client.reenact_url = ""
+    session._cdp_client_root = client
+    session.session_manager = _Nobody()
+
+
+class _Nobody:
+    """Stands where a session keeps what it knows of a living browser."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if acting.get():
+            warn(
+                "an action is let through, but its browser is the recording's, and not there: let both through, "
+                'live=["tool", "browser"], or neither'
+            )
+        return perform(
+            Effect("browser", f"session_manager.{name}", leaf=True), functools.partial(_refuse, name)
+        )
+
+
+def _refuse(name: str) -> Any:
+    raise RuntimeError(f"there is no browser in a replay, whose session_manager.{name} could tell")
+
+
+async def revived(session: Any, scope: Scope) -> None:
+    """Start a browser where a fork has gone live on a session that a recording had started, at the recorded page."""
+    run = scope.run
+    if not answered(session) or (run.replaying and not getattr(run.handler, "gone_live", False)):
+        return
+    url = session._cdp_client_root.reenact_url
+    known = dict(session._cached_selector_map)
+    session._cdp_client_root = None
+    session.session_manager = None
+    with entered(quiet.inside(scope)):
+        await session.start()
+        if url:
+            await session.navigate_to(url)
+            await _found_again(session, known)
+    warn(
+        f"the fork goes on in a new browser, at {url or 'an empty page'}: what earlier steps left in the page, in "
+        f"cookies and in other tabs is not there"
+    )
+
+
+async def _found_again(session: Any, known: dict[int, Any]) -> None:
+    """Have the numbers that the model was shown mean the same elements; one that is not there again means none."""
+    state = await session.get_browser_state_summary(include_screenshot=False)
+    fresh = {hash(node): node for node in state.dom_state.selector_map.values()}
+    session.update_cached_selector_map(
+        {n: fresh[hash(node)] for n, node in known.items() if hash(node) in fresh}
+    )

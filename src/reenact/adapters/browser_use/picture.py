@@ -1,0 +1,34 @@
+"""Pictures travel as base64 text in browser-use; they are kept as bytes, once each, whoever shows them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+_DATA = "data:"
+_BASE64 = ";base64,"
+
+
+def kept(text: str | None) -> bytes | str | None:
+    """The bytes of a picture; the text itself where it would not come back to the letter."""
+    if text is None:
+        return None
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return text
+    return data if base64.b64encode(data).decode() == text else text
+
+
+def shown(data: Any) -> Any:
+    """The text again."""
+    return base64.b64encode(data).decode() if isinstance(data, bytes) else data
+
+
+def url(address: str) -> dict[str, Any]:
+    """An image's address as part of a question: a picture within the address is kept as such."""
+    head, found, text = address.partition(_BASE64)
+    if found and head.startswith(_DATA):
+        return {"media_type": head.removeprefix(_DATA), "data": kept(text)}
+    return {"url": address}
