@@ -1,4 +1,4 @@
-"""What a model call cost, by the price list of `genai-prices` where that is installed."""
+"""What a model call cost, by the price list of `genai-prices`."""
 
 from __future__ import annotations
 
@@ -44,4 +44,5 @@ def _prices() -> Any:
     try:
         return importlib.import_module("genai_prices")
     except ImportError:
+        # A Python that has borrowed Reenact from another one.
         return None
