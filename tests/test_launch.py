@@ -244,6 +244,7 @@ def test_an_unhandled_ctrl_c_ends_reenact_as_it_ends_the_program(shell):
     recording = shell.last()
     assert recording.status == "error"
     assert recording.logs[0].sealed["exit"] == -signal.SIGINT
+    assert "ended with KeyboardInterrupt" in shell.run("show", "last").out
 
 
 def _until(terminal, what):
@@ -306,6 +307,7 @@ def test_a_command_without_a_python_leaves_nothing_behind(shell):
     assert (done.status, done.out) == (2, "hello\n")
     assert len(done.ours) == 1
     assert "no Python" in done.err
+    assert "reenact record --proxy -- echo hello" in done.err
     assert not shell.home.exists()
 
 

@@ -153,6 +153,7 @@ def test_mistakes_cost_one_line_and_write_nothing(shell):
     _mistake(shell.run("record"), "no command")
     _mistake(shell.run("record", "--"), "no command")
     _mistake(shell.run("record", "--", "no-such-program"), "no such program: no-such-program")
+    _mistake(shell.run("record", "--nme", "x", "--", sys.executable), "no such option: --nme")
     _mistake(shell.run("replay", "nothing"), "nothing", "reenact list")
     _mistake(shell.run("replay", "last"), "no recording yet")
     _mistake(shell.run("replay", "/no/such/path"), "/no/such/path")
