@@ -196,6 +196,8 @@ def actual(facts: RecordingFacts, state: State, *, wide: bool, whole: bool = Fal
             if text:
                 yield Line(Text(one_line(text)))
         yield from _mismatches(found.mismatches, wide=wide)
+        if state.phase is Phase.DEPARTED:
+            yield remark("f goes on live from here")
     elif state.phase in (Phase.STOPPED, Phase.DEPARTED) and state.at.extra:
         yield title(one_line(state.actual.label), "the recording has no such question", "bold yellow")
     elif state.phase in (Phase.STOPPED, Phase.DEPARTED) and state.at.step:
