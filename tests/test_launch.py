@@ -13,6 +13,7 @@ import pytest
 
 import reenact
 from reenact import launch
+from reenact.bootstrap.output import Output, compare
 from reenact.errors import ProgramError, UsageError
 
 WORLD = """
@@ -243,6 +244,7 @@ def test_an_unhandled_ctrl_c_ends_reenact_as_it_ends_the_program(shell):
     recording = shell.last()
     assert recording.status == "error"
     assert recording.logs[0].sealed["exit"] == -signal.SIGINT
+    assert "ended with KeyboardInterrupt" in shell.run("show", "last").out
 
 
 def _until(terminal, what):
@@ -305,6 +307,7 @@ def test_a_command_without_a_python_leaves_nothing_behind(shell):
     assert (done.status, done.out) == (2, "hello\n")
     assert len(done.ours) == 1
     assert "no Python" in done.err
+    assert "reenact record --proxy -- echo hello" in done.err
     assert not shell.home.exists()
 
 
@@ -370,7 +373,37 @@ def test_the_output_is_kept_with_its_hash_and_compared(shell):
     assert again.status == 1
     assert divergence["address"] == "main/stdout"
     assert divergence["mismatches"][0]["recorded"] == "two"
-    assert shell.replay("--ignore", "stdout").status == 0
+    ignored = shell.replay("--ignore", "stdout", "--json")
+    assert ignored.status == 0
+    assert ignored.json["verdict"]["rules"] == ["ignore stdout"]
+
+
+def _written(text, width):
+    heard = Output()
+    heard.heard(text)
+    return heard.tree() | {"width": width}
+
+
+def test_a_plain_output_is_compared_on_another_terminal_too():
+    assert compare("main", _written("well\n", 150), _written("well\n", 0)) == (None, "")
+    found, rule = compare("main", _written("well\n", 150), _written("ill\n", 0))
+    assert found.address == "main/stdout"
+    assert rule == ""
+
+
+@pytest.mark.parametrize(
+    ("recorded", "actual", "rule"),
+    [
+        ("one two three\n", "one two\nthree\n", "ignore the layout of stdout"),
+        ("\x1b[31mred\x1b[0m \N{BOX DRAWINGS LIGHT HORIZONTAL}\n", "red\n", "ignore the layout of stdout"),
+        ("\x1b[31mred\x1b[0m\n", "blue\n", "ignore stdout"),
+        ("cut sh…\n", "cut short\n", "ignore stdout"),
+    ],
+)
+def test_what_a_terminal_makes_of_an_output_is_let_pass_by_a_rule_that_is_named(recorded, actual, rule):
+    found, said = compare("main", _written(recorded, 150), _written(actual, 0))
+    assert found is None
+    assert said == f"{rule} (recorded on a terminal of 150 columns, replayed on no terminal)"
 
 
 def test_a_long_output_is_compared_to_its_end(shell):

@@ -39,18 +39,22 @@ UNSEEN = {
     "redis": "talks to Redis below what is recorded: wrap its calls in reenact.effect",
     "uuid_utils": "draws its random ids in native code: a replay gets others; use uuid",
     "uvloop": "is an event loop in C: the order of concurrent tasks and timers is not replayed; use the standard loop",
-    "websockets": "messages of a web socket are not recorded: wrap them in reenact.effect",
     "zmq": "has its own network stack in C: its messages are neither recorded nor refused",
 }
 """Libraries whose input crosses no boundary, by the name that they are imported by, and what that means."""
 
 _NAMES = {"grpc": "grpcio", "zmq": "pyzmq"}
 _POOLS = "which process of a pool gets which job is decided anew in a replay: prefer one worker, or threads"
+_COMMAND = "what it does is recorded only if it is Python; a replay refuses any other, or runs it with --live process"
 _CALLS = {
     "ProcessPoolExecutor": _POOLS,
     "Pool": _POOLS,
-    "system": "os.system runs its command again in a replay",
-    "popen": "os.popen runs its command again in a replay",
+    "os.system": f"os.system starts a command: {_COMMAND}",
+    "os.popen": f"os.popen starts a command: {_COMMAND}",
+    **{
+        f"subprocess.{name}": f"subprocess.{name} starts a command: {_COMMAND}"
+        for name in ("run", "call", "check_call", "check_output", "Popen")
+    },
 }
 _SQLITE = (3, 51, 3)
 _MOST_FILES = 400
@@ -243,8 +247,8 @@ def _beside(folder: Path, name: str) -> Iterator[Path]:
 def _called(function: ast.expr) -> str:
     if isinstance(function, ast.Attribute):
         owner = function.value.id if isinstance(function.value, ast.Name) else ""
-        return function.attr if function.attr not in ("system", "popen") or owner == "os" else ""
-    return function.id if isinstance(function, ast.Name) and function.id not in ("system", "popen") else ""
+        return f"{owner}.{function.attr}" if owner in ("os", "subprocess") else function.attr
+    return function.id if isinstance(function, ast.Name) else ""
 
 
 # -- trying it -----------------------------------------------------------------------------------------------

@@ -64,6 +64,9 @@ def test_an_edited_answer_changes_what_follows_and_the_exit_status_is_the_progra
     assert [step.output["price"] for step in child] == [3, 30, 3, 3, 3]
     assert child.step(3).output["drawn"] != parent.step(3).output["drawn"]
     assert shell.run("replay", child.id).status == 0
+    edited = [line for line in shell.run("show", child.id).out.splitlines() if "edited answer" in line]
+    assert len(edited) == 1
+    assert edited[0].startswith("  2  ")
 
 
 def test_an_edited_answer_that_changes_no_question_replays_all_the_rest(shell, parent):

@@ -81,6 +81,20 @@ def test_a_check_may_say_that_it_cannot_tell(shell, runs):
     assert "undecided (the check could not say)" in done.err
 
 
+def test_bisect_says_where_fewer_answers_may_do_since_their_trials_could_not_be_judged(shell, runs):
+    shell.write("agent.py", AGENT.replace('weather("Ulm")', 'print(weather("Ulm"))'))
+    bad, good = (shell.run("replay", id).out for id in runs)
+    for name, text in (("bad", bad), ("good", good)):
+        (shell.folder / f"{name}.txt").write_text(text)
+    check = (
+        'cmp -s "$REENACT_STDOUT" good.txt && exit 0; cmp -s "$REENACT_STDOUT" bad.txt && exit 1; exit 125'
+    )
+    done = shell.run("bisect", runs[0], "--good", runs[1], "--check", check, "--ignore", "stdout")
+    assert "together they turn the outcome" in done.out, done.err
+    assert "some of these alone could not be judged: fewer may do" in done.out
+    assert "undecided \N{MULTIPLICATION SIGN} 2: the check could not say" in done.out
+
+
 def test_reproduce_says_so_and_gives_the_exit_status(shell, runs):
     done = shell.run("reproduce", runs[1], "--times", "2")
     assert (done.status, "reproduced" in done.out) == (0, True)

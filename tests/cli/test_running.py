@@ -82,6 +82,13 @@ def test_a_faithful_replay_shows_the_programs_output_and_a_frame_on_standard_err
     assert "1 answer served from the recording" in again.err
 
 
+def test_a_kind_to_let_through_of_which_nothing_came_is_named(shell):
+    shell.write("agent.py", AGENT)
+    _, recording = shell.record("agent.py", "one")
+    again = shell.run("replay", recording.id, "--live", "tol", "--live", "tool")
+    assert again.ours == ["reenact: --live tol: nothing of that name came; `reenact show` names the kinds"]
+
+
 def test_json_is_all_there_is_on_standard_output(shell):
     shell.write("agent.py", AGENT)
     _, recording = shell.record("agent.py", "one")
@@ -153,6 +160,7 @@ def test_mistakes_cost_one_line_and_write_nothing(shell):
     _mistake(shell.run("record"), "no command")
     _mistake(shell.run("record", "--"), "no command")
     _mistake(shell.run("record", "--", "no-such-program"), "no such program: no-such-program")
+    _mistake(shell.run("record", "--nme", "x", "--", sys.executable), "no such option: --nme")
     _mistake(shell.run("replay", "nothing"), "nothing", "reenact list")
     _mistake(shell.run("replay", "last"), "no recording yet")
     _mistake(shell.run("replay", "/no/such/path"), "/no/such/path")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reenact.model.divergence import Departure, Divergence, Verdict
-from reenact.prose.verdict import brief, lines
+from reenact.prose.verdict import as_options, brief, lines
 
 MANY = Verdict(
     "abc",
@@ -41,3 +41,12 @@ def test_long_lists_are_cut_and_say_so():
 
 def test_what_was_let_through_is_not_wholly_from_the_recording():
     assert brief(Verdict("abc", served=1, live={"tool": 1})).startswith("not wholly from the recording: ")
+
+
+def test_what_to_try_is_written_for_the_command_line():
+    assert as_options("let it run: live=['process']") == "let it run: --live process"
+    assert (
+        as_options("not to compare: ignore=['http:* args.a']") == "not to compare: --ignore 'http:* args.a'"
+    )
+    said = as_options("edited on purpose? on_divergence='realign' keeps the others")
+    assert said == "edited on purpose? --on-divergence realign keeps the others"

@@ -101,3 +101,18 @@ def test_without_a_single_outcome_it_says_so_at_once(recorded):
     again, found = replayed(recording)
     assert again == []
     assert "cut off" in found.detail
+
+
+def test_a_run_that_was_interrupted_is_said_to_have_been(home):
+    def asked(count):
+        for number in range(count):
+            asyncio.run(ask(number))
+
+    with pytest.raises(KeyboardInterrupt), reenact.record(home=home) as recording:
+        asked(2)
+        raise KeyboardInterrupt
+    with pytest.raises(DivergenceError) as caught, reenact.replay(recording.path):
+        asked(3)
+    found = caught.value.divergence
+    assert found.detail == "the recording ends after step 2: its run was interrupted (KeyboardInterrupt)"
+    assert found.hint == ""

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 
 import pytest
+from textual import events
 
 import reenact
 from reenact import importers
@@ -124,6 +125,16 @@ async def test_what_is_searched_for_is_shown_as_it_is_typed(store):
         assert "found in 1" in on.rows[-3]
         await on.press("escape")
         await on.until(lambda: len(on.app.rows.rows) == 5)
+
+
+async def test_what_comes_in_one_go_with_the_slash_is_searched_for_and_none_of_it_is_a_command(
+    store, monkeypatch
+):
+    monkeypatch.setattr(Browser, "action_export", lambda _: pytest.fail("a letter was taken for a command"))
+    async with screen(store) as on:
+        for key, letter in (("slash", "/"), ("e", "e"), ("slash", "/"), ("x", "x")):
+            on.app.post_message(events.Key(key, letter))
+        await on.until(lambda: on.app._search.value == "e/x")
 
 
 async def test_a_filter_that_does_not_parse_is_told_with_its_column_and_the_list_stays(store):

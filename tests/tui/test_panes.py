@@ -97,6 +97,7 @@ def test_a_departure_is_laid_side_by_side_where_there_is_room(facts):
     assert [line.beside for line in narrow if line.beside is not None] == []
     assert [line.beside.plain for line in wide if line.beside is not None] == ["actual", '"tall"']
     assert "try this" in said(wide)
+    assert "f goes on live from here" in said(wide)
     assert "diverged" in said(wide)
 
 

@@ -12,6 +12,7 @@ import pytest
 import reenact
 from reenact.errors import ProgramError, UsageError
 from reenact.verify import Status, grouped, passed, verify
+from reenact.verify.outcome import outcome_of
 
 SHOP = """
     import os
@@ -108,6 +109,16 @@ def test_a_crash_or_a_hang_costs_one_recording_only(shop, shell, does, said):
     outcomes = verify(shop, entry="shop:answer", timeout=2)
     assert statuses(outcomes) == [Status.SAME, Status.SAME, Status.UNABLE, Status.SAME, Status.SAME]
     assert said in outcomes[2].detail
+
+
+def test_recordings_that_cannot_run_for_one_reason_are_one_group():
+    cannot = "recording {} remembers no program; say what to run: reenact replay {} -- python agent.py"
+    outcomes = [
+        outcome_of(id, {"failed": cannot.format(id, id)}) for id in ("abz4phj8n2", "wanfbnnnzz", "0xdag1024y")
+    ]
+    ((status, cause, members),) = grouped(outcomes)
+    assert (status, len(members)) == (Status.UNABLE, 3)
+    assert cause == "recording … remembers no program; say what to run: reenact replay … -- python agent.py"
 
 
 def test_a_zygote_that_is_killed_costs_one_recording_only(shop, shell):

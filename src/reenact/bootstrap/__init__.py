@@ -191,7 +191,7 @@ class _Replayed(_Process):
         status, error = self.status(code)
         _scope.set(None)
         verdict = _ended(self.session, None if isinstance(error, Halt) else error)
-        if not verdict.divergences and not self.plan.options.get("silent"):
+        if not verdict.divergences:
             verdict = merged([verdict, self._compared()])
         _report(self.plan, verdict, exit=status, **_outcome(self.session), stdout=self._written())
         self._ended(status, verdict)
@@ -205,7 +205,8 @@ class _Replayed(_Process):
 
     def _compared(self) -> Verdict:
         sealed = self.recording.logs[0].sealed or {}
-        found, rule = compare("main", sealed.get("stdout"), self._written())
+        silent = bool(self.plan.options.get("silent"))
+        found, rule = compare("main", sealed.get("stdout"), self._written(), silent=silent)
         return Verdict(
             self.recording.id, divergences=(found,) if found else (), rules=(rule,) if rule else ()
         )

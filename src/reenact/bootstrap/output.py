@@ -20,6 +20,10 @@ KEPT = 64 * 1024
 _SHOWN = 3
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|us|µs|ns|secs?|seconds?|minutes?)\b")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_DRAWN = re.compile(r"[\u2500-\u259f]")
+_LAID_OUT = re.compile(r"[\x1b\r\u2500-\u259f…]")
+"""What tells of an output that is made for the terminal it goes to: colours, frames, bars, and what was cut short."""
 
 
 class Output:
@@ -73,29 +77,55 @@ class Output:
         }
 
 
-def compare(process: str, recorded: Any, actual: dict[str, Tree]) -> tuple[Divergence | None, str]:
+def compare(
+    process: str, recorded: Any, actual: dict[str, Tree], *, silent: bool = False
+) -> tuple[Divergence | None, str]:
     """Where the output of a replay differs from that of the recording, and the rule that was needed where it does not.
-    `actual` has its secrets removed.
+    `actual` has its secrets removed. With `silent` any output will do, which is a rule as well.
     """
-    if not isinstance(recorded, dict) or recorded.get("width") != actual["width"]:
-        # On another terminal, or none, a program lays out its output as it sees fit.
+    if not isinstance(recorded, dict):
         return None, ""
     old, new = str(recorded.get("text")), str(actual["text"])
     whole = recorded.get("length", 0) <= KEPT and actual["length"] <= KEPT
     if old == new and (whole or recorded.get("sha256") == actual["sha256"]):
         return None, ""
-    lines = masked(old).splitlines(), masked(new).splitlines()
-    if whole and lines[0] == lines[1]:
-        return None, "ignore durations and memory addresses in stdout"
-    if whole and (recorded.get("threads") or actual["threads"]) and sorted(lines[0]) == sorted(lines[1]):
-        # Which of two threads prints first, when nothing crosses the boundary in between, is nobody's decision.
-        return None, "ignore the order of lines in stdout (threads)"
+    if silent:
+        return None, "ignore stdout"
+    if rule := _lenient(recorded, actual, old, new, whole=whole):
+        return None, rule
     detail = "every answer was the recorded one, and yet the program wrote something else"
     if old == new:
         detail += f" after the first {KEPT // 1024} KB"
     differing = _differing(old.splitlines(), new.splitlines())
     hint = "not to compare: ignore=['stdout']"
     return Divergence(Departure.CHANGED, f"{process}/stdout", None, differing, detail, hint), ""
+
+
+def _lenient(recorded: dict[str, Any], actual: dict[str, Tree], old: str, new: str, *, whole: bool) -> str:
+    """The rule by which two outputs that are not equal are as good as equal, or nothing."""
+    lines = masked(old).splitlines(), masked(new).splitlines()
+    if whole and lines[0] == lines[1]:
+        return "ignore durations and memory addresses in stdout"
+    if whole and (recorded.get("threads") or actual["threads"]) and sorted(lines[0]) == sorted(lines[1]):
+        # Which of two threads prints first, when nothing crosses the boundary in between, is nobody's decision.
+        return "ignore the order of lines in stdout (threads)"
+    if recorded.get("width") == actual["width"]:
+        return ""
+    # On another terminal, or none, a program lays out its output as it sees fit; its words should be the same.
+    terminals = f"recorded on {_terminal(recorded.get('width'))}, replayed on {_terminal(actual['width'])}"
+    if whole and _words(old) == _words(new):
+        return f"ignore the layout of stdout ({terminals})"
+    if _LAID_OUT.search(old) or _LAID_OUT.search(new):
+        return f"ignore stdout ({terminals})"
+    return ""
+
+
+def _words(text: str) -> list[str]:
+    return masked(_DRAWN.sub(" ", _ESCAPE.sub("", text))).split()
+
+
+def _terminal(width: Any) -> str:
+    return f"a terminal of {width} columns" if width else "no terminal"
 
 
 def masked(text: str) -> str:

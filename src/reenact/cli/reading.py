@@ -267,9 +267,8 @@ def _origin(page: Page, recording: Recording) -> None:
         words = " ".join(str(word) for word in program.get("argv") or ())
         page.line(Text(present.one_line(f"{words}{revision}"), "dim"))
     elif isinstance(source, dict):
-        page.line(
-            Text(present.one_line(f"imported from {source.get('file')} ({source.get('format')})"), "dim")
-        )
+        how = f"imported from {source['file']}" if source.get("file") else "collected"
+        page.line(Text(present.one_line(f"{how} ({source.get('format')})"), "dim"))
 
 
 def _foot(page: Page, facts: RecordingFacts) -> None:

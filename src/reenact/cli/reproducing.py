@@ -220,6 +220,21 @@ def bisect_(
     raise SystemExit(0 if found.changes else 1)
 
 
+def _unjudged(found: Decisive) -> Iterator[RenderableType]:
+    """The trials without a result, by their reasons: of several answers some may not have been needed."""
+    reasons = Counter(trial.why for trial in found.trials if trial.result is Result.UNDECIDED)
+    if not reasons:
+        return
+    if found.changes:
+        yield Text()
+        yield Text.assemble(("! ", "yellow"), "some of these alone could not be judged: fewer may do")
+    for why, count in reasons.most_common(3):
+        yield Padding(
+            Text(f"undecided \N{MULTIPLICATION SIGN} {count}: {present.one_line(why, 300)}"), (0, 0, 0, 2)
+        )
+    yield Text("what neither run asked can run for real: --live tool", "dim")
+
+
 def headline(found: Decisive) -> str:
     """What was found, in a few words."""
     if found.changes:
@@ -232,14 +247,8 @@ def _decisive(found: Decisive) -> Iterator[RenderableType]:
     for change in found.changes:
         yield Text()
         yield from _change(change)
-    if not found.changes:
-        reasons = Counter(trial.why for trial in found.trials if trial.result is Result.UNDECIDED)
-        for why, count in reasons.most_common(3):
-            yield Padding(
-                Text(f"undecided \N{MULTIPLICATION SIGN} {count}: {present.one_line(why, 300)}"), (0, 0, 0, 2)
-            )
-        if reasons:
-            yield Text("what neither run asked can run for real: --live tool", "dim")
+    if len(found.changes) != 1:
+        yield from _unjudged(found)
     if found.back is not None:
         yield Text()
         yield Text(

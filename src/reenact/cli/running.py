@@ -6,7 +6,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -20,7 +20,7 @@ from reenact.cli import present
 from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, given
 from reenact.cli.verdict import panel
 from reenact.errors import UsageError
-from reenact.model.divergence import verdict_tree
+from reenact.model.divergence import Verdict, verdict_tree
 from reenact.record.snapshot import EVERY
 from reenact.store.local import LocalStore
 
@@ -161,7 +161,16 @@ def replay(
         raise SystemExit(UNABLE)
     if not json:
         Console(stderr=True, highlight=False).print(panel(verdict, name=done.recording.name))
+        _unused(verdict, options.live)
     raise SystemExit(FAITHFUL if verdict.faithful else DIVERGED)
+
+
+def _unused(verdict: Verdict, live: Iterable[str]) -> None:
+    """What was to be let through and never came, in a replay that came to its end: a misspelt kind, perhaps."""
+    came = {word for label in verdict.live for word in (label, label.partition(":")[0])}
+    for word in live:
+        if word not in came and not verdict.divergences:
+            present.say(f"reenact: --live {word}: nothing of that name came; `reenact show` names the kinds")
 
 
 def doctor(

@@ -165,6 +165,8 @@ def heading(step: StepFacts, turn: Turn | None) -> Text:
     ):
         parts.append(present.size(length))
     text.append("".join(f" · {part}" for part in parts), "dim")
+    if call.edited:
+        text.append(" · edited answer", "bold magenta")
     if call.status != "ok":
         text.append(f" · {'no answer recorded' if call.status == 'in flight' else call.status}", "bold red")
     return text

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from reenact.model.divergence import Divergence, Mismatch, Verdict
 from reenact.prose.difference import difference, written
-from reenact.prose.verdict import word
+from reenact.prose.verdict import as_options, word
 
 _SHOWN = 8
 _MISSING = 10
@@ -65,7 +65,7 @@ def departure(divergence: Divergence) -> Iterator[RenderableType]:
     if (more := len(divergence.mismatches) - _SHOWN) > 0:
         yield Padding(Text(f"and {more} more differences", "dim"), (0, 0, 0, 2))
     if divergence.hint:
-        yield Padding(Text(divergence.hint, "dim"), (0, 0, 0, 2))
+        yield Padding(Text(as_options(divergence.hint), "dim"), (0, 0, 0, 2))
 
 
 def _mismatch(mismatch: Mismatch) -> RenderableType:

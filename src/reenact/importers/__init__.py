@@ -260,6 +260,8 @@ def _loads(data: bytes) -> Tree:
 
 
 def _looks(document: Any) -> str:
+    if not document and isinstance(document, dict | list):
+        return "an empty object" if isinstance(document, dict) else "an empty list"
     if isinstance(document, dict):
         return f"an object with {_keys(document)}"
     if isinstance(document, list) and document and isinstance(document[0], dict):

@@ -92,7 +92,10 @@ def record(
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})
     if "path" not in said:
-        text = f"no Python that could be recorded was started by `{shown(command)}`"
+        text = (
+            f"no Python that could be recorded was started by `{shown(command)}`; "
+            f"programs in other languages: reenact record --proxy -- {shown(command)}"
+        )
         return Recorded(status, failed=failed or text)
     path = Path(str(said["path"]))
     _correct(path / EVENTS, status, mine=said.get("pid") == pid)

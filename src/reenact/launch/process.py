@@ -45,6 +45,8 @@ def executable_of(command: Sequence[str]) -> str:
     """Where the program of a command lies. Raises UsageError where there is none."""
     if not command:
         raise UsageError("no command given; write it behind two dashes: reenact record -- python agent.py")
+    if command[0].startswith("-"):
+        raise UsageError(f"no such option: {command[0]}; -h lists them, and a program comes behind `--`")
     found = shutil.which(command[0])
     if found is None:
         raise UsageError(f"no such program: {command[0]}")

@@ -231,8 +231,9 @@ def _compared(
     sealed = recording.logs[0].sealed or {}
     found: list[Divergence] = []
     rules: tuple[str, ...] = ()
-    if not silent and "stdout" in sealed:
-        differs, rule = compare("main", sealed["stdout"], session.replayer.clean(heard.tree()))
+    if "stdout" in sealed:
+        written = session.replayer.clean(heard.tree())
+        differs, rule = compare("main", sealed["stdout"], written, silent=silent)
         found += [differs] if differs is not None else []
         rules = (rule,) if rule else ()
     recorded = sealed.get("exit")

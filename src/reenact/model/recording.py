@@ -83,6 +83,11 @@ class CallRecord:
         return f"{self.scope}/{self.label}#{self.ordinal}"
 
     @property
+    def edited(self) -> bool:
+        """Whether somebody put its answer in the place of the recorded one, for a fork."""
+        return bool((self.outcome or {}).get("edited"))
+
+    @property
     def within(self) -> int | None:
         """The number of the enclosing call, or None."""
         number: int | None = self.called["in"]

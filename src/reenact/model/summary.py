@@ -8,9 +8,10 @@ from typing import Any
 
 import orjson
 
+from reenact.model.event import Tree
 from reenact.model.facts import RecordingFacts, StepFacts
 from reenact.model.outline import outline, outline_args
-from reenact.model.plain import compact
+from reenact.model.plain import compact, error_line
 
 _TEXT = 1 << 18
 
@@ -83,6 +84,11 @@ class StepSummary:
     output: str
 
 
+def _problem(error: Tree) -> str:
+    """What a run's error says; of one that says nothing (KeyboardInterrupt), its name."""
+    return str(error.get("text") or "") or error_line(error) if isinstance(error, dict) else ""
+
+
 def summarise(facts: RecordingFacts, *, path: str, written: int = 0) -> Summary:
     """A recording's line."""
     recording = facts.recording
@@ -108,7 +114,7 @@ def summarise(facts: RecordingFacts, *, path: str, written: int = 0) -> Summary:
         output_tokens=sum(usage.output for usage in usages),
         cost=round(sum(costs), 9) if costs else None,
         tags=recording.tags,
-        problem=str((sealed.get("error") or {}).get("text") or ""),
+        problem=_problem(sealed.get("error")),
     )
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator
 
 from reenact.model.divergence import Verdict
 from reenact.prose.words import many, one_line
 
 _SHOWN = 8
+_LISTED = re.compile(r"\b(live|ignore)=\['([^']*)'\]")
+_POLICY = re.compile(r"\bon_divergence='(\w+)'")
 
 
 def word(verdict: Verdict) -> str:
@@ -15,6 +19,15 @@ def word(verdict: Verdict) -> str:
     if verdict.faithful:
         return "faithful"
     return "diverged" if verdict.divergences else "not wholly from the recording"
+
+
+def as_options(hint: str) -> str:
+    """What to try, as it is written on the command line: `--live process` for `live=['process']`."""
+
+    def option(match: re.Match[str]) -> str:
+        return f"--{match[1]} {shlex.quote(match[2])}"
+
+    return _POLICY.sub(r"--on-divergence \1", _LISTED.sub(option, hint))
 
 
 def brief(verdict: Verdict) -> str:

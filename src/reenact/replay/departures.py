@@ -63,7 +63,7 @@ class Departures:
         if here is not None:
             detail = f"recorded next in this place is step {self._steps[here.number]}, {here.label}"
             return Divergence(Departure.EXTRA, address, self._steps[here.number], detail=detail, hint=HINT)
-        if self._log.sealed is None:
+        if self._log.sealed is None or self._interrupted:
             return self.cut_off(address)
         last = self._cursor.last
         after = self._steps[last.number] + 1 if last is not None else 1
@@ -73,8 +73,14 @@ class Departures:
     def cut_off(self, address: str) -> Divergence:
         """The program has got to the point where the recorded run was cut off."""
         after = max(self._steps.values(), default=0)
-        detail = f"the recording ends after step {after}: its run was cut off"
+        how = "interrupted (KeyboardInterrupt)" if self._interrupted else "cut off"
+        detail = f"the recording ends after step {after}: its run was {how}"
         return Divergence(Departure.EXTRA, address, after + 1, detail=detail)
+
+    @property
+    def _interrupted(self) -> bool:
+        error = (self._log.sealed or {}).get("error")
+        return isinstance(error, dict) and error.get("type") == "builtins:KeyboardInterrupt"
 
     def _left_out(self, found: Divergence, scope: Scope, there: CallRecord | None) -> Divergence | None:
         """An earlier call that should have come by now: its absence is the first departure, `found` its consequence."""

@@ -15,6 +15,7 @@ from reenact.model.reading import Message
 from reenact.model.recording import Recording
 from reenact.model.summary import summarise
 from reenact.report.page import Block, Page, Section, code, facts, note, table, text
+from reenact.store import shared
 
 MOST = 400
 """How many steps a page shows."""
@@ -40,8 +41,10 @@ def page(
 
 def _lead(about: RecordingFacts) -> str:
     recording, line = about.recording, summarise(about, path=about.recording.path)
+    said = shared.origin(recording.header)
     parts = [f"{recording.id}", recording.status, _many(len(about.steps), "step")]
     parts += [f"{line.failed} failed"] if line.failed else []
+    parts += [f"{said.how or 'child'} of {said.id} at step {said.step}"] if said is not None else []
     parts += [f"{line.duration:.1f} s", line.started]
     parts += [", ".join(line.models)] if line.models else []
     tokens = line.input_tokens + line.output_tokens
@@ -126,7 +129,7 @@ def _step(about: StepFacts, recording: RecordingFacts) -> Block:
     if about.error:
         inside.append(note(about.error))
     duration = _seconds(call.duration) if call.duration is not None else "never answered"
-    name = f"{call.kind} {call.name}".rstrip(":")
+    name = f"{call.kind} {call.name}".rstrip(":") + (" (edited answer)" if call.edited else "")
     within = recording.within(about)
     inside.append(facts(("where", call.address), ("inside of step", str(within or ""))))
     row = (str(about.step.number), f"{call.began:.2f} s", name, duration, call.status)

@@ -64,7 +64,8 @@ class Decisive:
     Attributes:
         bad, good: The two runs.
         changes: The smallest set of the good run's answers with which the bad run turns good; empty where none does.
-        minimal: No part of that set does; False where the trials were used up before that was sure.
+        minimal: No part of that set does, as far as its trials could be judged; False where the trials were used up
+            before that was sure.
         spent: The trials were used up.
         back: Whether the good run turns bad with the bad run's answers, or None where that could not be tried.
         trials: Every trial of the search, in order.

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from rich.text import Text
 from textual import events, work
+from textual.actions import SkipAction
 from textual.app import App, ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
@@ -84,7 +85,8 @@ class Browser(App[None]):
         Binding("r", "command('replay')", show=False),
         Binding("d", "command('debug')", show=False),
         Binding("e", "export", show=False),
-        Binding("slash", "search", show=False),
+        # Before the list hears of it: what is typed right behind it must not be taken for the list's keys.
+        Binding("slash", "search", show=False, priority=True),
         Binding("t", "tree", show=False),
         Binding("R", "reload", show=False),
         Binding("q", "leave", show=False),
@@ -213,7 +215,9 @@ class Browser(App[None]):
             self.screen.set_focus(self.rows)
 
     def action_search(self) -> None:
-        """To the search line."""
+        """To the search line; within it, a letter like any other."""
+        if self.focused is self._search:
+            raise SkipAction
         if isinstance(self.screen, Shown):
             _ = self.pop_screen()
         # At once: what is typed next is meant for it already.

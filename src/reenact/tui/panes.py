@@ -19,7 +19,7 @@ from reenact.model.state import HISTORIES, Taken, state_at
 from reenact.model.state import State as Recorded
 from reenact.prose.difference import difference, written
 from reenact.prose.values import literal_or_text, pretty, spelled
-from reenact.prose.verdict import lines, word
+from reenact.prose.verdict import as_options, lines, word
 from reenact.prose.words import count, many, money, one_line, seconds, visible
 from reenact.tui.reader import Line
 
@@ -192,10 +192,12 @@ def actual(facts: RecordingFacts, state: State, *, wide: bool, whole: bool = Fal
         found = state.divergence
         where = f"step {found.step}" if found.step is not None else ""
         yield title(f"{found.kind.value} {where}", one_line(found.address), "bold red")
-        for text in (found.detail, found.hint):
+        for text in (found.detail, as_options(found.hint)):
             if text:
                 yield Line(Text(one_line(text)))
         yield from _mismatches(found.mismatches, wide=wide)
+        if state.phase is Phase.DEPARTED:
+            yield remark("f goes on live from here")
     elif state.phase in (Phase.STOPPED, Phase.DEPARTED) and state.at.extra:
         yield title(one_line(state.actual.label), "the recording has no such question", "bold yellow")
     elif state.phase in (Phase.STOPPED, Phase.DEPARTED) and state.at.step:

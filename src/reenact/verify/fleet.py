@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
+from time import monotonic
 from typing import Any
 
 import orjson
@@ -98,10 +99,11 @@ def _work(
     done: Callable[[int, Outcome], None],
 ) -> None:
     failures: list[ReenactError] = []
+    over = threading.Event()
 
     def serve(worker: _Forking | _Starting) -> None:
         try:
-            while not failures:
+            while not failures and not over.is_set():
                 try:
                     task = tasks.get_nowait()
                 except queue.Empty:
@@ -115,8 +117,12 @@ def _work(
     threads = [threading.Thread(target=serve, args=(worker,), name="reenact-verify") for worker in crew]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.join()
+    finally:
+        # On Ctrl-C nothing more is begun; the replays that run have heard it too, being of the same terminal.
+        over.set()
     if failures:
         raise failures[0]
 
@@ -202,18 +208,21 @@ class _Starting:
             "--pace",
             words["pace"],
         ]
+        began = monotonic()
         try:
             done = subprocess.run(  # noqa: S603 - this very Python
                 command, stdin=subprocess.DEVNULL, capture_output=True, timeout=self._timeout, check=False
             )
         except subprocess.TimeoutExpired:
-            return {"failed": f"no end after {self._timeout:g} seconds"}
+            return {"failed": f"no end after {self._timeout:g} seconds", "seconds": self._timeout}
+        took = round(monotonic() - began, 4)
         try:
             tree = orjson.loads(done.stdout)
         except ValueError:
             last = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            return {"failed": last[-1].removeprefix("reenact: ") if last else "no verdict"}
-        return {"id": tree.get("recording"), "verdict": tree.get("verdict"), "failed": tree.get("failed")}
+            tree = {"failed": last[-1].removeprefix("reenact: ") if last else "no verdict"}
+        known = {"id": tree.get("recording"), "verdict": tree.get("verdict"), "failed": tree.get("failed")}
+        return {**known, "seconds": took}
 
     def close(self) -> None:
         """Nothing is kept."""

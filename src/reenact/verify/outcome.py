@@ -61,7 +61,13 @@ def outcome_of(ref: str, tree: Mapping[str, Any]) -> Outcome:
     seconds = float(tree.get("seconds") or 0.0)
     if failed := tree.get("failed"):
         return Outcome(
-            ref, Status.UNABLE, known, name, cause=_general(failed), detail=failed, seconds=seconds
+            ref,
+            Status.UNABLE,
+            known,
+            name,
+            cause=_general(failed, ref, known),
+            detail=failed,
+            seconds=seconds,
         )
     if verdict is not None and (divergence := verdict.divergence) is not None:
         paths = ", ".join(dict.fromkeys(mismatch.path for mismatch in divergence.mismatches[:3]))
@@ -103,7 +109,9 @@ def passed(outcomes: Iterable[Outcome]) -> bool:
     return all(outcome.status in GOOD for outcome in outcomes)
 
 
-def _general(text: str) -> str:
-    """An error's text without what differs from recording to recording."""
+def _general(text: str, *names: str) -> str:
+    """An error's text without what differs from recording to recording: its names, figures, words with figures in."""
     first = text.strip().splitlines()[0] if text.strip() else ""
-    return re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "…", first)[:200]
+    for name in filter(None, names):
+        first = first.replace(name, "…")
+    return re.sub(r"'[^']*'|\"[^\"]*\"|\w*\d\w*(?:\.\d+)*", "…", first)[:200]
