@@ -57,7 +57,7 @@ def test_a_failed_observation_is_an_error_with_its_message(bring, tmp_path):
 # -- OpenAI's Agents SDK ---------------------------------------------------------------------------------------
 
 
-def test_what_the_agents_sdk_exports_is_a_recording(bring, tmp_path):
+def test_what_the_agents_sdk_exports_is_a_recording(bring, tmp_path, monkeypatch):
     tracing = pytest.importorskip("agents.tracing")
     kept = []
 
@@ -73,6 +73,8 @@ def test_what_the_agents_sdk_exports_is_a_recording(bring, tmp_path):
         def shutdown(self): ...
         def force_flush(self): ...
 
+    # Other tests turn it off for good.
+    monkeypatch.setattr(tracing.get_trace_provider(), "_manual_disabled", False)
     tracing.set_trace_processors([Keep()])
     with tracing.trace("refunds", group_id="chat-7"), tracing.agent_span("triage"):
         with tracing.generation_span(
