@@ -34,7 +34,7 @@ Words = Callable[[int, str], str]
 def measure(plan: Plan) -> Section:
     """On a terminal, as a page, as JSON."""
     steps, rounds = (100, 2) if plan.quick else (_STEPS, 5)
-    section = Section("7. Comparing two runs", _HOW.format(steps=steps, rounds=rounds))
+    section = Section("9. Comparing two runs", _HOW.format(steps=steps, rounds=rounds))
     with TemporaryDirectory() as folder:
         for name, growing, words, left in _CASES:
             plan.tell(f"comparing: {name}")

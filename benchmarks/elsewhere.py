@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent / "results"
 def measure(plan: Plan) -> Section:
     """What is there, read in."""
     section = Section(
-        "6. Faithfulness and durability", "Measured by `make soak`, which leaves its figures here."
+        "7. Faithfulness and durability", "Measured by `make soak`, which leaves its figures here."
     )
     for path in sorted(FOLDER.glob("*.json")):
         plan.tell(f"reading {path.name}")

@@ -55,7 +55,7 @@ def measure(plan: Plan) -> Section:
     """Makes a store, its index, and asks it."""
     recordings, rounds = (_RECORDINGS // 20, 2) if plan.quick else (_RECORDINGS, 5)
     how = _HOW.format(recordings=recordings, events=_EVENTS, rounds=rounds)
-    section = Section("7. A filter over a million events", how)
+    section = Section("8. A filter over a million events", how)
     with tempfile.TemporaryDirectory(prefix="reenact-benchmark-") as folder:
         store = LocalStore(folder)
         plan.tell("search: writing recordings")

@@ -38,7 +38,7 @@ def measure(plan: Plan) -> Section:
     """The whole command."""
     runs = 50 if plan.quick else 1000
     cores = len(os.sched_getaffinity(0))
-    section = Section("8. Verifying many recordings", _HOW.format(runs=runs, steps=_STEPS, cores=cores))
+    section = Section("10. Verifying many recordings", _HOW.format(runs=runs, steps=_STEPS, cores=cores))
     with TemporaryDirectory() as folder:
         plan.tell(f"verifying: making {runs} recordings")
         _record(Path(folder), runs)

@@ -78,7 +78,7 @@ def test_the_breakpoints_show_arguments_locals_and_that_nothing_was_checked(said
     assert "  argument  order_id = 'ORD-5521'\n  argument  reason = 'cheaper elsewhere'\n" in call
     assert "  before    1 model:stand-in, 2 tool:cancel_order, 3 shop:load_order\n" in inside
     assert "  local     order = {'item': 'espresso machine', 'status': 'shipped'" in inside
-    assert "--filter tool:check_eligibility\nnone of 5 steps is meant\n" in inside
+    assert "--filter tool:check_eligibility\nnone of 5 steps matches\n" in inside
     assert "nothing was paid twice" in inside
 
 

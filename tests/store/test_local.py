@@ -68,6 +68,14 @@ def test_an_unknown_id_says_how_to_see_those_there_are(path: Path) -> None:
         reenact.load("nosuch")
 
 
+def test_a_name_in_place_of_an_id_leads_to_the_newest_recording_of_that_name(home: str) -> None:
+    for _ in range(2):
+        with reenact.record("graph") as run:
+            pass
+    with pytest.raises(RecordingNotFound, match=rf"called so is {run.id} \(`reenact list 'name:graph'`"):
+        reenact.load("graph")
+
+
 def test_last_without_any_recording_says_how_to_make_one(home: str) -> None:
     with pytest.raises(RecordingNotFound, match="`reenact record"):
         reenact.load("last")

@@ -91,7 +91,7 @@ class Looking:
         elif stops:
             print(f"at step {present.numbers(stops)}")
         elif any(point.filter is not None for point in points):
-            print("no recorded step is meant")
+            print("no recorded step matches")
 
     # -- commands --------------------------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class Looking:
             indent = Text("  " * min(deep[number - 1], 8))
             self._page.line(indent + heading(step, step.turn), 0, 5, mark)
         if not chosen:
-            print("no step is meant")
+            print("no step matches")
 
     def _chosen(self, rest: str) -> list[StepFacts]:
         steps = self._facts.steps

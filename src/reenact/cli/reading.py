@@ -105,7 +105,7 @@ def _remarks(index: Index, wanted: Filter, lines: list[Summary], hits: list[Hit]
     elif not hits:
         unknown = [word for word in wanted.words if word not in index.kinds()]
         hint = f"; no step is of kind '{unknown[0]}': for text, write '\"{unknown[0]}\"'" if unknown else ""
-        present.say(f"none of {present.many(len(lines), 'recording')} is meant{hint}")
+        present.say(f"none of {present.many(len(lines), 'recording')} matches{hint}")
     elif len(shown) < len(hits):
         present.say(f"{len(shown)} of {len(hits)}; --all shows the others")
 
@@ -186,7 +186,7 @@ def show(
     if whole:
         _foot(page, facts)
     elif not chosen:
-        present.say(f"none of {present.many(len(within), 'step')} is meant")
+        present.say(f"none of {present.many(len(within), 'step')} matches")
 
 
 def told(console: Console, store: LocalStore, ref: str) -> None:

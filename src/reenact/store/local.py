@@ -45,6 +45,9 @@ UNREADABLE = (
 """What Python's zipfile raises on a damaged file."""
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
+_SOUGHT = 1000
+"""In how many of the newest recordings a name is sought that was taken for an id."""
+
 
 def home(path: str | os.PathLike[str] | None = None) -> Path:
     """The folder that recordings are kept in: the one given, `$REENACT_HOME`, or `.reenact` here."""
@@ -117,7 +120,25 @@ class LocalStore:
             )
         if Path(text).exists():
             return _at_path(Path(text))
+        called = self._called(text, ids)
+        if called is not None:
+            raise RecordingNotFound(
+                f"no recording has the id '{text}'; the newest that is called so is {called} "
+                f"(`reenact list 'name:{text}'` shows all)"
+            )
         raise RecordingNotFound(f"no recording '{text}' in {self.root}; `reenact list` shows those there are")
+
+    def _called(self, name: str, ids: list[str]) -> str | None:
+        """The newest recording of that name, for a message; not sought among very many."""
+        for id in ids[:_SOUGHT]:
+            try:
+                with self.folder(id).joinpath(EVENTS).open("rb") as file:
+                    header = orjson.loads(file.readline())
+            except (OSError, ValueError):
+                continue
+            if isinstance(header, dict) and header.get("name") == name:
+                return id
+        return None
 
     def load(self, ref: str | os.PathLike[str]) -> Recording:
         """Read one recording."""

@@ -321,7 +321,7 @@ class Debugger(App[None]):
         order = [(self.cursor - 1 + by * ahead) % len(steps) for ahead in range(1, len(steps) + 1)]
         found = next((place for place in order if self.looked_for.matches(steps[place])), None)
         if found is None:
-            self.board.say(f"no step is meant by {self.looked_for.text}")
+            self.board.say(f"no step matches {self.looked_for.text}")
         else:
             self.board.say()
             self.board.timeline.go_to(found + 1)

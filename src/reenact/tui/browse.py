@@ -192,7 +192,7 @@ class Browser(App[None]):
                 f"no recordings in {self.store.root}; `reenact record -- python agent.py` makes one", "yellow"
             )
         elif not hits:
-            self.say("no recording is meant; Esc shows all again", "yellow")
+            self.say("no recording matches; Esc shows all again", "yellow")
         else:
             self.say()
 

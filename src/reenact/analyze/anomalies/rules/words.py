@@ -128,7 +128,11 @@ def origin(case: Case) -> Iterator[Found]:
             votes.setdefault(first, []).append(claim)
     if votes:
         step = max(votes, key=lambda one: (len(votes[one]), -one))
-        yield Found(step, "what the last answer states was first stated here", short(", ".join(votes[step])))
+        yield Found(
+            step,
+            "what the last answer states comes from here: said in this step, or found by a tool that it called",
+            short(", ".join(votes[step])),
+        )
         return
     brought = [said for said in spoken if said.agent != case.leader]
     if brought:
