@@ -47,7 +47,8 @@ class Section:
 
 
 def write(sections: Iterable[Section], path: Path, *, command: str, took: float, quick: bool) -> None:
-    """Write the results."""
+    """Write the results. What stands under `## Besides`, measured by hand, stays."""
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
     parts = [_HEAD.format(machine=_machine(), versions=_versions(), command=command, took=_minutes(took))]
     if quick:
         parts.append(
@@ -56,8 +57,11 @@ def write(sections: Iterable[Section], path: Path, *, command: str, took: float,
     kept = list(sections)
     parts.append(_summary(kept))
     parts += [_section(section) for section in kept]
-    path.write_text("\n".join(parts), encoding="utf-8")
+    _, besides, by_hand = before.partition(_BESIDES)
+    path.write_text("\n".join(parts) + besides + by_hand, encoding="utf-8")
 
+
+_BESIDES = "\n## Besides\n"
 
 _HEAD = """\
 # What Reenact costs

@@ -86,6 +86,15 @@ def test_results_name_what_was_missed(tmp_path):
     assert "| standing | none | 0 s |  |" in text
 
 
+def test_what_was_measured_by_hand_stays_when_the_results_are_written_anew(tmp_path):
+    path = tmp_path / "RESULTS.md"
+    path.write_text("old\n\n## Besides\n\nby hand\n")
+    for _ in range(2):
+        report.write([report.Section("1. A", "how")], path, command="x", took=1, quick=False)
+    assert "old" not in path.read_text()
+    assert path.read_text().count("\n## Besides\n\nby hand\n") == 1
+
+
 def test_what_comes_before_the_warm_calls_and_after_the_last_is_told_apart():
     watch = Stopwatch(warm=1)
     watch.time(lambda: time.sleep(0.05))
