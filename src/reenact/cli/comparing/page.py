@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from html import escape
 
 from reenact.analyze.diff import Diff, Difference, Kind, Pair
@@ -14,6 +15,7 @@ from reenact.model.divergence import ABSENT
 from reenact.model.facts import StepFacts
 
 _FOLDED = 400
+_SHORT = 200
 _AROUND = 120
 _GIST = 300
 _PAIRS = 100
@@ -48,6 +50,12 @@ def html(found: Diff, *, whole: bool = False) -> str:
 
 
 def _e(text: str) -> str:
+    # Two runs that differ in a few words have the same pieces on both sides, a hundred thousand of them.
+    return _short(text) if len(text) < _SHORT else escape(present.visible(text))
+
+
+@lru_cache(1 << 14)
+def _short(text: str) -> str:
     return escape(present.visible(text))
 
 
