@@ -31,7 +31,7 @@ export UV_LINK_MODE := copy
 unexport PYTHONDONTWRITEBYTECODE
 
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
-	--constraints constraints.txt --build-constraints constraints.txt --editable .
+	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help demo exercise picture test test-browser-use soak frameworks frameworks-older check format bench \
@@ -49,7 +49,7 @@ exercise: setup-dev
 picture: setup-demo
 	@FORCE_COLOR=1 $(BIN)/python examples/order_agent/picture.py
 
-test: setup-dev
+test: setup-dev chromium
 	$(PYTEST) -m "not slow and not thorough" -n 2 $(PYTEST_ARGS)
 
 # Half a minute to set up and one to run: too much for every change, so it is a target of its own.
@@ -83,7 +83,8 @@ bench: setup-bench
 # Pins for every group at once. A plain list of versions on purpose: lock files embed download addresses.
 constraints: $(BIN)/uv
 	printf '%s\n' uv hatchling editables | $(BIN)/uv pip compile --quiet --universal --upgrade --no-annotate \
-		--no-header --group dev --group test-adapters --group demo --group bench \
+		--no-header --extra browser --group dev --group test-adapters --group test-browser --group demo \
+		--group bench \
 		--output-file constraints.txt pyproject.toml -
 	$(BIN)/uv pip compile --quiet --upgrade --no-annotate --no-header --python-platform linux --group browser-use \
 		--output-file constraints-browser-use.txt pyproject.toml
@@ -107,11 +108,13 @@ $(BIN)/uv:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
 
 $(VENV)/.demo: $(BIN)/uv pyproject.toml constraints.txt
-	$(INSTALL) --group demo
+	$(INSTALL) --editable . --group demo
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/uv pyproject.toml constraints.txt
-	$(INSTALL) --group dev --group test-adapters --group demo
+	$(INSTALL) --editable '.[browser]' --group dev --group test-adapters --group test-browser --group demo
+	@# Its pages alone: what it asks for besides is a second browser driver.
+	$(INSTALL) --no-deps miniwob==1.1.0
 	@touch $@
 
 # Apart from all else: the peers patch the same libraries, and their requirements are not ours.

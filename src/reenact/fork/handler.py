@@ -21,6 +21,7 @@ from reenact.fork.sharing import Sharing
 from reenact.model.event import Cancelled, Effect, Outcome, Tree
 from reenact.model.reading import asks_model
 from reenact.model.recording import CallRecord, Log
+from reenact.record.beside import Beside
 from reenact.record.recorder import Recorder
 from reenact.replay.replayer import Replayer
 from reenact.replay.watch import Edit
@@ -228,6 +229,15 @@ class Forker:
             self.replayer.note(what)
         else:
             self.recorder.note(what, text, **more)
+
+    def secret(self, value: str) -> str:
+        """The token that stands for a value known to be secret, in what the parent answers and in what is new."""
+        self.replayer.secret(value)
+        return self.recorder.secret(value)
+
+    def beside(self, name: str) -> Beside | None:
+        """A further file of the fork's recording, for what is seen beside the effects; None before it goes live."""
+        return self.recorder.beside(name) if self.gone_live else None
 
     def spawned(self, scope: Scope, process: str, command: Sequence[str]) -> None:
         """The program starts a process."""

@@ -18,6 +18,7 @@ from reenact.model import codec
 from reenact.model.event import Effect, Failure, Outcome, Tree, Value
 from reenact.model.exact import exact
 from reenact.model.patch import clean_by
+from reenact.record.beside import Beside
 from reenact.record.question import Questions
 from reenact.record.snapshot import Snapshots
 from reenact.redact import Redactor, StreamRedactor
@@ -150,6 +151,14 @@ class Recorder:
     def build_on(self, number: int, scope: str, label: str, args: Mapping[str, Tree]) -> None:
         """Write the arguments of later calls against those of a call that the recording has already (a fork's)."""
         self._questions.build_on(number, scope, label, args)
+
+    def beside(self, name: str) -> Beside:
+        """A further file of the recording's, for what is seen beside the effects. Raises OSError."""
+        return Beside(self._writer.path.parent / name, self._redactor, started=self.started)
+
+    def secret(self, value: str) -> str:
+        """The token that stands for a value known to be secret; it is hidden wherever it is met from now on."""
+        return self._redactor.secret("", value)
 
     def encode(self, value: Any) -> Tree:
         """A value as it would be recorded (the run's output, its arguments)."""

@@ -441,6 +441,10 @@ class Replayer:
         """A value as the recording would have it: without its secrets."""
         return self.clean(codec.Encoder(raw=self._redactor.raw, blob=_address).encode(value))
 
+    def secret(self, value: str) -> str:
+        """The token that stands for a value known to be secret, the one that was recorded for it."""
+        return self._redactor.secret("", value)
+
     def clean(self, tree: Tree) -> Tree:
         """A tree without its secrets."""
         return codec.loads(self._redactor.line(codec.dumps(tree)))

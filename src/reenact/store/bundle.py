@@ -2,6 +2,7 @@
 
     manifest.json                    format, id, name, and each member's size and sha256
     events.jsonl, events.<n>.jsonl   as in the store
+    session.<n>.jsonl                as in the store
     blobs/ab/abcd…                   as in the store
 
 Deflate, not a better compression: browsers, `unzip` and a stranger's script read it. Written beside its place and
@@ -31,7 +32,7 @@ from reenact.store import shared
 from reenact.store.local import EVENTS, SUFFIX, UNREADABLE, LocalStore, load
 
 MANIFEST = "manifest.json"
-_MEMBER = re.compile(r"events(\.[\w-]+)?\.jsonl|blobs/[0-9a-f]{2}/[0-9a-f]{64}")
+_MEMBER = re.compile(r"events(\.[\w-]+)?\.jsonl|session\.[\w-]+\.jsonl|blobs/[0-9a-f]{2}/[0-9a-f]{64}")
 _BLOCK = 1 << 20
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 

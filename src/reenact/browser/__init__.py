@@ -1,0 +1,1 @@
+"""Browser sessions: act, observe and watch, in one recording."""
