@@ -7,15 +7,16 @@ scope, also where the calling context knows nothing of it (another cell of a not
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import Context, copy_context
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from reenact import boundary
 from reenact.api.recording import RecordingInProgress, record
 from reenact.boundary import Scope
+from reenact.browser.actions import MASK
 from reenact.errors import RecordingError
 from reenact.record.beside import Beside
 from reenact.store.local import LocalStore, new_id
@@ -110,21 +111,24 @@ class Crossing:
 
     def secret(self, value: str) -> str:
         """What stands for a secret value in the recording; it is hidden wherever it is met from now on."""
-        scope = self.scope
-        hide: Callable[[str], str] | None = scope and getattr(scope.run.handler, "secret", None)
-        return hide(value) if hide is not None and value else value
+        hide = self._asked("secret")
+        return str(hide(value)) if hide is not None else MASK
 
     def beside(self) -> Beside | None:
         """A new file for what is seen, or None where nothing is recorded."""
-        scope = self.scope
-        make = scope and getattr(scope.run.handler, "beside", None)
+        make = self._asked("beside")
         if make is None:
             return None
         for number in range(self._number, self._number + 1000):
             # Another process of the same recording has sessions too.
             with suppress(FileExistsError):
-                return make(f"session.{number}.jsonl")  # type: ignore[no-any-return]
+                return cast("Beside | None", make(f"session.{number}.jsonl"))
         return None
+
+    def _asked(self, name: str) -> Callable[[str], Any] | None:
+        """That method of whoever records or answers, if it has one."""
+        scope = self.scope
+        return None if scope is None else getattr(scope.run.handler, name, None)
 
     def _known_as(self) -> str:
         if self.own is not None:
@@ -145,6 +149,3 @@ def _replays_block(scope: Scope, name: str) -> bool:
     recording = getattr(getattr(family, "replayed", family), "recording", None)
     header = getattr(recording, "header", None) or {}
     return header.get("entry") == "block" and header.get("name") == name
-
-
-Make = Callable[[], Coroutine[Any, Any, Any]]

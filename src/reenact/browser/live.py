@@ -15,11 +15,13 @@ from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Error, Page, Playwright, async_playwright
 
-from reenact.browser import finding, minimal
+from reenact.browser import finding, secret
+from reenact.browser.camera import Camera
 from reenact.errors import SessionError
 from reenact.record.beside import Beside
 
 _PORT = "DevToolsActivePort"
+_PROFILE = "reenact-browser-"
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Live:
         self.sight: dict[Page, Any] = {}
         self.handles: list[Any] = []
         self.cdp: str | None = None
-        self.camera: Any = None
+        self.camera: Camera | None = None
         self.started_navigations = 0
         self._numbers: dict[Page, int] = {}
         self._front: Page | None = None
@@ -189,7 +191,7 @@ class Live:
 
     async def is_secret(self, locator: Any) -> bool:
         """Whether what is in that element must not be seen."""
-        return await minimal.is_secret(locator, self.settings.mask)
+        return await secret.is_secret(locator, self.settings.mask)
 
     async def film(self, beside: Beside, id: str, told: dict[str, Any]) -> None:
         """Keep what is to be seen of this session in that file."""
@@ -197,6 +199,11 @@ class Live:
         head = {name: told[name] for name in ("viewport", "browser", "headless")}
         self._beside = beside
         beside.write("session", format=1, id=id, started=started, **head)
+        self.camera = Camera(self.context, beside, masks=self._masks, size=self.settings.viewport)
+        await self.camera.start()
+
+    async def _masks(self, page: Page) -> list[secret.Box]:
+        return await secret.masks(page, self.settings.mask)
 
     def downloads(self) -> Path:
         """The folder of downloads."""
@@ -212,7 +219,8 @@ class Live:
         assert self._playwright is not None
         settings, kind = self.settings, self._playwright.chromium
         path = finding.find(settings.executable, own=kind.executable_path)
-        self._folder = None if settings.profile else tempfile.mkdtemp(prefix="reenact-browser-")
+        _sweep()
+        self._folder = None if settings.profile else tempfile.mkdtemp(prefix=f"{_PROFILE}{os.getpid()}-")
         folder = settings.profile or self._folder
         assert folder is not None
         width, height = settings.viewport
@@ -312,6 +320,26 @@ class _Use:
     def __exit__(self, *_: object) -> None:
         self._live._busy -= 1
         self._live._used = monotonic()
+
+
+def _sweep() -> None:
+    """Remove what programs that were killed have left of their browsers."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_PROFILE}*-*"):
+        pid = path.name.removeprefix(_PROFILE).partition("-")[0]
+        if pid.isdigit() and not _runs(int(pid)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    if os.name != "posix":
+        return True  # there a signal 0 would end it
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _address(file: Path) -> str | None:

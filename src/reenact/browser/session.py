@@ -6,7 +6,9 @@ replay the recording answers, and there is no browser at all.
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -21,6 +23,8 @@ from reenact.errors import SessionError, UsageError
 
 Asked = do.Action | Mapping[str, Any] | str | None
 Watcher = Callable[[str, Mapping[str, Any], Exception], None]
+
+_open: set[Session] = set()
 
 
 class Session:
@@ -48,7 +52,7 @@ class Session:
         self._driver = Driver(self._crossing, self.options.settings())
         self._closed: str | None = "it was not started"
         self._failed = False
-        self._steps = 0
+        self._outcomes: list[dict[str, Any]] = []
         self._asynchronous = False
         self._watchers: list[Watcher] = []
         """Told of each failed call of `session.page`: its name, its arguments, the error."""
@@ -197,7 +201,7 @@ class Session:
 
     def offset(self) -> int:
         """How many actions it has done so far."""
-        return self._steps
+        return len(self._outcomes)
 
     def status(self) -> SessionStatus:
         """Whether it is active, and what it has done so far."""
@@ -207,7 +211,7 @@ class Session:
             status="closed" if reason else "active",
             reason=reason,
             url=self._driver.tabs.get(self._driver.front or 0, ""),
-            steps=self._steps,
+            steps=len(self._outcomes),
             recording=self.recording,
         )
 
@@ -251,9 +255,11 @@ class Session:
         cookies = None if file is None else steps.giving_cookies(steps.cookies_of(None, file))
         self._crossing.begin()
         self._closed = None
+        _open.add(self)
         return cookies
 
     def _end(self, error: BaseException | None) -> None:
+        _open.discard(self)
         if self._closed is None:
             self._closed = "it was stopped"
             self._crossing.end(error, failed=self._failed)
@@ -272,14 +278,14 @@ class Session:
 
     def _acting(self, action: do.Action, actor: str) -> steps.Step:
         self._ensure_open()
-        return steps.acting(action, actor, self._driver.settings.mask, self._heard)
+        return steps.acting(action, actor, self._heard)
 
     def _looking(self, options: Mapping[str, Any]) -> steps.Step:
         self._ensure_open()
         return steps.looking(self.options.screenshot_type)
 
     def _heard(self, outcome: Mapping[str, Any]) -> None:
-        self._steps += 1
+        self._outcomes.append(dict(outcome))
         self._failed = self._failed or not outcome["success"]
         self._driver.heard(outcome)
 
@@ -288,6 +294,14 @@ class Session:
         if raises and result.exception is not None:
             raise result.exception
         return result
+
+
+@atexit.register
+def _stop_all() -> None:
+    """No browser outlives the program, and no recording of a session's is left open."""
+    for session in list(_open):
+        with suppress(Exception):
+            session.stop()
 
 
 class _Pages:
