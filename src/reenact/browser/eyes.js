@@ -113,7 +113,12 @@
   function labelOf(el, selectors) {
     const said = byIds(el, el.getAttribute("aria-labelledby"), selectors);
     if (said) return said;
-    return cut([...(el.labels || [])].map((label) => textOf(label, selectors)).join(" "));
+    // Not by el.labels, which walks the whole page for each field.
+    const id = el.getAttribute("id");
+    const labels = id ? [...el.getRootNode().querySelectorAll(`label[for=${quote(id)}]`)] : [];
+    const around = el.closest("label");
+    if (around && around.control === el && !labels.includes(around)) labels.push(around);
+    return cut(labels.map((label) => textOf(label, selectors)).join(" "));
   }
 
   function nameOf(el, selectors = []) {
@@ -189,6 +194,21 @@
     }
     return parts.join(" >> ");
   }
+
+  // A selector by place that is quick on large pages too: XPath, where no shadow root is in the way.
+  function placeOf(el) {
+    const steps = [];
+    for (let at = el; at; at = at.parentElement) {
+      if (at.getRootNode() !== document) return "css=" + cssPath(el, false);
+      steps.unshift(at.parentElement ? `*[${childOf(at)}]` : "*");
+    }
+    return "xpath=/" + steps.join("/");
+  }
+  const childOf = (el) => {
+    let place = 1;
+    for (let other = el.previousElementSibling; other; other = other.previousElementSibling) place += 1;
+    return place;
+  };
 
   const quote = (text) => '"' + text.replace(/(["\\])/g, "\\$1") + '"';
 
@@ -433,18 +453,16 @@
   });
 
   // How alike an element is at first sight, by what costs no layout: only the best get a fingerprint.
-  function glance(el, wanted) {
+  function glance(el, wanted, captions) {
     let points = 0;
     if (wanted.tag && tagOf(el) === wanted.tag) points += 2;
     if (wanted.role && roleOf(el) === wanted.role) points += 2;
-    const had = new Set();
-    const collect = (text) => {
-      for (const one of words(text).toLowerCase().split(/[^\p{L}\p{N}]+/u)) if (one) had.add(one);
-    };
-    for (const name of KEPT) if (el.hasAttribute(name)) collect(el.getAttribute(name));
-    for (const one of el.classList) collect(one);
-    if (el.childElementCount < 8) collect((el.textContent || "").slice(0, 160));
-    if (el.labels?.[0]) collect((el.labels[0].textContent || "").slice(0, 80));
+    if (!wanted.words.length) return points;
+    let said = el.className?.baseVal ?? el.className;
+    for (const name of KEPT) if (el.hasAttribute(name)) said += " " + el.getAttribute(name);
+    if (el.childElementCount < 8) said += " " + (el.textContent || "").slice(0, 160);
+    if (captions.has(el)) said += " " + captions.get(el);
+    const had = new Set(said.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().split(/[\s_\-.,;:!?"'()\[\]/|]+/));
     for (const word of wanted.words) {
       if (had.has(word)) points += 3;
       else if (word.length > 3) for (const one of had) if (one.startsWith(word.slice(0, 4))) { points += 1; break; }
@@ -453,20 +471,26 @@
     return points;
   }
 
+  function* roots(root) {
+    yield root;
+    for (const el of root.querySelectorAll("*")) if (el.shadowRoot) yield* roots(el.shadowRoot);
+  }
+
   function candidates({ wanted, selectors = [], most = 60 }) {
     const all = [];
-    let order = 0;
-    for (const el of elements(document)) {
-      order += 1;
-      if (tagOf(el) !== wanted.tag && !matches(el, ACTIVE) && !(wanted.role && roleOf(el) === wanted.role)) continue;
-      if (tagOf(el) === "html" || tagOf(el) === "body") continue;
-      all.push([glance(el, wanted), order, el]);
-    }
+    const captions = new Map();
+    for (const label of document.querySelectorAll("label"))
+      if (label.control) captions.set(label.control, tidy(label.textContent).slice(0, 80));
+    const among = ACTIVE + (/^[a-z][\w-]*$/.test(wanted.tag) ? "," + wanted.tag : "") +
+      (wanted.role === "heading" ? "," + HEADINGS : "");
+    for (const root of roots(document))
+      for (const el of root.querySelectorAll(among))
+        if (tagOf(el) !== "html" && tagOf(el) !== "body") all.push([glance(el, wanted, captions), all.length, el]);
     all.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
     const headings = [...document.querySelectorAll(HEADINGS)];
     return {
       count: all.length,
-      found: all.slice(0, most).map(([, , el]) => [cssPath(el, false), fingerprint(el, selectors, headings)]),
+      found: all.slice(0, most).map(([, , el]) => [placeOf(el), fingerprint(el, selectors, headings)]),
     };
   }
 
@@ -538,7 +562,7 @@
       }
       if (!inviting(el) || hiddenBy(el)) continue;
       if (more.length >= most) left += 1;
-      else more.push([cssPath(el, false), { ...detail(el, selectors), role: roleOf(el), name: nameOf(el, selectors) }]);
+      else more.push([placeOf(el), { ...detail(el, selectors), role: roleOf(el), name: nameOf(el, selectors) }]);
     }
     return { found, more, left, said };
   }
@@ -562,7 +586,7 @@
       let inner = level;
       if (!hiddenBy(el) && (acts || SHOWN.test(role) || tidy(own))) {
         const shown = acts || !el.childElementCount;
-        lines.push([level, role, shown ? nameOf(el, selectors) : "", acts ? cssPath(el, false) : null,
+        lines.push([level, role, shown ? nameOf(el, selectors) : "", acts ? placeOf(el) : null,
           { ...detail(el, selectors), text: shown || secret(el, selectors) ? "" : cut(own) }]);
         inner += 1;
       }

@@ -198,7 +198,7 @@ async def similar(
 
 
 def _at(frame: Frame, chain: Sequence[str], path: str) -> Locator:
-    return parse(chained(chain, f"css={path}"))[0].within(frame)
+    return parse(chained(chain, path))[0].within(frame)
 
 
 # ------------------------------------------------------------------------------- what a selector says of its element

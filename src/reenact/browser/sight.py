@@ -152,7 +152,7 @@ async def locate(page: Page, sight: Sight, id: str) -> Locator:  # noqa: A002
     if element.ref:
         locator = page.get_by_ref(element.ref)
     else:
-        (selector,) = parse(chained(element.frames, f"css={element.path}"))
+        (selector,) = parse(chained(element.frames, element.path or ""))
         locator = selector.within(page)
     try:
         count = await locator.count()

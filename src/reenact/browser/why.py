@@ -17,8 +17,8 @@ from playwright.async_api import Error, Frame, Locator, Page
 from reenact.browser import reasons
 from reenact.browser.likeness import Match, similar, sought
 from reenact.browser.reasons import Asked, Reason
-from reenact.browser.selectors import ElementNotFound, Selector, SelectorError, parse
-from reenact.browser.world import eyes, frame_chain, of_element, of_page
+from reenact.browser.selectors import LARGE, ElementNotFound, Selector, SelectorError, parse
+from reenact.browser.world import frame_chain, of_element, of_page
 
 PATIENCE = 3.0
 """Seconds after which a page that says nothing counts as one that does not answer."""
@@ -113,7 +113,8 @@ async def _asked(
         return reasons.loading(asked, state, facts) or reasons.unknown(asked, facts)
     try:
         selectors = () if isinstance(target, Locator) else parse(target)
-        found, count = await _count(page, target, selectors)
+        absent = isinstance(error, ElementNotFound) and state.get("count", 0) > LARGE
+        found, count = (None, 0) if absent else await _count(page, target, selectors)
     except SelectorError as broken:
         return Reason("selector", _sentence(str(broken)), facts)
     facts["matches"] = count
@@ -123,7 +124,7 @@ async def _asked(
         facts["candidates"] = [one for _, one in best]
         return reasons.missing(asked, state, facts)
     if count > 1:
-        facts["elements"] = await _several(found, secret)
+        facts["elements"] = await _several(found, count, secret)
         return reasons.several(asked, facts)
     handle = await found.element_handle(timeout=500)
     probe = await of_element(handle, "eyes.probe(el, argument)", secret)
@@ -201,12 +202,11 @@ def _quoted(text: str) -> str:
     return '"' + text.replace('"', '\\"') + '"'
 
 
-async def _several(locator: Locator, secret: Sequence[str]) -> list[dict[str, Any]]:
+async def _several(locator: Locator, count: int, secret: Sequence[str]) -> list[dict[str, Any]]:
     """The first few of many that match, in words."""
-    code = f"""(all, [secret, most]) => {{ const eyes = {eyes()}; return all.slice(0, most).map((el) => ({{
-        described: eyes.describe(el, secret), selector: eyes.selectorsOf(el).css, visible: eyes.shown(el) }})) }}"""
-    told: list[dict[str, Any]] = await locator.evaluate_all(code, [list(secret), NAMED])
-    return told
+    call = "({described: eyes.describe(el, argument), selector: eyes.selectorsOf(el).css, visible: eyes.shown(el)})"
+    first = [of_element(locator.nth(number), call, list(secret), timeout=500) for number in range(min(count, NAMED))]
+    return [told for told in await asyncio.gather(*first, return_exceptions=True) if isinstance(told, dict)]
 
 
 async def _covered_outside(frame: Frame, box: Sequence[float]) -> dict[str, Any] | None:
