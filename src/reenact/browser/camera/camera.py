@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import BrowserContext, Error, Page
 
+from reenact.browser.camera.happenings import Happenings
 from reenact.browser.camera.log import Log
 from reenact.browser.camera.masks import Ask, Masks
+from reenact.browser.camera.network import Network
 from reenact.browser.camera.reel import Reel
 from reenact.model.event import Tree
 from reenact.record.beside import Beside
@@ -69,6 +71,8 @@ class Camera:
         self._tabs: dict[Page, Tab] = {}
         self._opened = 0
         self._active: Page | None = None
+        self._network = Network(context, self._log, self._number)
+        self._happenings = Happenings(context, self._log, self._number)
         self._page_opened = self._log.guarded(self._attach)
 
     # -- from start to stop ----------------------------------------------------------------------------------
@@ -76,6 +80,8 @@ class Camera:
     async def start(self) -> None:
         """Film all tabs that are open, and those that open from now on."""
         self._context.on("page", self._page_opened)
+        self._network.start()
+        self._happenings.start()
         for page in self._context.pages:
             self._attach(page)
         if self._tabs:
@@ -94,6 +100,11 @@ class Camera:
             except Exception as error:
                 self._log.failed("stop", error)
         self._context.remove_listener("page", self._page_opened)
+        for part in (self._network, self._happenings):
+            try:
+                await part.stop()
+            except Exception as error:
+                self._log.failed("stop", error)
         await self._log.stop()
 
     # -- what the session tells ------------------------------------------------------------------------------
@@ -131,7 +142,7 @@ class Camera:
             self.active(page)
             self._log.guarded(self._before)(tab, call, actor, action, target)
 
-    async def after(
+    async def after(  # noqa: PLR0917 - as a sentence: after this call, in this tab, it succeeded, saying so
         self,
         call: int | None,
         page: Page,
@@ -176,7 +187,7 @@ class Camera:
     ) -> None:
         box = target.get("box") if target is not None and target.get("secret") else None
         if isinstance(box, Sequence) and len(box) == 4:
-            tab.masks.add([float(side) for side in box])  # type: ignore[arg-type]
+            tab.masks.add([float(side) for side in box])
         tab.reel.cut()
         tab.reel.want("before", call)
         told: dict[str, Any] = {
@@ -199,6 +210,10 @@ class Camera:
     def _tab(self, page: Page) -> Tab | None:
         return None if self._log.closed else self._tabs.get(page)
 
+    def _number(self, page: Page | None) -> int | None:
+        tab = self._tabs.get(page) if page is not None else None
+        return None if tab is None else tab.number
+
     def _attach(self, page: Page) -> None:
         if page in self._tabs:
             return
@@ -206,11 +221,12 @@ class Camera:
         number, self._opened = self._opened, self._opened + 1
         reel = Reel(page, number, self._log, masks, size=self._size, quality=self._quality, rate=self._rate)
         tab = self._tabs[page] = Tab(number, page, masks, reel)
-        page.on("close", self._log.guarded(lambda page: self._closed(tab)))
+        page.on("close", self._log.guarded(lambda _: self._closed(tab)))
         page.on("framenavigated", self._log.guarded(lambda frame: self._navigated(tab, frame)))
-        page.on("load", self._log.guarded(lambda page: self._log.start(self._loaded(tab), "a title")))
+        page.on("load", self._log.guarded(lambda _: self._log.start(self._titled(tab), "a title")))
         page.on("popup", self._log.guarded(lambda popup: self._popped_up(tab, popup)))
         self._log.start(tab.reel.start(), "the screencast")
+        self._happenings.attach(page, number)
         # Who opened it is told right after, in another event.
         asyncio.get_running_loop().call_soon(self._log.guarded(self._tell), tab)
 
@@ -228,15 +244,21 @@ class Camera:
         if self._active is tab.page:
             self._active = None
         self._event(tab, "closed")
+        self._happenings.closed(tab.number)
         self._log.start(tab.reel.stop(), "the last pictures of a tab")
 
     def _navigated(self, tab: Tab, frame: Any) -> None:
         if frame.parent_frame is None:
             tab.masks.navigated()
+            tab.title = ""
             self._event(tab, "navigated")
+            self._log.start(self._titled(tab), "a title")
 
-    async def _loaded(self, tab: Tab) -> None:
-        title = await tab.page.title()
+    async def _titled(self, tab: Tab) -> None:
+        try:
+            title = await tab.page.title()
+        except Error:  # it is closed, or under way to the next page
+            return
         if title != tab.title:
             tab.title = title
             self._event(tab, "titled")

@@ -39,6 +39,10 @@ class Log:
         """Keep a text without its secrets; returns its address."""
         return self._beside.text(text)
 
+    def body(self, data: bytes) -> str:
+        """Keep what a server sent, without its secrets; returns its address."""
+        return self._beside.blob(self._beside.raw(data))
+
     def clean(self, text: str) -> str:
         """A text without its secrets."""
         return self._beside.raw(text.encode("utf-8", "replace")).decode("utf-8", "replace")

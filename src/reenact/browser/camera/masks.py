@@ -69,10 +69,9 @@ class Masks:
         found: list[list[float]] = []
         before: list[list[float]] = []
         for _, boxes in self._seen:
-            if len(before) == len(boxes):
-                boxes = [hull(old, new) for old, new in zip(before, boxes, strict=True)]
-            before = boxes
-            found += [box for box in boxes if box not in found]
+            same = len(before) == len(boxes)
+            before = [hull(old, new) for old, new in zip(before, boxes, strict=True)] if same else boxes
+            found += [box for box in before if box not in found]
         return [box for box in found if not any(other is not box and covers(other, box) for other in found)]
 
 
