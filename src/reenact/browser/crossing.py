@@ -17,7 +17,8 @@ from reenact import boundary
 from reenact.api.recording import RecordingInProgress, record
 from reenact.boundary import Scope
 from reenact.browser.actions import MASK
-from reenact.errors import RecordingError
+from reenact.browser.footage import Footage, sessions
+from reenact.errors import RecordingError, RecordingNotFound
 from reenact.record.beside import Beside
 from reenact.store.local import LocalStore, new_id
 
@@ -32,8 +33,9 @@ class Crossing:
         own: The recording that the session opened for itself, if it did.
     """
 
-    def __init__(self, name: str, keep: Keep) -> None:
+    def __init__(self, name: str, keep: Keep, home: str | os.PathLike[str] | None = None) -> None:
         self._name = name
+        self._home = home
         self._keep = keep
         self._context: Context | None = None
         self._scope: Scope | None = None
@@ -46,7 +48,7 @@ class Crossing:
         """Join the recording that is under way, or open one."""
         scope = boundary.current()
         if scope is None or _replays_block(scope, self._name):
-            self.own = record(self._name)
+            self.own = record(self._name, home=self._home)
             self._context = copy_context()
             self._context.run(self.own.__enter__)
             scope = self._context.run(boundary.current)
@@ -125,6 +127,28 @@ class Crossing:
                 return cast("Beside | None", make(f"session.{number}.jsonl"))
         return None
 
+    def footage(self, id: str) -> Footage:
+        """What was filmed of a session. Raises RecordingError."""
+        folder = self.folder
+        if folder is None or not folder.exists():
+            if not id:
+                raise RecordingError("the session was not started: there is nothing to see of it")
+            folder = self._found(id)
+        for one in sessions(folder):
+            if one.id == id:
+                return one
+        raise RecordingError(f"{folder}: nothing was filmed of session {id}")
+
+    def _found(self, id: str) -> Path:
+        """The folder of a session that was, by its own recording's id or by `<recording>.<number>`."""
+        store = LocalStore(self._home)
+        try:
+            return store.find(id)
+        except RecordingNotFound:
+            if "." not in id:
+                raise
+            return store.find(id.rpartition(".")[0])
+
     def _asked(self, name: str) -> Callable[[str], Any] | None:
         """That method of whoever records or answers, if it has one."""
         scope = self.scope
@@ -140,7 +164,7 @@ class Crossing:
         if own._replay is not None or own._block is not None or own._pid != os.getpid():
             return  # a replay's recording is not ours to drop
         with suppress(RecordingError, OSError):
-            LocalStore().remove(own.path)
+            LocalStore(self._home).remove(own.path)
 
 
 def _replays_block(scope: Scope, name: str) -> bool:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from playwright.async_api import Error, Locator, Page
 from playwright.async_api import TimeoutError as TooLate
@@ -51,6 +51,9 @@ async def act(
     """Do an action. Never raises for what goes wrong on the page: the outcome says it.
 
     Args:
+        live: The browser.
+        action: What to do.
+        actor: Who does it: `script`, `agent` or `heal`.
         args: The action's fields, without its secrets, for whoever is told about it.
         call: The number of its effect.
     """
@@ -107,9 +110,10 @@ async def _aim(deed: Deed, action: do.Aimed) -> None:
     told = await asyncio.gather(
         selectors.durable(locator), selectors.fingerprint(locator, secret=mask), return_exceptions=True
     )
-    deed.selectors, deed.fingerprint = (None if isinstance(one, BaseException) else one for one in told)
+    durable, fingerprint = (None if isinstance(one, BaseException) else one for one in told)
+    deed.selectors, deed.fingerprint = durable, cast("dict[str, Any] | None", fingerprint)
     if deed.fingerprint is not None:
-        deed.box = deed.fingerprint["box"]
+        deed.box = deed.fingerprint["box"] and list(deed.fingerprint["box"])
 
 
 async def found(live: Live, action: do.Aimed) -> Locator:
@@ -252,7 +256,8 @@ async def _at_rest(page: Page) -> None:
     seen = None
     for _ in range(20):
         now = await page.evaluate(
-            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done([scrollX, scrollY]))))"
+            "() => new Promise(done => requestAnimationFrame(() =>"
+            " requestAnimationFrame(() => done([scrollX, scrollY]))))"
         )
         if now == seen:
             return
@@ -325,7 +330,7 @@ async def _select(deed: Deed) -> None:
 async def _upload_file(deed: Deed) -> None:
     assert isinstance(deed.action, do.UploadFile)
     path = Path(deed.action.file_path)
-    if not path.is_file():
+    if not path.is_file():  # noqa: ASYNC240 - one look at the disk
         raise ActionError(f"there is no file {deed.action.file_path}")
     element = _element(deed)
     if await element.evaluate("e => e.tagName === 'INPUT' && e.type === 'file'"):
@@ -353,7 +358,9 @@ async def _download_file(deed: Deed) -> None:
     path = Path(asked) if asked else deed.live.downloads() / Path(download.suggested_filename).name
     await download.save_as(path)
     deed.data = str(path)
-    deed.said = f"downloaded {download.suggested_filename} ({path.stat().st_size} bytes) to {path}"
+    size = path.stat().st_size
+    deed.data = str(path)
+    deed.said = f"downloaded {download.suggested_filename} ({size} bytes) to {path}"
 
 
 async def _form_fill(deed: Deed) -> None:
@@ -374,9 +381,18 @@ async def _evaluate_js(deed: Deed) -> None:
 
 async def _scrape(deed: Deed) -> None:
     assert isinstance(deed.action, do.Scrape)
-    action = deed.action
+    action, mask = deed.action, deed.live.settings.mask
+    target = None if action.selector is None else await selectors.resolve(deed.page, action.selector)
+    if action.only_images:
+        deed.data = await scrape.images(deed.page, target)
+        deed.said = f"read {len(deed.data)} pictures of {deed.page.url}"
+        return
     deed.data = await scrape.markdown(
-        deed.page, action.selector, only_main_content=action.only_main_content, links=action.scrape_links
+        deed.page,
+        target,
+        only_main_content=action.only_main_content,
+        links=action.scrape_links,
+        secret=mask,
     )
     deed.said = f"read {len(deed.data)} characters of {deed.page.url}"
 

@@ -30,6 +30,7 @@ class Driver:
         self.settings = settings
         self.tabs: dict[int, str] = {}
         self.front: int | None = None
+        self._seen: list[dict[str, Any]] = []
         self._worker: Worker | None = None
         self._live: Live | None = None
 
@@ -66,7 +67,7 @@ class Driver:
             self.tabs, self.front = {0: outcome["url"]}, 0
             return outcome
 
-        return Step("start", live, lambda hide: asked, done=told)
+        return Step("start", live, lambda _: asked, done=told)
 
     def heard(self, outcome: Mapping[str, Any]) -> None:
         """Where the browser is after a step."""
@@ -74,6 +75,8 @@ class Driver:
         if tab is not None:
             self.front = tab
             self.tabs[tab] = outcome.get("url") or ""
+        if "elements" in outcome:
+            self._seen = [*outcome["elements"]]
 
     def stop(self, why: str) -> None:
         """End the browser. Harmless where there is none."""
@@ -144,6 +147,8 @@ class Driver:
             if number == self.front:
                 live.show(page)
         live.renumber(numbers)
+        if self._seen:
+            await live.recognise(self._seen)
         where = self.tabs.get(self.front or 0) or "an empty page"
         warn(
             f"browser:{step.name} is live, and the recording had started no browser here: a new one was opened, at "

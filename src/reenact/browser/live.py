@@ -6,8 +6,9 @@ import asyncio
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -15,7 +16,7 @@ from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Error, Page, Playwright, async_playwright
 
-from reenact.browser import finding, secret
+from reenact.browser import finding, secret, sight
 from reenact.browser.camera import Camera
 from reenact.errors import SessionError
 from reenact.record.beside import Beside
@@ -180,6 +181,19 @@ class Live:
     def renumber(self, numbers: dict[Page, int]) -> None:
         """Give the tabs the numbers that a recording had given to those in whose place they stand."""
         self._numbers.update(numbers)
+
+    async def recognise(self, elements: Sequence[Mapping[str, Any]]) -> None:
+        """Have the ids of a recorded observation mean the same elements here, by what they are called."""
+        seen = await sight.look(self.page, secret=self.settings.mask)
+        here: dict[tuple[str, str], list[sight.Element]] = {}
+        for element in seen.elements:
+            here.setdefault((element.role, element.name), []).append(element)
+        known = []
+        for one in elements:
+            same = here.get((one["role"], one["name"]))
+            if same:
+                known.append(replace(same.pop(0), id=one["id"]))
+        self.sight[self.page] = replace(seen, elements=tuple(known))
 
     def handle(self, number: int) -> Any:
         """What the program holds by that number."""

@@ -18,7 +18,9 @@ from reenact.browser.crossing import Crossing, Keep
 from reenact.browser.driver import Driver
 from reenact.browser.options import Options
 from reenact.browser.page import Page
+from reenact.browser.replay import ReplayResponse, replay
 from reenact.browser.results import ExecutionResult, Observation, SessionStatus
+from reenact.browser.video.pace import Kind
 from reenact.errors import SessionError, UsageError
 
 Asked = do.Action | Mapping[str, Any] | str | None
@@ -48,7 +50,8 @@ class Session:
         self.options = Options.of(options)
         self.raise_on_failure = self.options.raise_on_failure
         self._past = session_id
-        self._crossing = Crossing(self.options.name, cast("Keep", self.options.save_replay_on))
+        keep = cast("Keep", self.options.save_replay_on)
+        self._crossing = Crossing(self.options.name, keep, self.options.home)
         self._driver = Driver(self._crossing, self.options.settings())
         self._closed: str | None = "it was not started"
         self._failed = False
@@ -220,6 +223,13 @@ class Session:
         """Playwright's page: its methods are effects too, and a replay needs no browser for them."""
         return Page(_Pages(self), self._driver.front or 0)
 
+    def replay(self, *, pace: Kind = "real", mask: bool = True, **_: Any) -> ReplayResponse:
+        """The session as a video: while it goes on, afterwards, and by its id later (`Session(session_id=…)`).
+
+        Raises RecordingError where nothing of it is kept.
+        """
+        return replay(self._crossing.footage(self.id), pace=pace, mask=mask)
+
     def cdp_url(self) -> str:
         """Where another client may connect to this browser, by the Chrome DevTools Protocol."""
         return str(self._run(steps.telling_cdp()))
@@ -282,7 +292,7 @@ class Session:
 
     def _looking(self, options: Mapping[str, Any]) -> steps.Step:
         self._ensure_open()
-        return steps.looking(self.options.screenshot_type)
+        return steps.looking(self.options.screenshot_type, self._driver.heard)
 
     def _heard(self, outcome: Mapping[str, Any]) -> None:
         self._outcomes.append(dict(outcome))

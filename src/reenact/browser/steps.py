@@ -129,16 +129,18 @@ def _masked(action: do.Action, *, secret: bool) -> do.Action:
 # -- observing ---------------------------------------------------------------------------------------------------
 
 
-def looking(kind: str) -> Step:
-    """An observation, with a picture of that kind: `viewport`, `full` or `none`."""
+def looking(kind: str, hear: Callable[[dict[str, Any]], None]) -> Step:
+    """An observation, with a picture of that kind: `viewport`, `full` or `none`. `hear` is told of it."""
 
     async def live(browser: Live, call: int | None) -> Any:
         with browser.use():
             return await _observed(browser, kind, call)
 
-    return Step(
-        "observe", live, lambda _: {} if kind == "viewport" else {"screenshot": kind}, done=_observation
-    )
+    def done(seen: dict[str, Any]) -> Observation:
+        hear(seen)
+        return _observation(seen)
+
+    return Step("observe", live, lambda _: {} if kind == "viewport" else {"screenshot": kind}, done=done)
 
 
 async def _observed(live: Live, kind: str, call: int | None) -> dict[str, Any]:
