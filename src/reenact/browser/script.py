@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from reenact.api import load
 from reenact.browser.actions import MASK, TYPES
+from reenact.browser.footage import sessions
 from reenact.errors import UsageError
 from reenact.model.recording import Recording, Step
 
@@ -93,9 +94,11 @@ def code(recording: Recording, *, session: str | None = None, agent: str | None 
         UsageError: It has no browser session, several, or not that one.
     """
     steps = _of_session(recording, session)
-    stretches = [one for one in _stretches(recording, steps) if agent is None or one.agent == agent]
+    stretches = [one for one in _stretches(steps) if agent is None or one.agent == agent]
     writer = _Writer(recording.id)
-    return WorkflowCode(python_script=writer.script(stretches, _options(steps)), json_actions=_data(stretches))
+    return WorkflowCode(
+        python_script=writer.script(stretches, _options(steps)), json_actions=_data(stretches)
+    )
 
 
 def export(ref: str, *, session: str | None = None, home: Any = None) -> str:
@@ -107,19 +110,48 @@ def export(ref: str, *, session: str | None = None, home: Any = None) -> str:
 
 
 def _of_session(recording: Recording, session: str | None) -> list[Step]:
+    """The steps of one session, and the beginnings of all agents."""
     steps = [step for step in recording.steps if step.call.kind in {"browser", "agent"}]
-    known = list(dict.fromkeys(_session_of(step, recording) for step in steps))
-    if not any(step.call.kind == "browser" for step in steps):
-        raise UsageError(f"recording {recording.id} has no browser session: there is nothing to make a script of")
+    of = _sessions_of(recording, steps)
+    known = list(dict.fromkeys(of.values()))
+    if not known:
+        raise UsageError(
+            f"recording {recording.id} has no browser session: there is nothing to make a script of"
+        )
     if session is None and len(known) > 1:
         raise UsageError(f"recording {recording.id} has {len(known)} sessions, {', '.join(known)}: name one")
     chosen = session or known[0]
     if chosen not in known:
         raise UsageError(f"recording {recording.id} has no session {chosen}; it has {', '.join(known)}")
-    return [step for step in steps if _session_of(step, recording) == chosen]
+    return [step for step in steps if step.call.kind == "agent" or of[step.number] == chosen]
 
 
-def _stretches(recording: Recording, steps: Sequence[Step]) -> Iterator[Stretch]:
+def _sessions_of(recording: Recording, steps: Sequence[Step]) -> dict[int, str]:
+    """The session of each browser step: by the session's own file where there is one, else the last that was started."""
+    filmed = {}
+    for footage in sessions(Path(recording.path)):
+        for entry in footage.entries("before", "after"):
+            filmed[entry["call"]] = footage.id
+    of: dict[int, str] = {}
+    started = 0
+    current = recording.id
+    for step in steps:
+        if step.call.kind != "browser":
+            continue
+        if step.call.name == "start":
+            started += 1
+            told = step.output if isinstance(step.output, Mapping) else {}
+            current = str(told.get("id") or (recording.id if started == 1 else f"{recording.id}.{started}"))
+        of[step.number] = filmed.get(step.call.number, current)
+    return of
+
+
+def _options(steps: Sequence[Step]) -> dict[str, Any]:
+    """How the session was started, as far as it was not as always."""
+    return next((dict(step.args) for step in steps if step.call.label == "browser:start"), {})
+
+
+def _stretches(steps: Sequence[Step]) -> Iterator[Stretch]:
     """What was done, in stretches of one actor; within an agent's span all is its own."""
     starts: dict[str, Stretch] = {}
     current: Stretch | None = None
@@ -133,7 +165,11 @@ def _stretches(recording: Recording, steps: Sequence[Step]) -> Iterator[Stretch]
         if step.call.name not in TYPES or not isinstance(outcome, Mapping):
             continue
         own = starts.get(step.call.scope) if outcome.get("actor") == "agent" else None
-        if current is None or (own or current) is not current or current.actor != outcome.get("actor", "script"):
+        if (
+            current is None
+            or (own or current) is not current
+            or current.actor != outcome.get("actor", "script")
+        ):
             if current is not None and current.actions:
                 yield current
             current = own or Stretch(str(outcome.get("actor") or "script"))
@@ -165,7 +201,9 @@ def _data(stretches: Sequence[Stretch]) -> list[dict[str, Any]]:
             for name, value in action.items():
                 if _secret(value):
                     action[name] = f"${{{names.of(done)}}}"
-            found.append({**action, "actor": stretch.actor, **({"task": stretch.task} if stretch.task else {})})
+            found.append(
+                {**action, "actor": stretch.actor, **({"task": stretch.task} if stretch.task else {})}
+            )
     return found
 
 
@@ -174,10 +212,8 @@ def _fields(done: Done) -> dict[str, Any]:
     fields = {name: value for name, value in done.fields.items() if name not in _ID}
     if "id" in done.fields or "selector" in done.fields:
         selector = dict(done.selectors) or done.fields.get("selector")
-        if selector:
-            fields = {"selector": selector, **fields}
-        else:
-            fields = {"id": done.fields.get("id"), **fields}
+        aim = {"selector": selector} if selector else {"id": done.fields.get("id")}
+        fields = {**aim, **fields}
         if "timeout" in done.fields:
             fields["timeout"] = done.fields["timeout"]
     return fields
@@ -207,7 +243,11 @@ class _Names:
 def _label(selectors: Mapping[str, Any]) -> str:
     """What an element is called, by its selectors: its label, or its id."""
     texts = [value for value in selectors.values() if isinstance(value, str)]
-    for pattern in (r"""name=["']([^"']+)""", r"""get_by_(?:label|placeholder|test_id)\(["']([^"']+)""", r"#([\w-]+)"):
+    for pattern in (
+        r"""name=["']([^"']+)""",
+        r"""get_by_(?:label|placeholder|test_id)\(["']([^"']+)""",
+        r"#([\w-]+)",
+    ):
         for text in texts:
             if found := re.search(pattern, text):
                 return found[1]
@@ -256,7 +296,7 @@ class _Writer:
             self._lines.append("    pass")
         imports = ["import os\n"] if self._secrets else []
         head = [
-            f'"""Browser session of recording {_one_line(self._recording)}, as a script. Written by `reenact export-script`."""\n',
+            f'"""Recording {_one_line(self._recording)}, as a script. Written by `reenact export-script`."""\n',
             *imports,
             "from reenact import Client\n",
             "client = Client()\n",
@@ -266,7 +306,7 @@ class _Writer:
     def _stretch(self, stretch: Stretch) -> None:
         indent = "    "
         if stretch.actor == "agent":
-            block = _call("    with client.AgentFallback", {"session": _Code("session"), "task": stretch.task})
+            block = _call("    with client.AgentFallback", {"task": stretch.task}, "session")
             block[-1] += ":"
             self._lines += ["", *block]
             indent *= 2
@@ -300,14 +340,20 @@ class _Writer:
         return value
 
 
-def _call(function: str, arguments: Mapping[str, Any]) -> list[str]:
-    """A call with named arguments, on one line, or one line an argument where that is too long."""
-    plain = {name: value for name, value in arguments.items() if name.isidentifier() and not keyword.iskeyword(name)}
-    flat = f"{function}({', '.join(f'{name}={_written(value)}' for name, value in plain.items())})"
+def _call(function: str, arguments: Mapping[str, Any], *first: str) -> list[str]:
+    """A call, on one line, or one line an argument where that is too long."""
+    plain = {
+        name: value
+        for name, value in arguments.items()
+        if name.isidentifier() and not keyword.iskeyword(name)
+    }
+    flat = (
+        f"{function}({', '.join([*first, *(f'{name}={_written(value)}' for name, value in plain.items())])})"
+    )
     if len(flat) <= WIDTH:
         return [flat]
     indent = " " * (len(function) - len(function.lstrip()) + 4)
-    lines = [f"{function}("]
+    lines = [f"{function}(", *(f"{indent}{one}," for one in first)]
     for name, value in plain.items():
         lines += _argument(f"{indent}{name}=", value, indent)
     return [*lines, f"{indent[4:]})"]
@@ -317,7 +363,11 @@ def _argument(start: str, value: Any, indent: str) -> list[str]:
     flat = f"{start}{_written(value)},"
     if len(flat) <= WIDTH or not isinstance(value, Mapping):
         return [flat]
-    inner = [line for key, one in value.items() for line in _argument(f"{indent}    {_written(key)}: ", one, indent + "    ")]
+    inner = [
+        line
+        for key, one in value.items()
+        for line in _argument(f"{indent}    {_written(key)}: ", one, indent + "    ")
+    ]
     return [start + "{", *inner, indent + "},"]
 
 
@@ -328,7 +378,8 @@ def _written(value: Any) -> str:
             return value.text
         case str():
             # JSON's strings are Python's, and read better; what does not print is spelt out.
-            return json.dumps(value, ensure_ascii=False) if value.isprintable() else repr(value)
+            plain = value.isprintable() and value.count('"') <= value.count("'")
+            return json.dumps(value, ensure_ascii=False) if plain else repr(value)
         case Mapping():
             return "{" + ", ".join(f"{_written(key)}: {_written(one)}" for key, one in value.items()) + "}"
         case list() | tuple():
@@ -337,4 +388,8 @@ def _written(value: Any) -> str:
 
 
 def _one_line(text: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in text).replace('"""', "'''").replace("\\", "/")
+    return (
+        "".join(letter if letter.isprintable() else " " for letter in text)
+        .replace('"""', "'''")
+        .replace("\\", "/")
+    )

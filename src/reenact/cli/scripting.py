@@ -25,11 +25,18 @@ def export_script(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="The file to write; by default, print it.", show_default=False
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The file to write; by default, print it.",
+            show_default=False,
         ),
     ] = None,
     session: Annotated[
-        str, typer.Option(metavar="SESSION", help="Which session, where the recording has several.", show_default=False)
+        str,
+        typer.Option(
+            metavar="SESSION", help="Which session, where the recording has several.", show_default=False
+        ),
     ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     home: Home = None,
@@ -55,4 +62,6 @@ def _script() -> Any:
     try:
         return importlib.import_module("reenact.browser.script")
     except ModuleNotFoundError as error:
-        raise UsageError(f"browser sessions need more ({error.name}): pip install 'reenact[browser]'") from None
+        raise UsageError(
+            f"browser sessions need more ({error.name}): pip install 'reenact[browser]'"
+        ) from None

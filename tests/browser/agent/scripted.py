@@ -14,8 +14,10 @@ def shown(messages):
     told = []
     for part in messages[-1].parts:
         if isinstance(part, UserPromptPart):
-            content = part.content if isinstance(part.content, str) else "\n".join(
-                item for item in part.content if isinstance(item, str)
+            content = (
+                part.content
+                if isinstance(part.content, str)
+                else "\n".join(item for item in part.content if isinstance(item, str))
             )
             told.append(content)
         elif isinstance(part, RetryPromptPart):

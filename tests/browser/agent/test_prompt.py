@@ -45,5 +45,7 @@ def test_the_last_step_is_told_to_be_the_last():
 
 
 def test_a_step_is_one_line_of_the_log():
-    assert line(3, taken(CLICK, success=False, message="covered")) == 'step 3: click(id="B1") (failed: covered)'
+    assert (
+        line(3, taken(CLICK, success=False, message="covered")) == 'step 3: click(id="B1") (failed: covered)'
+    )
     assert "no action" in line(1, step("", None, {"success": False, "message": "?"}))

@@ -12,10 +12,10 @@ from reenact.browser.agent.log import Watched
 from reenact.browser.agent.status import AgentRequest, AgentStatusResponse
 from reenact.browser.agent.vault import Vault
 from reenact.browser.agent.work import Work
+from reenact.browser.script import Workflow
 from reenact.errors import UsageError
 
 if TYPE_CHECKING:
-    from reenact.browser.script import Workflow
     from reenact.browser.session import Session
 
 
@@ -67,7 +67,11 @@ class Agent:
         self._thread: threading.Thread | None = None
         self._task: asyncio.Task[Any] | None = None
         self._broken: BaseException | None = None
-        named = reasoning_model if reasoning_model is None or isinstance(reasoning_model, str) else _name_of(reasoning_model)
+        named = (
+            reasoning_model
+            if reasoning_model is None or isinstance(reasoning_model, str)
+            else _name_of(reasoning_model)
+        )
         self.request = AgentRequest(max_steps=max_steps, use_vision=use_vision, reasoning_model=named)
 
     # -- to start, and to wait ------------------------------------------------------------------------------
@@ -210,8 +214,6 @@ class Agent:
     @property
     def workflow(self) -> Workflow:
         """What it did as a script: `agent.workflow.code()`."""
-        from reenact.browser.script import Workflow
-
         return Workflow(self._session, self._begun().response.agent_id)
 
     # -- inside ---------------------------------------------------------------------------------------------
@@ -223,7 +225,12 @@ class Agent:
             raise UsageError(f"agent {self.agent_id} is at work: wait for it, or stop it")
         model = models.chosen(self._asked)
         self.request = self.request.model_copy(
-            update={"task": task, "url": url, "session_offset": session_offset, "reasoning_model": _name_of(model)}
+            update={
+                "task": task,
+                "url": url,
+                "session_offset": session_offset,
+                "reasoning_model": _name_of(model),
+            }
         )
         self._work = Work(
             self._session,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model, model_validator
+import jsonschema
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model, model_validator
 
 from reenact.browser.actions import TYPES
 
@@ -23,12 +24,10 @@ Kind = Literal[
 """What an agent may do: all but `evaluate_js` and `fallback_fill`, which no page should talk a model into."""
 
 
+class Decision(BaseModel):
+    """The next step: one action. What it does not need stays empty."""
 
-class Chosen(BaseModel):
-    """An action as a model writes it down. What an action does not need stays empty."""
-
-    model_config = ConfigDict(extra="allow")
-
+    reasoning: str = Field("", description="what you see, and why this is the next step; one or two sentences")
     type: Kind
     id: str = Field("", description="the element, by its id in the page, such as B1")
     selector: str = Field("", description="only for what has no id: ~its visible text")
@@ -42,28 +41,17 @@ class Chosen(BaseModel):
     instructions: str = Field("", description="what to look for (scrape)")
     reason: str = Field("", description="what you need (help)")
     success: bool | None = Field(None, description="whether the task is done (completion)")
-    answer: str | None = Field(None, description="what the user wanted to know, or why it cannot be done (completion)")
+    answer: str | None = Field(
+        None, description="what the user wanted to know, or why it cannot be done (completion)"
+    )
 
-    def fields(self) -> dict[str, Any]:
+    @property
+    def action(self) -> dict[str, Any]:
         """The action's type and the fields that are filled in, less those that this type does not have."""
         given = {"success": True, "answer": ""} if self.type == "completion" else {}
         given |= {name: value for name, value in self.model_dump().items() if not _empty(value)}
         known = TYPES[self.type].model_fields
-        return {name: value for name, value in given.items() if name in known or name not in _FIELDS}
-
-
-_FIELDS = frozenset(Chosen.model_fields)
-
-
-def _empty(value: Any) -> bool:
-    return value is None or value == ""  # noqa: PLC1901 - False is a value
-
-
-class Decision(BaseModel):
-    """The next step."""
-
-    reasoning: str = Field("", description="what you see, and why this is the next step; one or two sentences")
-    action: Chosen
+        return {name: given[name] for name in ("type", *given) if name in known}
 
     @model_validator(mode="before")
     @classmethod
@@ -71,14 +59,17 @@ class Decision(BaseModel):
         return _shaped(given)
 
 
+def _empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value)
+
+
 def decision_of(response_format: Any = None) -> type[Decision]:
     """The type of a step's answer, with an `answer` of that form where one is asked for."""
     if response_format is None:
         return Decision
-    shape = response_format if isinstance(response_format, type) else dict[str, Any]
-    answer: Any = (shape | str | None, Field(None, description="in the form asked for; text where success is false"))
-    action: Any = (create_model("Chosen", __base__=Chosen, answer=answer), ...)
-    return create_model("Decision", __base__=Decision, __doc__=Decision.__doc__, action=action)
+    shape = dict[str, Any] if isinstance(response_format, Mapping) else response_format
+    answer: Any = (shape | str | None, Field(None, description="in the form asked for; text without success"))
+    return create_model("Decision", __base__=Decision, __doc__=Decision.__doc__, answer=answer)
 
 
 def formed(answer: Any, response_format: Any) -> str:
@@ -120,8 +111,6 @@ def told(error: ValidationError, place: str = "") -> str:
 
 
 def _by_schema(answer: Any, schema: Mapping[str, Any]) -> str:
-    import jsonschema
-
     try:
         jsonschema.validate(answer, schema)
     except jsonschema.ValidationError as error:
@@ -130,24 +119,19 @@ def _by_schema(answer: Any, schema: Mapping[str, Any]) -> str:
 
 
 def _shaped(given: Any) -> Any:
-    """The answer as it was meant, where a model wrote it in one of the usual other ways."""
+    """The answer as it was meant, where a model wrote it in one of the other usual ways."""
     if not isinstance(given, Mapping):
         return given
-    given = dict(given)
-    action = given.get("action", given.get("type") and {n: v for n, v in given.items() if n != "reasoning"})
+    flat = {name: value for name, value in given.items() if name != "action"}
+    action = given.get("action")
     if isinstance(action, str):
-        action = _parsed(action) or {
-            "type": action,
-            **{n: v for n, v in given.items() if n not in {"reasoning", "action"}},
-        }
+        action = _parsed(action) or {"type": action}
     if isinstance(action, Mapping):
-        action = dict(action)
-        if len(action) == 1 and (kind := next(iter(action))) in get_args(Kind):
+        if len(action) == 1 and (kind := next(iter(action))) in TYPES:
             inner = action[kind]
             action = {"type": kind, **(inner if isinstance(inner, Mapping) else {})}
-        action = {name: value for name, value in action.items() if value is not None}
-    given["action"] = action
-    return given
+        flat |= action
+    return {name: value for name, value in flat.items() if value is not None}
 
 
 def _parsed(text: str) -> dict[str, Any] | None:

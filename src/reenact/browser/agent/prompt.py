@@ -13,11 +13,11 @@ from typing import Any
 from reenact.browser.agent.status import call
 
 INSTRUCTIONS = """\
-You operate a web browser to do a task for a user. Each turn shows the task, the steps taken so far and the page as it is
-now; answer with one action, which is done at once, and the next turn shows what became of it.
+You operate a web browser to do a task for a user. Each turn shows the task, the steps taken so far and the page as
+it is now; answer with one action, which is done at once, and the next turn shows what became of it.
 
-The page is an outline of what is on it. What can be acted on has an id in square brackets: [B1] a button, [I1] an input,
-[L1] a link. Ids are good for this page as shown and no other: never use one from an earlier turn.
+The page is an outline of what is on it. What can be acted on has an id in square brackets: [B1] a button, [I1] an
+input, [L1] a link. Ids are good for this page as shown and no other: never use one from an earlier turn.
 
 Actions, and what each needs:
 - click: id. A button, a link, anything that reacts.

@@ -43,8 +43,8 @@ class AgentStatusResponse(BaseModel):
         success: Whether it did it; None while it works.
         answer: What it answers, or why there is no answer; None while it works. With `response_format`, JSON text.
         steps: One dict for each step that it took: `action` (the type of what it did, or None where its answer was of
-            no use), `success`, `message`, `url`, `reasoning`, `type` (`"agent_step"`) and `value` (the whole: the action
-            with all its fields, `data`, times, durable `selectors`, and `why` it failed).
+            no use), `success`, `message`, `url`, `reasoning`, `type` (`"agent_step"`) and `value` (the whole: the
+            action with all its fields, `data`, times, durable `selectors`, and `why` it failed).
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

@@ -169,7 +169,10 @@ class Work:
                 return False, f"it needs help: {taken['value']['action']['reason']}"
             useless = useless + 1 if taken["action"] is None else 0
             if useless == MOST_USELESS:
-                return False, f"the model gave {useless} answers in a row that were of no use: {self._useless}"
+                return (
+                    False,
+                    f"the model gave {useless} answers in a row that were of no use: {self._useless}",
+                )
         return False, f"not done after {request.max_steps} steps, as many as max_steps allows"
 
     async def _step(self, left: int) -> dict[str, Any]:
@@ -181,7 +184,7 @@ class Work:
             message = self._useless or " ".join(str(error).split())
             self._useless = message
             return status.step("", None, {"success": False, "message": message, "url": self._seen.url})
-        action = decision.action.fields()
+        action = decision.action
         if action["type"] == "completion":
             action["answer"] = self._answer(action)
         shown, outcome = await executed(self._session, action, self._vault.filled(action))
@@ -191,7 +194,11 @@ class Work:
         """What a completion answers: text, or JSON text of the form asked for."""
         if self._form is not None and action["success"]:
             return formed(action["answer"], self._form)
-        return action["answer"] if isinstance(action["answer"], str) else json.dumps(action["answer"], default=str)
+        return (
+            action["answer"]
+            if isinstance(action["answer"], str)
+            else json.dumps(action["answer"], default=str)
+        )
 
     async def _asked(self, seen: Seen, left: int) -> Decision:
         """The model's next step."""
@@ -222,7 +229,7 @@ class Work:
     def _checked(self, decision: Decision) -> Decision:
         """An answer that can be acted on; what is wrong with another one is told back to the model."""
         assert self._seen is not None
-        action = decision.action.fields()
+        action = decision.action
         try:
             if action["type"] == "completion":
                 action["answer"] = self._answer(action)
