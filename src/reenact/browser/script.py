@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 WIDTH = 100
 """Longer lines are broken up."""
 
-_NO_CODE = frozenset({"completion", "help"})
-"""What an agent says to whoever started it: nothing that a script would do."""
+_NO_CODE = frozenset({"completion", "help", "scrape"})
+"""What an agent says, and what it only read for itself: nothing that a script would do."""
 
 _ID = frozenset({"id", "selector", "timeout"})
 
@@ -70,6 +70,7 @@ class Done:
     success: bool
     message: str
     selectors: Mapping[str, Any]
+    agent: bool = False
 
 
 @dataclass
@@ -181,12 +182,11 @@ def _stretches(steps: Sequence[Step]) -> Iterator[Stretch]:
 
 def _done(step: Step, outcome: Mapping[str, Any]) -> Done | None:
     """An action, or None where it is not to be done again: an agent's failed tries, and what it said."""
-    success = bool(outcome.get("success"))
-    if outcome.get("actor") == "agent" and (not success or step.call.name in _NO_CODE):
+    success, agent = bool(outcome.get("success")), outcome.get("actor") == "agent"
+    if agent and (not success or step.call.name in _NO_CODE):
         return None
-    return Done(
-        step.call.name, step.args, success, str(outcome.get("message") or ""), outcome.get("selectors") or {}
-    )
+    message, selectors = str(outcome.get("message") or ""), outcome.get("selectors") or {}
+    return Done(step.call.name, step.args, success, message, selectors, agent)
 
 
 # -- as data -----------------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def _fields(done: Done) -> dict[str, Any]:
         selector = dict(done.selectors) or done.fields.get("selector")
         aim = {"selector": selector} if selector else {"id": done.fields.get("id")}
         fields = {**aim, **fields}
-        if "timeout" in done.fields:
+        if "timeout" in done.fields and not done.agent:
             fields["timeout"] = done.fields["timeout"]
     return fields
 
@@ -308,12 +308,10 @@ class _Writer:
         if stretch.actor == "agent":
             block = _call("    with client.AgentFallback", {"task": stretch.task}, "session")
             block[-1] += ":"
-            self._lines += ["", *block]
+            self._lines += block
             indent *= 2
         for done in stretch.actions:
             self._action(done, indent)
-        if stretch.actor == "agent":
-            self._lines.append("")
 
     def _action(self, done: Done, indent: str) -> None:
         fields = {}

@@ -49,6 +49,8 @@ class Session:
         self._closed: str | None = "it was not started"
         self._failed = False
         self._steps = 0
+        self._outcomes: list[Mapping[str, Any]] = []
+        """What became of each of its actions so far: an agent that takes over is told."""
         self._asynchronous = False
         self._watchers: list[Watcher] = []
         """Told of each failed call of `session.page`: its name, its arguments, the error."""
@@ -280,6 +282,7 @@ class Session:
 
     def _heard(self, outcome: Mapping[str, Any]) -> None:
         self._steps += 1
+        self._outcomes.append(outcome)
         self._failed = self._failed or not outcome["success"]
         self._driver.heard(outcome)
 

@@ -38,7 +38,6 @@ class Decision(BaseModel):
     tab_index: int | None = None
     time_ms: int | None = None
     file_path: str = ""
-    instructions: str = Field("", description="what to look for (scrape)")
     reason: str = Field("", description="what you need (help)")
     success: bool | None = Field(None, description="whether the task is done (completion)")
     answer: str | None = Field(

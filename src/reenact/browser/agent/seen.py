@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reenact.browser.actions import action_of
+from reenact.browser.actions import Aimed, action_of
 from reenact.browser.agent.status import call
 from reenact.errors import UsageError
 
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from reenact.browser.results import Observation
     from reenact.browser.session import Session
 
+PATIENCE = 5_000
+"""Milliseconds that an agent's action waits for its element: it has just seen it, and can look again."""
+
 _REFERENCE = re.compile(r" ?\[(?:ref|box|cursor)=[^\]]*\]")
+_ID = re.compile(r"\[id=(\w+)\]")
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ def seen(observation: Observation) -> Seen:
     below = view.total_height - view.scroll_y - view.viewport_height
     if view.scroll_y or below > 0:
         head.append(f"scrolled down by {view.scroll_y} pixels; {max(below, 0)} more below")
-    outline = _REFERENCE.sub("", space.description).strip() or "(an empty page)"
+    outline = _ID.sub(r"[\1]", _REFERENCE.sub("", space.description)).strip() or "(an empty page)"
     shot = observation.screenshot
     return Seen(
         url=about.url,
@@ -89,7 +93,10 @@ async def executed(
         filled: The same with what its placeholders stand for.
     """
     filled = action if filled is None else filled
-    result = await session._aexecute(action_of(filled), actor="agent")
+    asked = action_of(filled)
+    if isinstance(asked, Aimed):
+        asked = asked.model_copy(update={"timeout": PATIENCE})
+    result = await session._aexecute(asked, actor="agent")
     shown = dict(action)
     if "value" in shown and (said := getattr(result.action, "value", None)) != filled["value"]:
         # The field turned out to be one for secrets.
