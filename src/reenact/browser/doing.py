@@ -151,7 +151,13 @@ async def _goto_new_tab(deed: Deed) -> None:
 
 async def _open(deed: Deed, page: Page, url: str) -> None:
     address = full(url)
-    response = await page.goto(address, wait_until="domcontentloaded")
+    try:
+        response = await page.goto(address, wait_until="domcontentloaded")
+    except Error as error:
+        if "chrome-error:" not in error.message:
+            raise
+        # The browser's own page about the address before, which failed, came in between.
+        response = await page.goto(address, wait_until="domcontentloaded")
     with suppress(TooLate):
         await page.wait_for_load_state("load", timeout=_LOADING)
     deed.said = f"opened {address}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from pydantic_ai.messages import ModelResponse, RetryPromptPart, TextPart, ToolCallPart, UserPromptPart
+from pydantic_ai.messages import ModelResponse, RetryPromptPart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import FunctionModel
 
 
@@ -20,6 +20,8 @@ def shown(messages):
                 else "\n".join(item for item in part.content if isinstance(item, str))
             )
             told.append(content)
+        elif isinstance(part, ToolReturnPart):
+            told.append(str(part.content))
         elif isinstance(part, RetryPromptPart):
             told.append(part.model_response())
     return "\n".join(told)
@@ -36,12 +38,13 @@ def element(page, role, name=""):
 class Scripted:
     """Answers one by one; the last one again and again.
 
-    An answer is an action's dict, a function of what is shown that gives one, an exception to raise, or text.
+    An answer is an action's dict, a function of the page as it was last shown that gives one, an exception to raise, or text.
     """
 
     def __init__(self, *answers):
         self.answers = list(answers)
         self.told = []
+        self.page = ""
         self.pictures = 0
         self.model = FunctionModel(self._answer, model_name="scripted")
 
@@ -52,8 +55,10 @@ class Scripted:
             if isinstance(part, UserPromptPart) and not isinstance(part.content, str):
                 self.pictures += sum(not isinstance(item, str) for item in part.content)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if "# The page now" in told:
+            self.page = told
         if callable(answer):
-            answer = answer(told)
+            answer = answer(self.page)
         if isinstance(answer, BaseException):
             raise answer
         if isinstance(answer, str):

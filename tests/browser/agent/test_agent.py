@@ -246,4 +246,4 @@ def test_a_session_that_ends_meanwhile_ends_its_agent(browser_here, tmp_path, mo
         at_work.wait()
     result = agent.wait()
     assert (result.status, result.success) == ("closed", False)
-    assert "closed" in result.answer
+    assert "the session has ended" in result.answer

@@ -12,11 +12,14 @@ from reenact.browser.agent.status import call
 from reenact.errors import UsageError
 
 if TYPE_CHECKING:
-    from reenact.browser.results import Observation
+    from reenact.browser.results import Metadata, Observation, Tab
     from reenact.browser.session import Session
 
 PATIENCE = 5_000
 """Milliseconds that an agent's action waits for its element: it has just seen it, and can look again."""
+
+_ADDRESS = 200
+"""So many characters of an address are shown: some hold whole pages, or a session's state."""
 
 _REFERENCE = re.compile(r" ?\[(?:ref|box|cursor)=[^\]]*\]")
 _ID = re.compile(r"\[id=(\w+)\]")
@@ -61,11 +64,9 @@ async def looked(session: Session) -> Seen:
 def seen(observation: Observation) -> Seen:
     """An observation as it is shown to a model."""
     about, space = observation.metadata, observation.space
-    head = [f"{about.title or '(no title)'} at {about.url}"]
+    head = [_named(about)]
     if len(about.tabs) > 1:
-        head += [
-            f"tab {place}: {tab.title or '(no title)'} at {tab.url}" for place, tab in enumerate(about.tabs)
-        ]
+        head += [f"tab {place}: {_named(tab)}" for place, tab in enumerate(about.tabs)]
     view = about.viewport
     below = view.total_height - view.scroll_y - view.viewport_height
     if view.scroll_y or below > 0:
@@ -103,6 +104,11 @@ async def executed(
         shown["value"] = said
     kept = result.model_dump(mode="json", exclude={"action", "actor"})
     return shown, {name: value for name, value in kept.items() if value is not None}
+
+
+def _named(page: Metadata | Tab) -> str:
+    url = page.url if len(page.url) <= _ADDRESS else page.url[:_ADDRESS] + "…"
+    return f"{page.title or '(no title)'} at {url}"
 
 
 def _some(ids: frozenset[str]) -> str:

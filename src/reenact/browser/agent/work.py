@@ -20,7 +20,7 @@ from reenact.browser.agent.decision import Decision, decision_of, formed, schema
 from reenact.browser.agent.log import Log
 from reenact.browser.agent.seen import Seen, executed, looked, told_before
 from reenact.browser.agent.vault import Vault
-from reenact.errors import ReenactError
+from reenact.errors import ReenactError, SessionError
 from reenact.model.event import Effect
 
 if TYPE_CHECKING:
@@ -253,6 +253,8 @@ class Work:
 def _in_words(error: Exception) -> str:
     """What ended the run, as its answer."""
     text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, SessionError):
+        return f"the session has ended: {text}"
     if isinstance(error, ModelHTTPError):
         return f"the model {error.model_name} could not be asked (status {error.status_code}): {text}"
     if isinstance(error, AgentRunError):
