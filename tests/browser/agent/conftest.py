@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
-import importlib.util
-import threading
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -54,21 +49,3 @@ def shop(session):
     """The session, with the shop open afresh."""
     session.execute(type="goto", url=page(SHOP))
     return session
-
-
-@pytest.fixture(scope="session")
-def miniwob():
-    """The address of MiniWoB's pages."""
-    spec = importlib.util.find_spec("miniwob")
-    if spec is None:
-        pytest.skip("miniwob is not installed (make setup-dev)")
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-    handler = functools.partial(Quiet, directory=str(Path(spec.origin).parent / "html"))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/miniwob"
-        server.shutdown()

@@ -28,7 +28,8 @@ class Agent:
 
     Args:
         session: Where it works; it must have been started when the agent is.
-        reasoning_model: A model of Pydantic AI, or the name of one; by default what `REENACT_MODEL` names.
+        reasoning_model: A model of Pydantic AI, or the name of one; by default the session's `model`, or what
+            `REENACT_MODEL` names.
         use_vision: Show it a picture of the page too, where its model takes pictures.
         max_steps: So many steps it may take, 1 or more.
         agent_id: A name of your own; by default each run gets an id.
@@ -223,7 +224,7 @@ class Agent:
             raise UsageError("the agent needs a task: what to do, in plain words")
         if self._work is not None and self._work.active:
             raise UsageError(f"agent {self.agent_id} is at work: wait for it, or stop it")
-        model = models.chosen(self._asked)
+        model = models.chosen(self._asked or self._session.options.model)
         self.request = self.request.model_copy(
             update={
                 "task": task,
