@@ -8,7 +8,7 @@ import pytest
 
 import reenact
 from reenact import boundary
-from reenact.browser import script
+from reenact.browser import scribe, script
 from reenact.errors import UsageError
 from reenact.model.event import Effect
 
@@ -73,7 +73,7 @@ def test_actions_become_calls_with_durable_selectors(recording):
         {"type": "fill", "selector": "#q", "value": "two\nlines", "timeout": 900},
     ]
     assert "client.Session(viewport_width=800) as session:" in text
-    assert max(map(len, text.splitlines())) <= script.WIDTH + 20
+    assert max(map(len, text.splitlines())) <= scribe.WIDTH + 20
 
 
 def test_what_an_agent_did_stands_in_a_block_that_falls_back_to_one(recording):
@@ -139,6 +139,27 @@ def test_a_step_that_failed_in_the_script_is_there_and_may_fail_again(recording)
     text = written(recording)
     assert calls(text) == [{"type": "click", "selector": "#gone", "raise_on_failure": False}]
     assert "# It failed: there is no #gone" in text
+
+
+def test_calls_of_the_page_are_playwrights_and_what_only_looks_is_left_out(recording):
+    def page(name, **fields):
+        boundary.perform(Effect("browser", f"page.{name}", fields), lambda: {"value": None, "url": "", "tab": 0})
+
+    page("goto", args=["http://x/"], wait_until="load")
+    page("title")
+    page("fill", on="page.get_by_label(re.compile('Pass'))", args=["[[secret:fill:0123abcd]]"])
+    page("click", on="elementhandle3")
+    page("click", on="__import__('os').abort()")
+    did("set_cookies", cookies=[])
+    text = written(recording)
+    assert [line.strip() for line in text.splitlines() if line.startswith("    session")] == [
+        'session.page.goto("http://x/", wait_until="load")',
+        "session.page.get_by_label(re.compile('Pass')).fill(os.environ[\"PASS\"])",
+    ]
+    assert text.count("# Left out") == 2
+    assert "import os\nimport re\n" in text
+    assert "# Cookies were set here" in text
+    ast.parse(text)
 
 
 def test_a_recording_without_a_session_says_so(recording):
