@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 import pytest
 
@@ -165,3 +166,52 @@ def test_calls_of_the_page_are_playwrights_and_what_only_looks_is_left_out(recor
 def test_a_recording_without_a_session_says_so(recording):
     with pytest.raises(UsageError, match="has no browser session"):
         script.code(recording.load())
+
+
+APP = '''
+from reenact import Client
+
+PAGE = """data:text/html,<title>Shop</title>
+<label>Item <select id=item><option>green<option>black</select></label>
+<label>Name <input id=name></label><label>Password <input id=pw type=password></label>
+<label><input type=checkbox id=gift> Gift</label>
+<button onclick="said.textContent = [item.value, document.all.name.value, pw.value.length, gift.checked]">Buy</button>
+<p id=said></p>"""
+
+with Client().Session(viewport_width=900) as session:
+    session.execute(type="goto", url=PAGE)
+    session.observe()
+    session.execute(type="select_dropdown_option", selector="#item", value="black")
+    session.execute(type="fill", id="I2", value="Ada")
+    session.execute(type="fill", selector="#pw", value="hunter2")
+    session.execute(type="click", selector="#nothing", timeout=50, raise_on_failure=False)
+    session.execute(type="check", selector="~Gift", value=True)
+    session.page.get_by_role("button", name="Buy").click()
+    session.execute(type="evaluate_js", code="said.textContent")
+'''
+
+
+def test_running_the_script_of_a_session_does_the_same_on_the_same_page(shell):
+    shell.write("app.py", APP)
+    first = shell.run("record", "--", sys.executable, "app.py")
+    if "no browser" in first.err:
+        pytest.skip(first.err)
+    assert first.status == 0, first.err
+    assert shell.run("export-script", "last", "-o", "script.py").status == 0
+    text = (shell.folder / "script.py").read_text()
+    assert "hunter2" not in text
+    assert 'id="' not in text
+    again = shell.run("record", "--", sys.executable, "script.py", env={"PASSWORD": "hunter2"})
+    assert again.status == 0, again.err
+    runs = [did_in(shell, ref) for ref in shell.run("list", "--json").json]
+    assert runs[0] == runs[1]
+    assert runs[0][-1] == ("evaluate_js", True, "black,Ada,7,true")
+
+
+def did_in(shell, listed):
+    recording = reenact.load(listed["id"], home=shell.home)
+    return [
+        (step.call.name, step.output.get("success"), step.output.get("data"))
+        for step in recording.steps
+        if step.call.kind == "browser" and step.call.name not in {"start", "observe"}
+    ]

@@ -109,21 +109,19 @@ def _of_session(recording: Recording, session: str | None) -> list[Step]:
 
 def _sessions_of(recording: Recording, steps: Sequence[Step]) -> dict[int, str]:
     """The session of each browser step: by the session's own file where there is one, else the last that was started."""
-    filmed = {}
+    filmed, names = {}, []
     for footage in sessions(Path(recording.path)):
+        names.append(footage.id)
         for entry in footage.entries("before", "after"):
             filmed[entry["call"]] = footage.id
     of: dict[int, str] = {}
     started = 0
-    current = recording.id
     for step in steps:
-        if step.call.kind != "browser":
-            continue
-        if step.call.name == "start":
-            started += 1
-            told = step.output if isinstance(step.output, Mapping) else {}
-            current = str(told.get("id") or (recording.id if started == 1 else f"{recording.id}.{started}"))
-        of[step.number] = filmed.get(step.call.number, current)
+        if step.call.kind == "browser":
+            started += step.call.name == "start"
+            number = max(started, 1)
+            latest = names[number - 1] if number <= len(names) else f"{recording.id}.{number}"
+            of[step.number] = filmed.get(step.call.number, latest)
     return of
 
 
