@@ -34,6 +34,7 @@ PLACES = {
     "reporting": ("report",),
     "serving": ("mcp",),
     "verifying": ("verify",),
+    "watching": ("watch",),
 }
 """Which module adds which commands, in the order of `--help`. Only the module of the command that is asked for is
 imported: all of them take half a second."""

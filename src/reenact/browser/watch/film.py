@@ -17,6 +17,7 @@ from reenact.model.facts import RecordingFacts
 LETTERS = 24_000_000
 """Letters of texts that one side of a page takes; packed they are about a tenth of that."""
 
+_USUAL = (1280.0, 720.0)
 _TIMES = ("t", "end")
 
 
@@ -67,7 +68,7 @@ def film(
     budget = Budget(LETTERS, f"`reenact show {recording.id}`")
     footage = sessions[number - 1] if sessions else None
     entries = sorted(footage.entries(), key=lambda entry: entry.t) if footage is not None else []
-    pictures = Pictures()
+    pictures = Pictures(_viewport(footage))
     screen = follow(entries, None if video is not None else pictures)
     steps = rows(facts, _marks(entries, sessions, footage), budget)
     data: dict[str, Any] = {
@@ -98,9 +99,18 @@ def _about(facts: RecordingFacts, footage: Footage | None) -> dict[str, Any]:
         "started": recording.started,
         "steps": len(facts.steps),
         "notes": list(recording.notes),
-        "viewport": (footage.head["viewport"] if footage is not None else None) or [1280, 720],
+        "viewport": list(_viewport(footage)),
         "browser": str((footage.head["browser"] if footage is not None else None) or ""),
     }
+
+
+def _viewport(footage: Footage | None) -> tuple[float, float]:
+    sides = footage.head["viewport"] if footage is not None else None
+    if isinstance(sides, list) and len(sides) == 2 and all(isinstance(side, (int, float)) for side in sides):
+        width, height = sides
+        if width > 0 and height > 0:
+            return float(width), float(height)
+    return _USUAL
 
 
 def _of(entries: Sequence[Entry], kinds: Sequence[str]) -> list[Entry]:

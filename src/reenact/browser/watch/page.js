@@ -7,8 +7,8 @@ const ICONS = { play: "M4 2l10 6-10 6z", pause: "M3 2h4v12H3zM9 2h4v12H9z", prev
 const part = (name) => document.getElementById(name);
 
 /** What the page was written with: packed JSON. */
-async function unpacked() {
-  const stream = new Blob([bytesOf(dataOf("data"))]).stream().pipeThrough(new DecompressionStream("gzip"));
+async function unpacked(name) {
+  const stream = new Blob([bytesOf(dataOf(name))]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
 
@@ -37,6 +37,13 @@ class Page {
     this.filter();
     this.follow();
     this.show();
+  }
+
+  /** What is not seen at once: network and trees. */
+  add(rest) {
+    rest.forEach((more, side) => Object.assign(this.sides[side], more));
+    this.panes.refresh();
+    document.body.dataset.whole = "yes";
   }
 
   // -- what is where -----------------------------------------------------------------------------------------
@@ -74,7 +81,7 @@ class Page {
     const names = this.sides.map((side) => side.name || side.id);
     document.title = names.join(" and ");
     part("name").textContent = names.join(" and ");
-    part("lead").textContent = this.sides.map(leadOf).join("   |   ");
+    part("lead").replaceChildren(...this.sides.map((side, number) => make("span", "", `${this.pairing ? `${"AB"[number]}  ` : ""}${leadOf(side)}`)));
     const notes = this.sides.flatMap((side) => side.status === "unsealed" ? ["The run was cut off, or still goes on: this is what there is of it."] : []);
     part("problem").textContent = notes[0] || "";
     part("problem").hidden = !notes.length;
@@ -86,25 +93,24 @@ class Page {
   }
 
   tellParting() {
-    const { parting, why } = this.pairing, box = part("parting");
+    const { parting, steps, why } = this.pairing, box = part("parting");
     box.hidden = false;
     if (parting === null) {
       box.textContent = why ? `They part: ${why}` : "They do the same from beginning to end.";
       return;
     }
-    const [a, b] = this.rowsOf(this.entries[parting]).map((row) => (row && row.n ? String(row.n) : "none"));
+    const places = steps.map((number, side) => (number ? `step ${number} of ${"AB"[side]}` : `the end of ${"AB"[side]}`));
     const button = make("button", "", "Go there");
     button.type = "button";
     button.title = "g";
     button.addEventListener("click", () => this.part());
-    box.replaceChildren(make("strong", "", "They part"), ` at step ${a} of A, step ${b} of B: ${why}`, button);
+    box.replaceChildren(make("strong", "", "They part"), ` at ${places.join(", ")}: ${why}`, button);
   }
 
   part() {
     if (!this.pairing || this.pairing.parting === null) return;
     const entry = this.entries[this.pairing.parting];
-    if (!this.base.includes(entry)) this.list("all");
-    this.go(entry);
+    this.go(this.base.includes(entry) ? entry : this.base.find((each) => each.place > entry.place) || entry);
   }
 
   row(entry) {
@@ -112,11 +118,11 @@ class Page {
     const kinds = ["row", actorOf(row), entry.kind && `kind-${entry.kind}`];
     if (this.failed(entry)) kinds.push("bad");
     if (row.kind !== "browser") kinds.push("thought");
-    if (this.pairing && entry.place === this.pairing.parting) kinds.push("here");
+    if (entry === this.first) kinds.push("here");
     const numbers = this.pairing ? rows.map((each) => (each && each.n) || "·").join(" – ") : String(row.n || "");
     const element = make("div", kinds.filter(Boolean).join(" "), make("span", "number", numbers),
       make("span", "title", ...marked(row.title, this.wanted)), make("span", "time", clockText(row.t)),
-      make("span", "sub", ...marked(subOf(row, other && other.title !== row.title ? other : null), this.wanted)));
+      make("span", "sub", ...marked(subOf(row, other), this.wanted)));
     const mark = SIGNS[entry.kind] || row.actor;
     if (mark) element.append(make("span", entry.kind && SIGNS[entry.kind] ? "mark" : "mark who", mark));
     element.title = row.title;
@@ -177,6 +183,8 @@ class Page {
     this.base = kinds === "all" ? this.entries : this.entries.filter((entry) => this.acts(entry));
     this.shown = this.base.filter((entry) => (kinds !== "failed" || this.failed(entry)) && this.says(entry));
     this.ticked = null;
+    const parting = this.pairing ? this.pairing.parting : null;
+    this.first = parting === null ? null : this.shown.find((entry) => entry.place >= parting);
     this.choice.fill(this.shown, this.shown.indexOf(this.current()));
     const many = this.shown.length, failed = this.base.filter((entry) => this.failed(entry)).length;
     part("count").textContent = this.wanted || kinds === "failed"
@@ -365,8 +373,11 @@ function leadOf(side) {
   return parts.filter(Boolean).join(" · ");
 }
 
+/** The second line of a row: why it failed, or where it was. */
 function subOf(row, other) {
-  if (other) return `B: ${other.title}`;
+  if (other && other.status === "failed" && row.status !== "failed") return `B: ${other.message}`;
+  if (other && other.title !== row.title) return `B: ${other.title}`;
+  if (other && row.status === "failed" && other.status !== "failed") return `A: ${row.message}`;
   if (row.status === "failed" || row.kind !== "browser") return row.message || row.model || row.name;
   if (row.status === "in flight") return "never done: the recording stops here";
   return row.url || row.message;
@@ -386,7 +397,20 @@ function icon(button, name) {
   button.replaceChildren(svg);
 }
 
-unpacked().then((data) => new Page(data).start()).catch((error) => {
+/** The rest of the file: it is read while what stands before this script is unpacked. */
+function whole() {
+  if (document.readyState !== "loading") return Promise.resolve();
+  return new Promise((done) => { document.addEventListener("DOMContentLoaded", done, { once: true }); });
+}
+
+async function open() {
+  const [data] = await Promise.all([unpacked("data"), whole()]);
+  const page = new Page(data);
+  page.start();
+  page.add(await unpacked("rest"));
+}
+
+open().catch((error) => {
   part("problem").hidden = false;
   part("problem").textContent = typeof DecompressionStream === "undefined"
     ? "This page needs a browser of 2023 or later." : `This page cannot be shown: ${error.message}`;

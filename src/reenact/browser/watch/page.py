@@ -28,6 +28,9 @@ from reenact.report.page import visible
 SCRIPTS = ("time.js", "screen.js", "list.js", "panes.js", "page.js")
 """The page's script, in the order in which its files stand in it."""
 
+_REST = ("network", "reads", "trees")
+"""What is large and not seen at once: the page opens before it is unpacked."""
+
 _BLOCK = 3 * (1 << 18)
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
@@ -42,7 +45,9 @@ def write(target: Path, films: Sequence[Film], together: dict[str, Any] | None, 
         settings: `mask` (cover what holds secrets), `compact` (squeeze idle time from the start).
     """
     mask = bool(settings.pop("mask", True))
-    data = {"sides": [film.data for film in films], "together": together, "settings": settings}
+    sides = [{name: part for name, part in film.data.items() if name not in _REST} for film in films]
+    rest = [{name: film.data[name] for name in _REST if name in film.data} for film in films]
+    data = {"sides": sides, "together": together, "settings": settings}
     style, script = f"{COLOURS}{asset('page.css')}", "".join(asset(name) for name in SCRIPTS)
     slots = {
         "title": escape(visible(" and ".join(film.data["name"] or film.data["id"] for film in films))),
@@ -57,7 +62,10 @@ def write(target: Path, films: Sequence[Film], together: dict[str, Any] | None, 
                 if place % 2 == 0:
                     file.write(piece.encode())
                 elif piece == "data":
-                    _data(file, data, films, mask=mask)
+                    _script(file, "data", _packed(data))
+                elif piece == "rest":
+                    _script(file, "rest", _packed(rest))
+                    _screens(file, films, mask=mask)
                 else:
                     file.write(slots[piece].encode())
         part.replace(target)
@@ -80,9 +88,11 @@ def asset(name: str) -> str:
     return files("reenact.browser.watch").joinpath(name).read_text(encoding="utf-8")
 
 
-def _data(file: BinaryIO, data: dict[str, Any], films: Sequence[Film], *, mask: bool) -> None:
-    packed = gzip.compress(orjson.dumps(shown(data)), mtime=0)
-    _script(file, "data", iter((base64.b64encode(packed),)))
+def _packed(data: Any) -> Iterator[bytes]:
+    yield base64.b64encode(gzip.compress(orjson.dumps(shown(data)), 6, mtime=0))
+
+
+def _screens(file: BinaryIO, films: Sequence[Film], *, mask: bool) -> None:
     for side, film in enumerate(films):
         if film.video is not None:
             _script(file, f"video-{side}", _blocks(film.video.path))

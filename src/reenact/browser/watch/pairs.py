@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from reenact.analyze.diff import Diff, Difference, Pair
+from reenact.analyze.diff import Diff, Difference, Pair, Parting
 from reenact.model.divergence import ABSENT
 from reenact.model.plain import compact
 from reenact.report.page import cut
 
 _MOST = 40
 _LONGEST = 3000
+_SHOWN = tuple(
+    f"output.{name}" for name in ("action", "why", "error", "selectors", "fingerprint", "box", "actor", "tab")
+)
 
 
 def pairs(found: Diff, sides: Sequence[list[dict[str, Any]]]) -> dict[str, Any]:
@@ -38,8 +41,14 @@ def pairs(found: Diff, sides: Sequence[list[dict[str, Any]]]) -> dict[str, Any]:
         "pairs": joined,
         "parting": parting,
         "why": found.parting.why if found.parting is not None else "",
+        "steps": _numbers(found.parting),
         "ending": [_told(item) for item in found.ending],
     }
+
+
+def _numbers(parting: Parting | None) -> list[int | None]:
+    steps = (parting.a, parting.b) if parting is not None else (None, None)
+    return [step.number if step is not None else None for step in steps]
 
 
 def _differences(pair: Pair) -> list[list[str | None]]:
@@ -48,10 +57,12 @@ def _differences(pair: Pair) -> list[list[str | None]]:
 
 
 def _worth(differences: Iterable[Difference]) -> Iterable[Difference]:
-    return (item for item in differences if item.path != "output.action")
+    """Without what the page shows of a step in its own place."""
+    return (item for item in differences if not item.path.startswith(_SHOWN))
 
 
 def _told(item: Difference) -> list[str | None]:
     """Where, and what each side has there; None where it has nothing."""
     a, b = (None if side is ABSENT else cut(compact(side), _LONGEST) for side in (item.a, item.b))
-    return [f"{item.path} ({item.who})" if item.who else item.path, a, b]
+    path = item.path.removeprefix("output.")
+    return [f"{path} ({item.who})" if item.who else path, a, b]

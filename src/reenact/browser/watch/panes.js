@@ -44,8 +44,8 @@ function stepPane(side, place, entry, which) {
   badges.append(make("span", "dim", `${clockText(row.t)}, ${row.end === null ? "never done" : `took ${lengthText(row.end - row.t)}`}`));
   const parts = [make("h2", "", `${row.n ? `${row.n}. ` : ""}${row.title}`), badges];
   if (row.message) parts.push(row.status === "failed" ? whyOf(row) : make("p", "", row.message));
-  parts.push(...differencesOf(entry, which));
   parts.push(facts([["page", row.url], ["tab", row.tab ? String(row.tab) : ""]]));
+  parts.push(...differencesOf(entry, which));
   if (row.fields && row.fields.length) parts.push(...titled(row.kind === "browser" ? "Action" : "Asked", dl(row.fields)));
   if (row.gave) parts.push(...titled("Gave", make("pre", "", row.gave)));
   if (row.why && row.why.length && row.status !== "failed") parts.push(...titled("Looked into", dl(row.why)));
@@ -240,6 +240,7 @@ class Panes {
 
   refresh() {
     this.keys = [];
+    this.counted = null;
     if (this.shown) this.show(...this.shown);
   }
 

@@ -11,11 +11,20 @@ Masks = tuple[tuple[float, ...], ...]
 Key = tuple[str, Masks]
 """A picture: its blob, and what is to be covered on it."""
 
+_UNEVEN = 0.02
+"""By how much two shapes may differ and still be one: a picture's sides are whole numbers."""
+
 
 class Pictures:
-    """The pictures that a page needs, each once."""
+    """The pictures that a page needs, each once.
 
-    def __init__(self) -> None:
+    Args:
+        viewport: How large the session's page is, in its own pixels. A picture of that shape shows it whole, however
+            small it is itself.
+    """
+
+    def __init__(self, viewport: tuple[float, float] = (0.0, 0.0)) -> None:
+        self._viewport = viewport
         self._numbers: dict[Key, int] = {}
         self.sizes: dict[Key, tuple[float, float]] = {}
 
@@ -24,9 +33,14 @@ class Pictures:
         masks = tuple(tuple(float(side) for side in box) for box in entry["masks"] or ())
         key = (str(entry["blob"]), masks)
         if key not in self.sizes:
-            self.sizes[key] = (float(entry["width"] or 0), float(entry["height"] or 0))
+            self.sizes[key] = self._size(float(entry["width"] or 0), float(entry["height"] or 0))
             self._numbers[key] = len(self._numbers)
         return self._numbers[key]
+
+    def _size(self, width: float, height: float) -> tuple[float, float]:
+        across, down = self._viewport
+        alike = abs(width * down - height * across) <= _UNEVEN * down * across
+        return self._viewport if across and alike else (width, height)
 
 
 class Screen:

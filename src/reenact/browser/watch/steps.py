@@ -114,8 +114,8 @@ def _acted(
         "url": str(told.get("url") or (before and before["url"]) or ""),
         "tab": told.get("tab"),
         "fields": _fields({name: item for name, item in action.items() if name != "type"}, budget),
-        "why": _fields(told["why"], budget) if isinstance(told.get("why"), Mapping) else [],
-        "selectors": _fields(_named(told.get("selectors")), budget),
+        "why": _spelled(told["why"], budget) if isinstance(told.get("why"), Mapping) else [],
+        "selectors": _spelled(_named(told.get("selectors")), budget),
         "target": target if isinstance(target, Mapping) else None,
     }
     if isinstance(told.get("why"), str):
@@ -144,6 +144,27 @@ def _fields(values: Mapping[str, Any], budget: Budget) -> list[list[str]]:
     return [
         [str(name), _value(value, budget)] for name, value in values.items() if value is not None and value != []
     ]
+
+
+def _spelled(values: Mapping[str, Any], budget: Budget) -> list[list[str]]:
+    """Facts for reading: of what is nested each part on a line of its own."""
+    return [
+        [str(name).replace("_", " "), budget.text(_lines(value), _LONGEST)]
+        for name, value in values.items()
+        if value is not None and value not in ([], {}, "")
+    ]
+
+
+def _lines(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "\n".join(f"{name}: {_inline(item)}" for name, item in value.items() if item is not None)
+    return "\n".join(map(_inline, value)) if isinstance(value, list) else compact(value)
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_inline(item)}" for name, item in value.items() if item is not None)
+    return compact(value)
 
 
 def _value(value: Any, budget: Budget) -> str:
