@@ -28,6 +28,7 @@ PLACES = {
     "comparing": ("diff",),
     "debugging": ("debug",),
     "diagnosing": ("diagnose",),
+    "filming": ("video",),
     "keeping": ("export", "import", "rm", "prune"),
     "regression": ("keep",),
     "reproducing": ("reproduce", "bisect"),
