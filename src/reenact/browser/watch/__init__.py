@@ -2,54 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from reenact.analyze.diff import compare
-from reenact.browser.footage import sessions
+from reenact.browser.footage import Footage, sessions
+from reenact.browser.video import Video, means, render
+from reenact.browser.video.pace import KINDS, Kind
+from reenact.browser.video.render import Progress
 from reenact.browser.watch import page
-from reenact.browser.watch.film import Film, Moving, film
+from reenact.browser.watch.film import Film, film
 from reenact.browser.watch.pairs import pairs
 from reenact.errors import UsageError
 from reenact.model.facts import RecordingFacts
+from reenact.model.recording import Recording
 from reenact.store import local
 
-__all__ = ["Moving", "Source", "write"]
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What to watch.
-
-    Attributes:
-        folder: The recording's folder.
-        session: Which of its sessions, from 1.
-        video: A video of it; without one its pictures are played one by one.
-    """
-
-    folder: Path
-    session: int = 1
-    video: Moving | None = None
+__all__ = ["write"]
 
 
 def write(
-    source: Source | Path,
+    folder: Path,
     target: Path,
     *,
-    beside: Source | Path | None = None,
-    pace: str = "real",
+    beside: Path | None = None,
+    session: int = 1,
+    frames: bool = False,
+    pace: Kind = "real",
     mask: bool = True,
+    ignore: Sequence[str] = (),
+    progress: Progress | None = None,
 ) -> Path:
     """Write a page that plays a session, alone or beside another one. It needs nothing else, and fetches nothing.
 
     It can be written at any time: of a session that still goes on, or whose program was killed, it shows what there is.
 
     Args:
-        source: The recording's folder, or which session of it and with which video.
+        folder: The recording's folder.
         target: The file to write.
-        beside: A second one, to compare it with.
-        pace: `real`, or `compact`: stretches in which nothing happens are passed over from the start.
+        beside: Another recording's folder, to compare it with.
+        session: Which of their sessions, from 1.
+        frames: Play the pictures themselves, as it is done where nothing encodes a video.
+        pace: `real`, or `compact`: stretches in which nothing happens are passed over.
         mask: Cover what holds secrets.
+        ignore: What is left out of the comparison, by the rules of `reenact diff`.
+        progress: Told of the milliseconds of video that are drawn, and of how many there are.
 
     Returns:
         The file.
@@ -58,26 +56,42 @@ def write(
         RecordingError: There is no such recording.
         UsageError: It has neither a session of that number nor an action of a browser.
     """
-    if pace not in ("real", "compact"):
-        raise UsageError(f"pace={pace!r}: it is 'real' or 'compact'")
-    sources = [Source(each) if isinstance(each, Path) else each for each in (source, beside) if each is not None]
-    recordings = [local.load(each.folder) for each in sources]
-    films = [_film(RecordingFacts(found), each) for found, each in zip(recordings, sources, strict=True)]
-    together = pairs(compare(*recordings), [each.rows for each in films]) if beside is not None else None
+    if pace not in KINDS:
+        raise UsageError(f"pace {pace!r}: it is {' or '.join(KINDS)}")
+    folders = [folder] if beside is None else [folder, beside]
+    recordings = [local.load(each) for each in folders]
+    films: list[Film] = []
+    for each, recording in zip(folders, recordings, strict=True):
+        found = _sessions(recording, each, session)
+        video = None
+        if not frames and found:
+            video = _video(found[session - 1], pace, progress, mask=mask)
+        films.append(film(RecordingFacts(recording), found, session, video))
+    together = None
+    if beside is not None:
+        together = pairs(compare(recordings[0], recordings[1], ignore), [each.rows for each in films])
     page.write(target, films, together, mask=mask, compact=pace == "compact")
     return target
 
 
-def _film(facts: RecordingFacts, source: Source) -> Film:
-    found = sessions(source.folder) if source.folder.is_dir() else []
-    acted = any(step.call.kind == "browser" for step in facts)
-    if found and not 1 <= source.session <= len(found):
+def _sessions(recording: Recording, folder: Path, number: int) -> list[Footage]:
+    found = sessions(folder)
+    if found and not 1 <= number <= len(found):
+        raise UsageError(f"recording {recording.id} has no session {number}: they go from 1 to {len(found)}")
+    if not found and not any(step.call.kind == "browser" for step in recording):
         raise UsageError(
-            f"recording {facts.recording.id} has no session {source.session}: they go from 1 to {len(found)}"
+            f"recording {recording.id} has no browser session to watch; "
+            f"`reenact show {recording.id}` shows what it holds"
         )
-    if not found and not acted:
-        raise UsageError(
-            f"recording {facts.recording.id} has no browser session to watch; "
-            f"`reenact show {facts.recording.id}` shows what it holds"
-        )
-    return film(facts, found, source.session, source.video)
+    return found
+
+
+def _video(footage: Footage, pace: Kind, progress: Progress | None, *, mask: bool) -> Video | None:
+    """The session as a video, or None where nothing encodes one, or there is nothing to be seen."""
+    if (
+        find_spec("PIL") is None
+        or means() == "page"
+        or not any(entry["blob"] for entry in footage.entries("frame", "anchor"))
+    ):
+        return None
+    return render(footage, pace=pace, mask=mask, progress=progress)

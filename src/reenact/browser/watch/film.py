@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from reenact.browser.footage import Entry, Footage
+from reenact.browser.video import Video
 from reenact.browser.watch import happenings
 from reenact.browser.watch.budget import Budget
 from reenact.browser.watch.scenes import Pictures, follow
@@ -19,20 +19,6 @@ LETTERS = 24_000_000
 
 _USUAL = (1280.0, 720.0)
 _TIMES = ("t", "end")
-
-
-@dataclass(frozen=True, slots=True)
-class Moving:
-    """A video of a session.
-
-    Attributes:
-        path: The MP4 file.
-        points: Where the video stands and where the session stood then, both in seconds since their beginning, rising;
-            in between it is even.
-    """
-
-    path: Path
-    points: tuple[tuple[float, float], ...]
 
 
 @dataclass
@@ -49,13 +35,11 @@ class Film:
     data: dict[str, Any]
     footage: Footage | None
     pictures: Pictures
-    video: Moving | None = None
+    video: Video | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
 
 
-def film(
-    facts: RecordingFacts, sessions: Sequence[Footage], number: int, video: Moving | None = None
-) -> Film:
+def film(facts: RecordingFacts, sessions: Sequence[Footage], number: int, video: Video | None = None) -> Film:
     """Gather all that a page shows of one session.
 
     Args:
@@ -79,7 +63,7 @@ def film(
         "scenes": screen.scenes,
         "places": screen.places,
         "sizes": [list(size) for size in pictures.sizes.values()],
-        "video": [list(point) for point in video.points] if video is not None else None,
+        "video": [[one / 1000, other / 1000] for one, other in video.segments] if video is not None else None,
         "console": happenings.told(_of(entries, happenings.TOLD), budget),
     }
     if footage is not None:

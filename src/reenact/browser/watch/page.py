@@ -104,8 +104,7 @@ def _screens(file: BinaryIO, films: Sequence[Film], *, mask: bool) -> None:
 def _script(file: BinaryIO, name: str, content: Iterator[bytes]) -> None:
     # Base64 has no letter that could end the element.
     file.write(f'<script type="text/plain" id="{name}">'.encode())
-    for piece in content:
-        file.write(piece)
+    file.writelines(content)
     file.write(b"</script>\n")
 
 

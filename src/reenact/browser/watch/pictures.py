@@ -1,13 +1,14 @@
-"""The pictures of a page: what holds a secret is covered in the pixels themselves, for whoever has the page has them."""
+"""The pictures of a page: what holds a secret is covered in the pixels: who has the page has them."""
 
 from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from reenact.browser.footage import Footage
-from reenact.browser.watch.scenes import Masks, Pictures
+from reenact.browser.video.stage import Box
+from reenact.browser.watch.scenes import Pictures
 from reenact.errors import RecordingError
 
 _MARGIN = 2
@@ -17,15 +18,17 @@ _QUALITY = 80
 
 def encoded(footage: Footage, pictures: Pictures, *, mask: bool = True) -> Iterator[str]:
     """Each picture as base64, an empty text where it is lost or cannot be covered."""
-    for (blob, masks), size in pictures.sizes.items():
+    for picture, size in pictures.sizes.items():
         try:
-            data = footage.blob(blob)
-            yield base64.b64encode(covered(data, masks, size) if mask and masks else data).decode()
+            data = footage.blob(picture.blob)
+            if mask and picture.masks:
+                data = covered(data, picture.masks, size)
+            yield base64.b64encode(data).decode()
         except (RecordingError, ImportError, OSError):
             yield ""
 
 
-def covered(data: bytes, masks: Masks, size: tuple[float, float]) -> bytes:
+def covered(data: bytes, masks: Sequence[Box], size: tuple[float, float]) -> bytes:
     """A JPEG with boxes painted over.
 
     Args:
@@ -43,14 +46,10 @@ def covered(data: bytes, masks: Masks, size: tuple[float, float]) -> bytes:
         image = opened.convert("RGB")
     across, down = (own / shown if shown else 1.0 for own, shown in zip(image.size, size, strict=True))
     pen = ImageDraw.Draw(image)
-    for x, y, width, height in _boxes(masks):
+    for x, y, width, height in masks:
         left, top = (x - _MARGIN) * across, (y - _MARGIN) * down
         right, bottom = (x + width + _MARGIN) * across, (y + height + _MARGIN) * down
         pen.rectangle((left, top, max(right, left), max(bottom, top)), fill=_COVER)
     target = io.BytesIO()
     image.save(target, "JPEG", quality=_QUALITY)
     return target.getvalue()
-
-
-def _boxes(masks: Masks) -> Iterable[tuple[float, float, float, float]]:
-    return ((box[0], box[1], box[2], box[3]) for box in masks if len(box) == 4)

@@ -142,7 +142,9 @@ def _named(selectors: Any) -> Mapping[str, Any]:
 
 def _fields(values: Mapping[str, Any], budget: Budget) -> list[list[str]]:
     return [
-        [str(name), _value(value, budget)] for name, value in values.items() if value is not None and value != []
+        [str(name), _value(value, budget)]
+        for name, value in values.items()
+        if value is not None and value != []
     ]
 
 
