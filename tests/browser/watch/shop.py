@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import orjson
 from PIL import Image
 
 import reenact
@@ -36,6 +37,7 @@ class Shop:
         self.file = recording._recorder.beside(f"session.{number}.jsonl")
         self.t = 0.0
         self.requests = 0
+        self.moments: dict[int, float] = {}
         self.chat = [{"role": "user", "content": "Buy the brass lamp."}]
         self.file.write(
             "session", t=0.0, format=1, id=f"{recording.id}.{number}", started="2026-11-21T12:00:00+00:00",
@@ -48,7 +50,12 @@ class Shop:
         """Ask a model that says this."""
         answer = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
         asked = reenact.effect("model", "gpt-4o", model="gpt-4o", messages=list(self.chat))
-        self.chat += [asked.perform(lambda: answer)["choices"][0]["message"], {"role": "user", "content": "Go on."}]
+
+        def live():
+            self.moments[current().call] = self.t
+            return answer
+
+        self.chat += [asked.perform(live)["choices"][0]["message"], {"role": "user", "content": "Go on."}]
 
     def act(self, page, *, actor="agent", box=None, failed="", why=None, mask=None, tab=0, name="", **action):
         """Do an action that leads to a page of the shop."""
@@ -64,6 +71,7 @@ class Shop:
     def _acted(self, call, action, seen, actor, box, failed, why, name):
         page, tab, mask = seen
         t, self.t = self.t, self.t + 1.0
+        self.moments[call] = t + 0.2
         write, url = self.file.write, f"https://shop.test/{page}"
         target = box and {"box": list(box), "point": [box[0] + box[2] / 2, box[1] + box[3] / 2], "frame": []}
         write("before", t=t + 0.2, call=call, tab=tab, actor=actor, action=action, url=url, target=target)
@@ -78,12 +86,26 @@ class Shop:
         write("after", t=t + 0.7, call=call, tab=tab, why=why, selectors=selectors, **told)
         found = {"role": "button", "name": name} if name else None
         moments = {"started_at": str(t), "ended_at": str(t + 0.7)}
-        return {"action": action, "actor": actor, "why": why, "fingerprint": found, **told, **moments, "data": None}
+        return {
+            "action": action,
+            "actor": actor,
+            "why": why,
+            "fingerprint": found,
+            **told,
+            **moments,
+            "data": None,
+        }
 
     def request(self, t, url, *, body="", status=200, failed="", tab=0):
         """A request, and what came of it a tenth of a second later."""
         self.requests += 1
-        asked = {"method": "GET", "url": url, "resource": "document", "headers": {"accept": "*/*"}, "post": None}
+        asked = {
+            "method": "GET",
+            "url": url,
+            "resource": "document",
+            "headers": {"accept": "*/*"},
+            "post": None,
+        }
         self.file.write("request", t=t, id=self.requests, tab=tab, **asked)
         if failed:
             self.file.write("failed", t=t + 0.1, id=self.requests, text=failed)
@@ -91,7 +113,14 @@ class Shop:
         blob = self.file.blob(body.encode() if isinstance(body, str) else body)
         head = {"content-type": "text/html"}
         self.file.write(
-            "response", t=t + 0.1, id=self.requests, status=status, headers=head, body=blob, size=len(body), ms=100.0
+            "response",
+            t=t + 0.1,
+            id=self.requests,
+            status=status,
+            headers=head,
+            body=blob,
+            size=len(body),
+            ms=100.0,
         )
 
     def close(self):
@@ -119,4 +148,15 @@ def buy(home, *, consent=True) -> Path:
         shop.request(shop.t - 0.1, "https://shop.test/pay", status=200 if consent else 402, body="{}")
         shop.close()
         recording.output = "paid" if consent else "not paid"
+    timed(Path(recording.path), shop.moments)
     return Path(recording.path)
+
+
+def timed(folder, moments):
+    """Give the calls of a recording their moments: they took a tenth of a second each."""
+    events = folder / "events.jsonl"
+    lines = [orjson.loads(line) for line in events.read_bytes().splitlines()]
+    for line in lines:
+        if line.get("call") in moments:
+            line["t"] = moments[line["call"]] + (0.0 if line["event"] == "called" else 0.1)
+    events.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))

@@ -56,7 +56,9 @@ def test_times_count_from_the_session(tmp_path):
         shop = Shop(recording, number=1)
         shop.close()
         later = recording._recorder.beside("session.2.jsonl")
-        later.write("session", t=100.0, format=1, id="b", started="", viewport=[640, 360], browser="", headless=True)
+        later.write(
+            "session", t=100.0, format=1, id="b", started="", viewport=[640, 360], browser="", headless=True
+        )
         later.write("console", t=101.5, tab=0, level="log", text="here", url=None, row=None)
         later.close()
     found = shown(recording._store.folder(recording.id), session=2)
@@ -90,7 +92,9 @@ def test_what_was_in_flight_when_the_program_was_killed_is_a_step(tmp_path):
 
 def test_a_replay_without_a_browser_has_steps_and_no_pictures(tmp_path):
     with reenact.record(home=tmp_path) as recording:
-        reenact.effect("browser", "click", selector="#pay").perform(lambda: {"success": True, "message": "done"})
+        reenact.effect("browser", "click", selector="#pay").perform(
+            lambda: {"success": True, "message": "done"}
+        )
     found = shown(recording._store.folder(recording.id))
     assert [row["title"] for row in found["rows"]] == ["Click #pay"]
     assert found["scenes"] == []
@@ -173,7 +177,10 @@ def test_two_runs_part_where_the_one_does_something_else(bad, tmp_path):
     together = data["together"]
     rows = [side["rows"] for side in data["sides"]]
     titles = [
-        [rows[side][pair[letter]]["title"] if pair[letter] is not None else None for side, letter in enumerate("ab")]
+        [
+            rows[side][pair[letter]]["title"] if pair[letter] is not None else None
+            for side, letter in enumerate("ab")
+        ]
         for pair in together["pairs"]
     ]
     accepting = titles.index(["Click button “Accept all”", None])
