@@ -64,12 +64,14 @@ class Shop:
         done = {"type": kind, **action}
 
         def live():
-            return self._acted(current().call, done, (page, tab, mask), actor, box, failed, why, name)
+            seen = {"page": page, "tab": tab, "mask": mask}
+            return self._acted(
+                current().call, done, **seen, actor=actor, box=box, failed=failed, why=why, name=name
+            )
 
         return effect.perform(live)
 
-    def _acted(self, call, action, seen, actor, box, failed, why, name):
-        page, tab, mask = seen
+    def _acted(self, call, action, *, page, tab, mask, actor, box, failed, why, name):
         t, self.t = self.t, self.t + 1.0
         self.moments[call] = t + 0.2
         write, url = self.file.write, f"https://shop.test/{page}"

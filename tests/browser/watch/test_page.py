@@ -34,7 +34,7 @@ def opened(browser):
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     wrong: list[str] = []
 
-    def open(file, link=""):
+    def show(file, link=""):
         page = context.new_page()
         page.refusals = wrong
         page.on("console", lambda message: wrong.append(message.text))
@@ -44,7 +44,7 @@ def opened(browser):
         page.wait_for_selector("body[data-whole]")
         return page
 
-    yield open
+    yield show
     context.close()
     assert wrong == []
 
