@@ -92,6 +92,7 @@ def reenact(
     [bold]reenact debug last[/bold]                  run it step by step, back too
     [bold]reenact fork last --at 7[/bold]            again up to step 7, and live from there
     [bold]reenact diff A B[/bold]                    where two runs part
+    [bold]reenact watch last[/bold]                  a browser session, played
     """
     _readers()
 
