@@ -170,7 +170,14 @@ async def _goto_new_tab(deed: Deed) -> None:
 
 async def _open(deed: Deed, page: Page, url: str) -> None:
     address = full(url)
-    response = await page.goto(address, wait_until="domcontentloaded")
+    try:
+        response = await page.goto(address, wait_until="domcontentloaded")
+    except Error as error:
+        if "net::" in error.message:
+            # The browser's own page about that comes late: it would interrupt whatever is opened next.
+            with suppress(Error):
+                await page.wait_for_url("chrome-error:**", wait_until="commit", timeout=1000)
+        raise
     with suppress(TooLate):
         await page.wait_for_load_state("load", timeout=_LOADING)
     deed.said = f"opened {address}"
