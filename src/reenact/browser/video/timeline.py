@@ -16,8 +16,8 @@ from typing import Literal
 
 from reenact.browser.footage import Entry, Footage
 from reenact.browser.video import words
-from reenact.browser.video.pace import HOLD
-from reenact.browser.video.stage import SEEN, Box, Picture, Stage, ordered
+from reenact.browser.video.pace import BEFORE
+from reenact.browser.video.stage import SEEN, Box, Picture, Stage, ordered, size_of
 from reenact.browser.video.story import Action, Card, Story
 
 GRID = 25
@@ -136,7 +136,7 @@ class Timeline:
 
     def shots(self) -> Iterator[Shot]:
         """The frames; each holds until the next, and the last one until `duration`."""
-        stage = Stage()
+        stage = Stage(size_of(self._footage.head["viewport"]))
         last: Shot | None = None
         for ms, changed in self._moments(stage):
             if not changed:
@@ -248,7 +248,7 @@ def _marks(story: Story) -> list[Mark]:
             shown = pace.video(action.began)
         else:
             # Nothing is inserted: the frames before the action are there, as far as they show the same page.
-            shown = max(acts - HOLD, min(free, acts), min(pace.video(action.settled), acts))
+            shown = max(acts - BEFORE, min(free, acts), min(pace.video(action.settled), acts))
         ended = pace.video(action.ended) if action.ended is not None else None
         until = pace.knots[-1][0] if ended is None else ended + _AFTER
         if action.success is False:
