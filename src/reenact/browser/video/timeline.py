@@ -6,7 +6,6 @@ All times in here are the video's. It is a stream: nothing is held but what is o
 from __future__ import annotations
 
 import heapq
-import math
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -234,8 +233,8 @@ class Timeline:
 
 
 def _grid(seconds: float) -> int:
-    """A moment of the video in milliseconds, on the grid: never before it was."""
-    return math.ceil(round(seconds * 1000, 3) / GRID) * GRID
+    """A moment of the video in milliseconds, on the grid: half a step away from its time at most."""
+    return round(seconds * 1000 / GRID) * GRID
 
 
 def _marks(story: Story) -> list[Mark]:
