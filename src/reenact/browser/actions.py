@@ -202,7 +202,7 @@ class EvaluateJs(Action):
 
 
 class Scrape(Action):
-    """Read the page as Markdown, or with instructions or a format as what a model makes of it."""
+    """Read the page as Markdown (or its pictures), or with instructions or a format as what a model makes of it."""
 
     safe = True
     type: Literal["scrape"] = "scrape"
@@ -210,6 +210,7 @@ class Scrape(Action):
     selector: Selector | None = None
     only_main_content: bool = True
     scrape_links: bool = True
+    only_images: bool = False
     response_format: Any = None
 
     @property
@@ -258,7 +259,8 @@ TYPES: dict[str, type[Action]] = {
 }  # fmt: skip
 """Every action type by its name."""
 
-AnyAction = Annotated[Union[tuple(TYPES.values())], Field(discriminator="type")]  # noqa: UP007 - made at run time
+AnyAction: Any = Annotated[Union[tuple(TYPES.values())], Field(discriminator="type")]  # noqa: UP007
+"""Any of them, for a validator of pydantic's: the type decides which."""
 
 SCHEMA: dict[str, Any] = TypeAdapter(AnyAction).json_schema()
 """The vocabulary as JSON schema, for a model's tools or another program."""

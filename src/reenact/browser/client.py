@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
-from reenact.browser.session import Session
+from reenact.browser.session import Session as _Session
 
 
 class Client:
@@ -25,12 +24,11 @@ class Client:
             defaults.pop(name, None)
         self._defaults = defaults
 
-    @functools.wraps(Session)
-    def Session(self, session_id: str | None = None, **options: Any) -> Session:  # noqa: N802 - as the API has it
+    def Session(self, session_id: str | None = None, **options: Any) -> _Session:  # noqa: N802 - as the API has it
         """A session; see `reenact.browser.session.Session`."""
-        return Session(session_id, **{**self._defaults, **options})
+        return _Session(session_id, **{**self._defaults, **options})
 
-    def Agent(self, session: Session, **options: Any) -> Any:  # noqa: N802 - as the API has it
+    def Agent(self, session: _Session, **options: Any) -> Any:  # noqa: N802 - as the API has it
         """An agent for a session; see `reenact.browser.agent.Agent`."""
         from reenact.browser.agent import Agent
 

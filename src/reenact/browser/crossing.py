@@ -7,16 +7,18 @@ scope, also where the calling context knows nothing of it (another cell of a not
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import Context, copy_context
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from reenact import boundary
 from reenact.api.recording import RecordingInProgress, record
 from reenact.boundary import Scope
-from reenact.errors import RecordingError
+from reenact.browser.actions import MASK
+from reenact.browser.footage import Footage, sessions
+from reenact.errors import RecordingError, RecordingNotFound
 from reenact.record.beside import Beside
 from reenact.store.local import LocalStore, new_id
 
@@ -31,8 +33,9 @@ class Crossing:
         own: The recording that the session opened for itself, if it did.
     """
 
-    def __init__(self, name: str, keep: Keep) -> None:
+    def __init__(self, name: str, keep: Keep, home: str | os.PathLike[str] | None = None) -> None:
         self._name = name
+        self._home = home
         self._keep = keep
         self._context: Context | None = None
         self._scope: Scope | None = None
@@ -45,7 +48,7 @@ class Crossing:
         """Join the recording that is under way, or open one."""
         scope = boundary.current()
         if scope is None or _replays_block(scope, self._name):
-            self.own = record(self._name)
+            self.own = record(self._name, home=self._home)
             self._context = copy_context()
             self._context.run(self.own.__enter__)
             scope = self._context.run(boundary.current)
@@ -110,21 +113,46 @@ class Crossing:
 
     def secret(self, value: str) -> str:
         """What stands for a secret value in the recording; it is hidden wherever it is met from now on."""
-        scope = self.scope
-        hide: Callable[[str], str] | None = scope and getattr(scope.run.handler, "secret", None)
-        return hide(value) if hide is not None and value else value
+        hide = self._asked("secret")
+        return str(hide(value)) if hide is not None else MASK
 
     def beside(self) -> Beside | None:
         """A new file for what is seen, or None where nothing is recorded."""
-        scope = self.scope
-        make = scope and getattr(scope.run.handler, "beside", None)
+        make = self._asked("beside")
         if make is None:
             return None
         for number in range(self._number, self._number + 1000):
             # Another process of the same recording has sessions too.
             with suppress(FileExistsError):
-                return make(f"session.{number}.jsonl")  # type: ignore[no-any-return]
+                return cast("Beside | None", make(f"session.{number}.jsonl"))
         return None
+
+    def footage(self, id: str) -> Footage:
+        """What was filmed of a session. Raises RecordingError."""
+        folder = self.folder
+        if folder is None or not folder.exists():
+            if not id:
+                raise RecordingError("the session was not started: there is nothing to see of it")
+            folder = self._found(id)
+        for one in sessions(folder):
+            if one.id == id:
+                return one
+        raise RecordingError(f"{folder}: nothing was filmed of session {id}")
+
+    def _found(self, id: str) -> Path:
+        """The folder of a session that was, by its own recording's id or by `<recording>.<number>`."""
+        store = LocalStore(self._home)
+        try:
+            return store.find(id)
+        except RecordingNotFound:
+            if "." not in id:
+                raise
+            return store.find(id.rpartition(".")[0])
+
+    def _asked(self, name: str) -> Callable[[str], Any] | None:
+        """That method of whoever records or answers, if it has one."""
+        scope = self.scope
+        return None if scope is None else getattr(scope.run.handler, name, None)
 
     def _known_as(self) -> str:
         if self.own is not None:
@@ -136,7 +164,7 @@ class Crossing:
         if own._replay is not None or own._block is not None or own._pid != os.getpid():
             return  # a replay's recording is not ours to drop
         with suppress(RecordingError, OSError):
-            LocalStore().remove(own.path)
+            LocalStore(self._home).remove(own.path)
 
 
 def _replays_block(scope: Scope, name: str) -> bool:
@@ -145,6 +173,3 @@ def _replays_block(scope: Scope, name: str) -> bool:
     recording = getattr(getattr(family, "replayed", family), "recording", None)
     header = getattr(recording, "header", None) or {}
     return header.get("entry") == "block" and header.get("name") == name
-
-
-Make = Callable[[], Coroutine[Any, Any, Any]]

@@ -9,14 +9,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from playwright.async_api import Error, Locator, Page
 from playwright.async_api import TimeoutError as TooLate
 
 from reenact.browser import actions as do
-from reenact.browser import forms, minimal
+from reenact.browser import forms, scrape, selectors, sight
 from reenact.browser.live import Live
+from reenact.browser.why import why
 from reenact.errors import ActionError, SessionError
 
 _GRACE = 0.02
@@ -50,6 +51,9 @@ async def act(
     """Do an action. Never raises for what goes wrong on the page: the outcome says it.
 
     Args:
+        live: The browser.
+        action: What to do.
+        actor: Who does it: `script`, `agent` or `heal`.
         args: The action's fields, without its secrets, for whoever is told about it.
         call: The number of its effect.
     """
@@ -73,7 +77,7 @@ async def _act(deed: Deed, *, actor: str, args: dict[str, Any], call: int | None
         await _settle(deed)
     except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
         deed.error = error
-        deed.said, deed.why = await _reason(deed, error)
+        deed.said, deed.why = await _reason(deed, error, told)
     outcome = await _outcome(deed, actor, told)
     if camera is not None and live.camera is not None:
         await camera.after(
@@ -101,36 +105,49 @@ def live_page(live: Live) -> Page | None:
 
 async def _aim(deed: Deed, action: do.Aimed) -> None:
     """Find the element, and what tells it from all others, before the page changes."""
-    locator = await found(deed.live, action)
-    deed.locator = locator
-    with suppress(Error):
-        box = await locator.bounding_box(timeout=1000)
-        deed.box = box and [round(box[side], 1) for side in ("x", "y", "width", "height")]
-    with suppress(Error):
-        deed.selectors = await minimal.durable(locator)
-    with suppress(Error):
-        deed.fingerprint = await minimal.fingerprint(locator)
+    deed.locator = locator = await found(deed.live, action)
+    mask = deed.live.settings.mask
+    told = await asyncio.gather(
+        selectors.durable(locator), selectors.fingerprint(locator, secret=mask), return_exceptions=True
+    )
+    durable, fingerprint = (None if isinstance(one, BaseException) else one for one in told)
+    deed.selectors, deed.fingerprint = durable, cast("dict[str, Any] | None", fingerprint)
+    if deed.fingerprint is not None:
+        deed.box = deed.fingerprint["box"] and list(deed.fingerprint["box"])
 
 
 async def found(live: Live, action: do.Aimed) -> Locator:
     """The element that an action is aimed at."""
     if action.id is not None:
-        locator: Locator = await minimal.locate(live.page, live.sight.get(live.page), action.id)
-        await locator.wait_for(state="attached", timeout=action.timeout)
-        return locator
-    return await minimal.resolve(live.page, action.selector, action.timeout)  # type: ignore[no-any-return]
+        seen = live.sight.get(live.page)
+        if seen is None:
+            raise sight.StaleElement(f"{action.id} is of no observation of this page: observe it first")
+        return await sight.locate(live.page, seen, action.id)
+    assert action.selector is not None
+    return await selectors.resolve(live.page, action.selector, action.timeout)
 
 
 def _target(deed: Deed) -> dict[str, Any] | None:
     if deed.box is None:
         return None
     x, y, width, height = deed.box
+    told = deed.fingerprint or {}
     return {
         "box": deed.box,
         "point": [x + width / 2, y + height / 2],
-        "selector": deed.selectors,
-        "frame": [],
+        "selector": next(iter((deed.selectors or {}).values()), None),
+        "frame": list(told.get("frames", ())),
+        "secret": bool(told.get("secret")),
     }
+
+
+def _the(deed: Deed) -> str:
+    """The element, in words: `button 'Sign in'`."""
+    told = deed.fingerprint or {}
+    role = told.get("role") or ""
+    kind = told.get("tag") or "element" if role in ("", "generic") else role
+    name = told.get("name") or told.get("label") or ""
+    return f"{kind} {name[:60]!r}" if name else str(kind)
 
 
 # -- the deeds ---------------------------------------------------------------------------------------------------
@@ -151,7 +168,14 @@ async def _goto_new_tab(deed: Deed) -> None:
 
 async def _open(deed: Deed, page: Page, url: str) -> None:
     address = full(url)
-    response = await page.goto(address, wait_until="domcontentloaded")
+    try:
+        response = await page.goto(address, wait_until="domcontentloaded")
+    except Error as error:
+        if "net::" in error.message:
+            # The browser's own page about that comes late: it would interrupt whatever is opened next.
+            with suppress(Error):
+                await page.wait_for_url("chrome-error:**", wait_until="commit", timeout=1000)
+        raise
     with suppress(TooLate):
         await page.wait_for_load_state("load", timeout=_LOADING)
     deed.said = f"opened {address}"
@@ -239,7 +263,8 @@ async def _at_rest(page: Page) -> None:
     seen = None
     for _ in range(20):
         now = await page.evaluate(
-            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done([scrollX, scrollY]))))"
+            "() => new Promise(done => requestAnimationFrame(() =>"
+            " requestAnimationFrame(() => done([scrollX, scrollY]))))"
         )
         if now == seen:
             return
@@ -248,7 +273,7 @@ async def _at_rest(page: Page) -> None:
 
 async def _click(deed: Deed) -> None:
     await _element(deed).click(timeout=_timeout(deed))
-    deed.said = "clicked"
+    deed.said = f"clicked {_the(deed)}"
 
 
 async def _fill(deed: Deed) -> None:
@@ -258,7 +283,7 @@ async def _fill(deed: Deed) -> None:
         await element.fill(deed.action.value, timeout=_timeout(deed))
     else:
         await _type(deed, deed.action.value)
-    deed.said = "filled"
+    deed.said = f"filled {_the(deed)}"
 
 
 async def _fallback_fill(deed: Deed) -> None:
@@ -269,7 +294,7 @@ async def _fallback_fill(deed: Deed) -> None:
         await deed.page.keyboard.press("ControlOrMeta+A")
         await deed.page.keyboard.press("Delete")
     await _type(deed, deed.action.value)
-    deed.said = "filled key by key"
+    deed.said = f"filled {_the(deed)} key by key"
 
 
 async def _type(deed: Deed, text: str) -> None:
@@ -282,7 +307,7 @@ async def _type(deed: Deed, text: str) -> None:
 async def _check(deed: Deed) -> None:
     assert isinstance(deed.action, do.Check)
     await _element(deed).set_checked(deed.action.value, timeout=_timeout(deed))
-    deed.said = "checked" if deed.action.value else "unchecked"
+    deed.said = f"{'ticked' if deed.action.value else 'unticked'} {_the(deed)}"
 
 
 async def _select(deed: Deed) -> None:
@@ -297,22 +322,22 @@ async def _select(deed: Deed) -> None:
             raise ActionError(
                 f"there is no option {value!r}; there are {shown}{' and more' * (len(options) > 10)}"
             )
-        by_value = any(option[0] == value for option in options)
-        await element.select_option(
-            **({"value": value} if by_value else {"label": value.strip()}), timeout=_timeout(deed)
-        )
+        if any(option[0] == value for option in options):
+            await element.select_option(value=value, timeout=_timeout(deed))
+        else:
+            await element.select_option(label=value.strip(), timeout=_timeout(deed))
     else:
         # A list that a page built by itself: it opens on a click.
         await element.click(timeout=_timeout(deed))
         option = deed.page.get_by_role("option", name=value, exact=True)
         await option.first.click(timeout=_timeout(deed))
-    deed.said = f"selected {value!r}"
+    deed.said = f"selected {value!r} in {_the(deed)}"
 
 
 async def _upload_file(deed: Deed) -> None:
     assert isinstance(deed.action, do.UploadFile)
     path = Path(deed.action.file_path)
-    if not path.is_file():
+    if not path.is_file():  # noqa: ASYNC240 - one look at the disk
         raise ActionError(f"there is no file {deed.action.file_path}")
     element = _element(deed)
     if await element.evaluate("e => e.tagName === 'INPUT' && e.type === 'file'"):
@@ -340,7 +365,9 @@ async def _download_file(deed: Deed) -> None:
     path = Path(asked) if asked else deed.live.downloads() / Path(download.suggested_filename).name
     await download.save_as(path)
     deed.data = str(path)
-    deed.said = f"downloaded {download.suggested_filename} ({path.stat().st_size} bytes) to {path}"
+    size = path.stat().st_size
+    deed.data = str(path)
+    deed.said = f"downloaded {download.suggested_filename} ({size} bytes) to {path}"
 
 
 async def _form_fill(deed: Deed) -> None:
@@ -361,9 +388,18 @@ async def _evaluate_js(deed: Deed) -> None:
 
 async def _scrape(deed: Deed) -> None:
     assert isinstance(deed.action, do.Scrape)
-    action = deed.action
-    deed.data = await minimal.markdown(
-        deed.page, action.selector, only_main_content=action.only_main_content, links=action.scrape_links
+    action, mask = deed.action, deed.live.settings.mask
+    target = None if action.selector is None else await selectors.resolve(deed.page, action.selector)
+    if action.only_images:
+        deed.data = await scrape.images(deed.page, target)
+        deed.said = f"read {len(deed.data)} pictures of {deed.page.url}"
+        return
+    deed.data = await scrape.markdown(
+        deed.page,
+        target,
+        only_main_content=action.only_main_content,
+        links=action.scrape_links,
+        secret=mask,
     )
     deed.said = f"read {len(deed.data)} characters of {deed.page.url}"
 
@@ -425,17 +461,29 @@ async def _settle(deed: Deed) -> None:
     deed.page = page
 
 
-async def _reason(deed: Deed, error: Exception) -> tuple[str, dict[str, Any] | None]:
+async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
     """Why an action failed: a sentence, and what was found on the page."""
     if deed.live.ended is not None:
         return deed.live.ended, None
-    if isinstance(deed.action, (do.Goto, do.GotoNewTab)) and isinstance(error, Error):
-        return unreachable(full(deed.action.url), error.message), None
-    if not isinstance(error, Error):
-        return str(error), None
-    if isinstance(deed.action, do.EvaluateJs):
+    action = deed.action
+    if isinstance(action, (do.Goto, do.GotoNewTab)) and isinstance(error, Error):
+        return unreachable(full(action.url), error.message), None
+    if isinstance(action, do.EvaluateJs) and isinstance(error, Error):
         return f"the script failed: {_first(error.message)}", None
-    return _first(error.message), None
+    if isinstance(error, (ActionError, sight.StaleElement, selectors.SelectorError, OSError)):
+        return str(error), None
+    aim = action if isinstance(action, do.Aimed) else None
+    target = deed.locator or (aim and aim.selector) or None
+    found = await why(
+        deed.page,
+        told,
+        target,
+        error,
+        called=aim.id if aim else None,
+        secret=deed.live.settings.mask,
+        like=deed.fingerprint,
+    )
+    return found.sentence, found.facts
 
 
 _NETWORK = {

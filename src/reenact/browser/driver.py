@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import atexit
-import weakref
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from reenact import boundary
 from reenact.boundary import aperform, perform
@@ -16,8 +14,6 @@ from reenact.browser.steps import Step
 from reenact.browser.worker import Worker
 from reenact.model.event import Effect
 from reenact.store.writer import warn
-
-_running: weakref.WeakSet[Driver] = weakref.WeakSet()
 
 
 class Driver:
@@ -34,6 +30,7 @@ class Driver:
         self.settings = settings
         self.tabs: dict[int, str] = {}
         self.front: int | None = None
+        self._seen: list[dict[str, Any]] = []
         self._worker: Worker | None = None
         self._live: Live | None = None
 
@@ -70,7 +67,7 @@ class Driver:
             self.tabs, self.front = {0: outcome["url"]}, 0
             return outcome
 
-        return Step("start", live, lambda hide: asked, done=told)
+        return Step("start", live, lambda _: asked, done=told)
 
     def heard(self, outcome: Mapping[str, Any]) -> None:
         """Where the browser is after a step."""
@@ -78,10 +75,11 @@ class Driver:
         if tab is not None:
             self.front = tab
             self.tabs[tab] = outcome.get("url") or ""
+        if "elements" in outcome:
+            self._seen = [*outcome["elements"]]
 
     def stop(self, why: str) -> None:
         """End the browser. Harmless where there is none."""
-        _running.discard(self)
         worker, live = self._worker, self._live
         if worker is None or not worker.here:
             return
@@ -94,7 +92,6 @@ class Driver:
 
     async def astop(self, why: str) -> None:
         """`stop`, awaited."""
-        _running.discard(self)
         worker, live = self._worker, self._live
         if worker is None or not worker.here:
             return
@@ -108,22 +105,21 @@ class Driver:
     # -- live ------------------------------------------------------------------------------------------------
 
     def _do(self, step: Step) -> Any:
-        scope = boundary.current()
-        return self._thread().call(lambda: self._done(step, scope and scope.call))
+        call = _number()
+        return self._thread().call(lambda: self._done(step, call))
 
     async def _ado(self, step: Step) -> Any:
-        scope = boundary.current()
-        return await self._thread().acall(lambda: self._done(step, scope and scope.call))
+        call = _number()
+        return await self._thread().acall(lambda: self._done(step, call))
 
     async def _done(self, step: Step, call: int | None) -> Any:
         if self._live is None and step.name != "start":
             await self._revive(step)
-        return await step.live(self._live, call)  # type: ignore[arg-type]
+        return await step.live(cast("Live", self._live), call)
 
     def _thread(self) -> Worker:
         if self._worker is None:
             self._worker = Worker()
-            _running.add(self)
         return self._worker
 
     async def _open(self, id: str) -> dict[str, Any]:
@@ -151,6 +147,8 @@ class Driver:
             if number == self.front:
                 live.show(page)
         live.renumber(numbers)
+        if self._seen:
+            await live.recognise(self._seen)
         where = self.tabs.get(self.front or 0) or "an empty page"
         warn(
             f"browser:{step.name} is live, and the recording had started no browser here: a new one was opened, at "
@@ -158,9 +156,7 @@ class Driver:
         )
 
 
-@atexit.register
-def _end_all() -> None:
-    """No browser outlives the program."""
-    for driver in list(_running):
-        with suppress(Exception):
-            driver.stop("the program has ended")
+def _number() -> int | None:
+    """The number of the call that this is the inside of."""
+    scope = boundary.current()
+    return None if scope is None else scope.call

@@ -521,6 +521,7 @@
     if (tag === "iframe" || tag === "frame") facts.inset = inset(el);
     if (typeOf(el)) facts.type = typeOf(el);
     facts.invites = inviting(el);
+    facts.called = called(el);
     if (facts.secret || FIELD.has(tag)) facts.filled = Boolean(el.value);
     if (!facts.secret && (tag === "input" || tag === "textarea") && !/^(checkbox|radio|file)$/.test(typeOf(el)))
       facts.value = cut(el.value, 200);
@@ -535,16 +536,33 @@
   function inviting(el) {
     const tag = tagOf(el);
     if (tag === "html" || tag === "body" || tag === "option" || tag === "iframe") return false;
+    if (getComputedStyle(el).pointerEvents === "none") return false;
     if (tag === "label" && el.control && !hiddenBy(el.control)) return false;
     if (tag === "canvas" || el.hasAttribute("onclick") || el.hasAttribute("onmousedown")) return true;
     if (el.tabIndex >= 0 && el.hasAttribute("tabindex")) return true;
     if (editable(el) && !(el.parentElement && editable(el.parentElement))) return true;
     if (el.draggable && tag !== "img" && tag !== "a") return true;
     if (SHAPES.test(tag)) return tag !== "g" && tag !== "tspan" && (pointer(el) || !el.closest("a,button"));
-    if (!pointer(el)) return false;
     const above = outer(el);
-    return !above || !pointer(above);
+    if (pointer(el)) return !above || !pointer(above);
+    return token(el);
   }
+
+  // A small empty box that is drawn all the same: an icon, a coloured field. Scripts often listen to such ones, and
+  // whether one does cannot be asked without the browser's debugger, which has been seen to bring a page down.
+  function token(el) {
+    if (el.childNodes.length || SHAPES.test(tagOf(el)) || FIELD.has(tagOf(el)) || above(el, "a,button,[role=button]")) return false;
+    const [, , width, height] = box(el);
+    if (Math.min(width, height) < 8 || Math.max(width, height) > 160) return false;
+    const style = getComputedStyle(el);
+    return style.backgroundImage !== "none" || !/^(transparent|rgba\(.*, 0\))$/.test(style.backgroundColor) || pictured(el);
+  }
+  const above = (el, selector) => Boolean(el.closest(selector));
+  const pictured = (el) => !["none", "normal", '""'].includes(getComputedStyle(el, "::before").content);
+
+  // What to call an element that shows no text: what the page's author calls it.
+  const called = (el) =>
+    cut([...Object.values(el.dataset).slice(0, 2), el.id, ...[...el.classList].slice(0, 2)].filter(Boolean)[0] || "", 40);
 
   // For each reference of Playwright's snapshot what the page says of its element; and what invites to act besides.
   function facts({ refs, selectors = [], most = 300 }) {
@@ -561,8 +579,11 @@
         continue;
       }
       if (!inviting(el) || hiddenBy(el)) continue;
+      const text = tidy(el.textContent); // a wrapper that the snapshot left out for what it wraps
+      const same = [...el.querySelectorAll("*")].slice(0, 5);
+      if (text && same.some((one) => wanted.has(one._ariaRef?.ref) && tidy(one.textContent) === text)) continue;
       if (more.length >= most) left += 1;
-      else more.push([placeOf(el), { ...detail(el, selectors), role: roleOf(el), name: nameOf(el, selectors) }]);
+      else more.push([placeOf(el), { ...detail(el, selectors), role: roleOf(el), name: nameOf(el, selectors) || called(el) }]);
     }
     return { found, more, left, said };
   }
@@ -598,6 +619,75 @@
     return { lines, beyond };
   }
 
+  // ------------------------------------------------------------------------------------------------- reading
+
+  const PASSED = new Set(
+    ("h1 h2 h3 h4 h5 h6 p ul ol li dl dt dd table thead tbody tfoot tr th td caption pre code blockquote strong b em i " +
+      "a br hr del s sub sup figure figcaption").split(" "),
+  );
+  const SILENT = new Set("script style noscript template head iframe frame object embed svg canvas audio video datalist option".split(" "));
+  const ASIDE = "header,nav,footer,aside,[role=banner],[role=navigation],[role=contentinfo],[role=complementary],[role=search]," +
+    "[aria-hidden=true],dialog:not([open])";
+  const escape = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
+  const whole = (url) => {
+    try {
+      return new URL(url, document.baseURI).href;
+    } catch {
+      return url;
+    }
+  };
+
+  function mainOf() {
+    const found = [...document.querySelectorAll("main,[role=main]")].filter((one) => !hiddenBy(one));
+    if (found.length === 1) return found[0];
+    const articles = [...document.querySelectorAll("article")].filter((one) => !hiddenBy(one));
+    return articles.length === 1 ? articles[0] : document.body;
+  }
+
+  // The page's text as plain HTML: what is seen, without scripts, styles, secrets and what people do not read.
+  function readable(root, { main, selectors = [], most = 400000 }) {
+    let html = "";
+    let left = 0;
+    const visit = (node) => {
+      if (node.nodeType === 3) return void (html += escape(node.data));
+      if (node.nodeType !== 1) return;
+      const tag = tagOf(node);
+      if (SILENT.has(tag)) return;
+      if (html.length > most) return void (left += 1);
+      const style = getComputedStyle(node);
+      if (style.display === "none" || style.visibility === "hidden") return;
+      if (main && node !== root && matches(node, ASIDE)) return;
+      if (secret(node, selectors)) return void (html += escape(" ••• "));
+      if (tag === "img") return void (html += node.alt ? `<img alt="${escape(node.alt)}" src="${escape(whole(node.getAttribute("src") || ""))}">` : "");
+      if (tag === "select") return void (html += escape([...node.selectedOptions].map((one) => one.label).join(", ")));
+      if (tag === "textarea" || tag === "input") {
+        const type = typeOf(node);
+        if (type === "hidden") return;
+        if (type === "checkbox" || type === "radio") return void (html += node.checked ? "[x] " : "[ ] ");
+        return void (html += escape(` ${node.value} `));
+      }
+      const kept = PASSED.has(tag) ? tag : style.display.startsWith("inline") || style.display === "contents" ? "span" : "div";
+      const href = tag === "a" && node.hasAttribute("href") ? ` href="${escape(whole(node.getAttribute("href")))}"` : "";
+      html += `<${kept}${href}>`;
+      if (tag !== "br" && tag !== "hr") {
+        const inner = node.shadowRoot || node;
+        const children = tag === "slot" && node.assignedNodes().length ? node.assignedNodes() : inner.childNodes;
+        for (const child of children) visit(child);
+        html += `</${kept}>`;
+      }
+      if (kept === "div" || kept === "span") html += " ";
+    };
+    if (root) visit(root);
+    return { html, left };
+  }
+
+  const pictures = (root) =>
+    [...root.querySelectorAll("img")].filter((one) => !hiddenBy(one) && one.currentSrc).slice(0, 500)
+      .map((one) => ({ url: one.currentSrc, alt: one.alt, box: box(one) }));
+
+  const reading = (request) => readable(request.main ? mainOf() : document.body, request);
+  const images = () => pictures(document);
+
   const selectorsOf = (el) => ({
     test_id: ["data-testid", "data-test-id", "data-test"].filter((name) => el.hasAttribute(name))
       .map((name) => `[${name}=${quote(el.getAttribute(name))}]`)[0] ?? null,
@@ -611,5 +701,5 @@
     secret: secret(el),
   });
 
-  return { probe, state, candidates, masks, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, shown: (el) => !hiddenBy(el) };
+  return { probe, state, candidates, masks, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
 })()

@@ -59,7 +59,9 @@ _LOOK = """(known) => {
     if (name === 'email' && e.type === 'email') return 2;
     if (name === 'phone' && e.type === 'tel') return 2;
     const all = words(e), re = new RegExp(pattern, 'i');
-    return all.some(w => re.test(w)) ? 1 + (name.endsWith('password') && new RegExp(pattern.split('|')[0], 'i').test(all.join(' ')) ? 1 : 0) : 0;
+    if (!all.some(w => re.test(w))) return 0;
+    // Of several password fields, the one that says which it is.
+    return name.endsWith('password') && new RegExp(pattern.split('|')[0], 'i').test(all.join(' ')) ? 2 : 1;
   };
   for (const pass of [3, 2, 1])
     for (const [name, how] of Object.entries(known)) {
@@ -105,9 +107,9 @@ async def _choose(element: Any, value: str) -> None:
         "e => [...e.options].map(o => [o.value, o.label.trim() || o.text.trim()])"
     )
     wanted = value.strip().lower()
-    for way in (lambda a: a.lower() == wanted, lambda a: a.lower().lstrip("0") == wanted.lstrip("0")):
-        for number, texts in enumerate(options):
-            if any(way(text) for text in texts):
-                await element.select_option(index=number)
-                return
+    for number, texts in enumerate(options):
+        # 04 is April too where a page says 4.
+        if any(text.lower() == wanted or text.lstrip("0") == wanted.lstrip("0") for text in texts):
+            await element.select_option(index=number)
+            return
     await element.select_option(label=value)

@@ -6,8 +6,9 @@ import asyncio
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -15,11 +16,13 @@ from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Error, Page, Playwright, async_playwright
 
-from reenact.browser import finding, minimal
+from reenact.browser import finding, secret, sight
+from reenact.browser.camera import Camera
 from reenact.errors import SessionError
 from reenact.record.beside import Beside
 
 _PORT = "DevToolsActivePort"
+_PROFILE = "reenact-browser-"
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class Live:
         self.sight: dict[Page, Any] = {}
         self.handles: list[Any] = []
         self.cdp: str | None = None
-        self.camera: Any = None
+        self.camera: Camera | None = None
         self.started_navigations = 0
         self._numbers: dict[Page, int] = {}
         self._front: Page | None = None
@@ -179,6 +182,19 @@ class Live:
         """Give the tabs the numbers that a recording had given to those in whose place they stand."""
         self._numbers.update(numbers)
 
+    async def recognise(self, elements: Sequence[Mapping[str, Any]]) -> None:
+        """Have the ids of a recorded observation mean the same elements here, by what they are called."""
+        seen = await sight.look(self.page, secret=self.settings.mask)
+        here: dict[tuple[str, str], list[sight.Element]] = {}
+        for element in seen.elements:
+            here.setdefault((element.role, element.name), []).append(element)
+        known = []
+        for one in elements:
+            same = here.get((one["role"], one["name"]))
+            if same:
+                known.append(replace(same.pop(0), id=one["id"]))
+        self.sight[self.page] = replace(seen, elements=tuple(known))
+
     def handle(self, number: int) -> Any:
         """What the program holds by that number."""
         if number >= len(self.handles):
@@ -189,7 +205,7 @@ class Live:
 
     async def is_secret(self, locator: Any) -> bool:
         """Whether what is in that element must not be seen."""
-        return await minimal.is_secret(locator, self.settings.mask)
+        return await secret.is_secret(locator, self.settings.mask)
 
     async def film(self, beside: Beside, id: str, told: dict[str, Any]) -> None:
         """Keep what is to be seen of this session in that file."""
@@ -197,6 +213,11 @@ class Live:
         head = {name: told[name] for name in ("viewport", "browser", "headless")}
         self._beside = beside
         beside.write("session", format=1, id=id, started=started, **head)
+        self.camera = Camera(self.context, beside, masks=self._masks, size=self.settings.viewport)
+        await self.camera.start()
+
+    async def _masks(self, page: Page) -> list[secret.Box]:
+        return await secret.masks(page, self.settings.mask)
 
     def downloads(self) -> Path:
         """The folder of downloads."""
@@ -212,7 +233,8 @@ class Live:
         assert self._playwright is not None
         settings, kind = self.settings, self._playwright.chromium
         path = finding.find(settings.executable, own=kind.executable_path)
-        self._folder = None if settings.profile else tempfile.mkdtemp(prefix="reenact-browser-")
+        _sweep()
+        self._folder = None if settings.profile else tempfile.mkdtemp(prefix=f"{_PROFILE}{os.getpid()}-")
         folder = settings.profile or self._folder
         assert folder is not None
         width, height = settings.viewport
@@ -312,6 +334,26 @@ class _Use:
     def __exit__(self, *_: object) -> None:
         self._live._busy -= 1
         self._live._used = monotonic()
+
+
+def _sweep() -> None:
+    """Remove what programs that were killed have left of their browsers."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_PROFILE}*-*"):
+        pid = path.name.removeprefix(_PROFILE).partition("-")[0]
+        if pid.isdigit() and not _runs(int(pid)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    if os.name != "posix":
+        return True  # there a signal 0 would end it
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _address(file: Path) -> str | None:

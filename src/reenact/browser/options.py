@@ -50,6 +50,7 @@ class Options:
         save_replay_on: Which of the session's own recordings are kept: `always`, `failure` or `never`.
         mask: Selectors of elements whose content is secret: masked in pictures, left out of the recording.
         model: The language model for `scrape(instructions=…)`, as Pydantic AI names it; else REENACT_MODEL.
+        home: The folder of recordings; by default `$REENACT_HOME`, or `.reenact` here.
         name: What `reenact list` shows of the session's own recording.
     """
 
@@ -72,6 +73,7 @@ class Options:
     save_replay_on: str = "always"
     mask: Sequence[str] = ()
     model: Any = field(default=None, repr=False)
+    home: str | os.PathLike[str] | None = None
     name: str = "browser session"
 
     @classmethod

@@ -12,7 +12,7 @@ import inspect
 import re
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from playwright import async_api
 
@@ -78,8 +78,8 @@ class Remote:
             raise AttributeError(f"{self._kind} has no {name!r}")
         if name in _LISTENS:
             raise UsageError(
-                f"session.page.{name}: functions of the program's are not called from the browser's thread; connect with "
-                "Playwright to session.cdp_url() for that"
+                f"session.page.{name}: functions of the program's are not called from the browser's "
+                "thread; connect with Playwright to session.cdp_url() for that"
             )
         if isinstance(member, property):
             gives = _gives(member.fget)
@@ -144,7 +144,7 @@ class _Expecting:
         step.name = f"{self._begin.name}.value"
         return step
 
-    def __enter__(self) -> _Expecting:
+    def __enter__(self) -> Self:
         self._waiting = self._remote._called(self._begin)
         return self
 
@@ -152,7 +152,7 @@ class _Expecting:
         if error is None:
             self._value = self._remote._called(self._end())
 
-    async def __aenter__(self) -> _Expecting:
+    async def __aenter__(self) -> Self:
         self._waiting = await self._remote._acalled(self._begin)
         return self
 

@@ -1,4 +1,7 @@
-"""What a language model makes of a page: `scrape` with instructions or a format. The model's call is an effect of its own."""
+"""What a language model makes of a page: `scrape` with instructions or a format.
+
+The model's call is an effect of its own, beside that of reading the page.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ def chosen(model: Any) -> Any:
 
 
 def _agent(result: ExecutionResult, action: Action, model: Any) -> tuple[Any, str]:
-    import pydantic_ai
+    import pydantic_ai  # noqa: PLC0415 - it takes a second, and only this needs it
 
     assert isinstance(action, Scrape)
     asked: Any = action.response_format or str

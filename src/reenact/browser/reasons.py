@@ -9,6 +9,9 @@ from typing import Any
 
 from reenact.browser.likeness import alike
 
+SHORT = 60
+"""The longest selector that a sentence proposes, where there is another way."""
+
 _POINTED = {"click", "check", "download_file"}
 _FILLED = {"fill", "fallback_fill", "form_fill"}
 _DONE = {
@@ -136,7 +139,11 @@ def several(asked: Asked, facts: dict[str, Any]) -> Reason:
     rest = count - len(names)
     listed = ", ".join(names) + (f" and {rest} more" if rest else "")
     shown = [one for one in told if one["visible"]]
-    best = (shown or told)[0]["selector"]
+    at = told.index(shown[0]) if shown else 0
+    best = told[at]["selector"] if told else ""
+    if not best or len(best) > SHORT:
+        name = asked.name or ""
+        best = f"{name}.nth({at})" if name.endswith(")") else f"{name.replace('~', 'text=', 1)} >> nth={at}"
     return Reason(
         "several",
         f"{count} elements match {asked.name}, and it is not said which: {listed}; name one, as in {best}.",

@@ -82,7 +82,7 @@ class ElementAction(BaseModel):
     role: str = ""
     name: str = ""
     value: str | None = None
-    description: str = ""
+    options: list[str] = []
 
 
 class Space(BaseModel):
@@ -129,6 +129,7 @@ def result_of(action: Action, outcome: Mapping[str, Any]) -> ExecutionResult:
     error = outcome.get("error")
     result = ExecutionResult(
         action=action,
+        exception=None,
         success=outcome["success"],
         message=outcome["message"],
         data=outcome.get("data"),

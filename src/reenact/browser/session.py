@@ -6,7 +6,9 @@ replay the recording answers, and there is no browser at all.
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -16,11 +18,15 @@ from reenact.browser.crossing import Crossing, Keep
 from reenact.browser.driver import Driver
 from reenact.browser.options import Options
 from reenact.browser.page import Page
+from reenact.browser.replay import ReplayResponse, replay
 from reenact.browser.results import ExecutionResult, Observation, SessionStatus
+from reenact.browser.video.pace import Kind
 from reenact.errors import SessionError, UsageError
 
 Asked = do.Action | Mapping[str, Any] | str | None
 Watcher = Callable[[str, Mapping[str, Any], Exception], None]
+
+_open: set[Session] = set()
 
 
 class Session:
@@ -44,11 +50,12 @@ class Session:
         self.options = Options.of(options)
         self.raise_on_failure = self.options.raise_on_failure
         self._past = session_id
-        self._crossing = Crossing(self.options.name, cast("Keep", self.options.save_replay_on))
+        keep = cast("Keep", self.options.save_replay_on)
+        self._crossing = Crossing(self.options.name, keep, self.options.home)
         self._driver = Driver(self._crossing, self.options.settings())
         self._closed: str | None = "it was not started"
         self._failed = False
-        self._steps = 0
+        self._outcomes: list[dict[str, Any]] = []
         self._asynchronous = False
         self._watchers: list[Watcher] = []
         """Told of each failed call of `session.page`: its name, its arguments, the error."""
@@ -197,7 +204,7 @@ class Session:
 
     def offset(self) -> int:
         """How many actions it has done so far."""
-        return self._steps
+        return len(self._outcomes)
 
     def status(self) -> SessionStatus:
         """Whether it is active, and what it has done so far."""
@@ -207,7 +214,7 @@ class Session:
             status="closed" if reason else "active",
             reason=reason,
             url=self._driver.tabs.get(self._driver.front or 0, ""),
-            steps=self._steps,
+            steps=len(self._outcomes),
             recording=self.recording,
         )
 
@@ -215,6 +222,13 @@ class Session:
     def page(self) -> Page:
         """Playwright's page: its methods are effects too, and a replay needs no browser for them."""
         return Page(_Pages(self), self._driver.front or 0)
+
+    def replay(self, *, pace: Kind = "real", mask: bool = True, **_: Any) -> ReplayResponse:
+        """The session as a video: while it goes on, afterwards, and by its id later (`Session(session_id=…)`).
+
+        Raises RecordingError where nothing of it is kept.
+        """
+        return replay(self._crossing.footage(self.id), pace=pace, mask=mask)
 
     def cdp_url(self) -> str:
         """Where another client may connect to this browser, by the Chrome DevTools Protocol."""
@@ -251,9 +265,11 @@ class Session:
         cookies = None if file is None else steps.giving_cookies(steps.cookies_of(None, file))
         self._crossing.begin()
         self._closed = None
+        _open.add(self)
         return cookies
 
     def _end(self, error: BaseException | None) -> None:
+        _open.discard(self)
         if self._closed is None:
             self._closed = "it was stopped"
             self._crossing.end(error, failed=self._failed)
@@ -272,14 +288,14 @@ class Session:
 
     def _acting(self, action: do.Action, actor: str) -> steps.Step:
         self._ensure_open()
-        return steps.acting(action, actor, self._driver.settings.mask, self._heard)
+        return steps.acting(action, actor, self._heard)
 
     def _looking(self, options: Mapping[str, Any]) -> steps.Step:
         self._ensure_open()
-        return steps.looking(self.options.screenshot_type)
+        return steps.looking(self.options.screenshot_type, self._driver.heard)
 
     def _heard(self, outcome: Mapping[str, Any]) -> None:
-        self._steps += 1
+        self._outcomes.append(dict(outcome))
         self._failed = self._failed or not outcome["success"]
         self._driver.heard(outcome)
 
@@ -288,6 +304,14 @@ class Session:
         if raises and result.exception is not None:
             raise result.exception
         return result
+
+
+@atexit.register
+def _stop_all() -> None:
+    """No browser outlives the program, and no recording of a session's is left open."""
+    for session in list(_open):
+        with suppress(Exception):
+            session.stop()
 
 
 class _Pages:

@@ -16,7 +16,7 @@ from playwright.async_api import Error
 
 from reenact.boundary import draw
 from reenact.browser import actions as do
-from reenact.browser import doing, minimal
+from reenact.browser import doing, sight
 from reenact.browser.live import Live
 from reenact.browser.results import (
     ElementAction,
@@ -49,7 +49,7 @@ class Step:
 
     name: str
     live: Callable[[Live, int | None], Coroutine[Any, Any, Any]]
-    args: Callable[[Hide], dict[str, Any]] = lambda hide: {}
+    args: Callable[[Hide], dict[str, Any]] = lambda _: {}
     ask: Callable[[Live], Coroutine[Any, Any, Any]] | None = None
     asked: Any = None
     done: Callable[[Any], Any] = field(default=lambda outcome: outcome)
@@ -62,9 +62,7 @@ _SECRET_WORDS = re.compile(
 )
 
 
-def acting(
-    action: do.Action, actor: str, mask: tuple[str, ...], hear: Callable[[dict[str, Any]], None]
-) -> Step:
+def acting(action: do.Action, actor: str, hear: Callable[[dict[str, Any]], None]) -> Step:
     """An action. `hear` is told of its outcome."""
     sent: dict[str, Any] = {}
     secret = False
@@ -72,7 +70,7 @@ def acting(
 
     async def ask(live: Live) -> bool:
         assert isinstance(action, do.Aimed)
-        return await _is_secret(live, action, mask)
+        return await _is_secret(live, action)
 
     def args(hide: Hide) -> dict[str, Any]:
         nonlocal sent, secret
@@ -93,13 +91,13 @@ def acting(
     return step
 
 
-async def _is_secret(live: Live, action: do.Aimed, mask: tuple[str, ...]) -> bool:
+async def _is_secret(live: Live, action: do.Aimed) -> bool:
     """Whether what is written into that element must not be seen. In doubt it must not."""
     if action.selector is not None and _SECRET_WORDS.search(json.dumps(action.selector)):
         return True
     try:
         with live.use():
-            return await minimal.is_secret(await doing.found(live, action), mask)
+            return await live.is_secret(await doing.found(live, action))
     except Exception:  # whatever is wrong there, the action itself will say it
         return True
 
@@ -131,22 +129,26 @@ def _masked(action: do.Action, *, secret: bool) -> do.Action:
 # -- observing ---------------------------------------------------------------------------------------------------
 
 
-def looking(kind: str) -> Step:
-    """An observation, with a picture of that kind: `viewport`, `full` or `none`."""
+def looking(kind: str, hear: Callable[[dict[str, Any]], None]) -> Step:
+    """An observation, with a picture of that kind: `viewport`, `full` or `none`. `hear` is told of it."""
 
     async def live(browser: Live, call: int | None) -> Any:
         with browser.use():
-            return await _observed(browser, kind)
+            return await _observed(browser, kind, call)
 
-    return Step(
-        "observe", live, lambda hide: {} if kind == "viewport" else {"screenshot": kind}, done=_observation
-    )
+    def done(seen: dict[str, Any]) -> Observation:
+        hear(seen)
+        return _observation(seen)
+
+    return Step("observe", live, lambda _: {} if kind == "viewport" else {"screenshot": kind}, done=done)
 
 
-async def _observed(live: Live, kind: str) -> dict[str, Any]:
+async def _observed(live: Live, kind: str, call: int | None) -> dict[str, Any]:
     page = live.page
-    sight = await minimal.look(page)
-    live.sight[page] = sight
+    seen = await sight.look(page, secret=live.settings.mask)
+    live.sight[page] = seen
+    if live.camera is not None:
+        live.camera.tree(page, seen.text, call)
     size = await page.evaluate(
         "() => ({viewport_width: innerWidth, viewport_height: innerHeight, scroll_x: Math.round(scrollX),"
         " scroll_y: Math.round(scrollY), total_width: document.documentElement.scrollWidth,"
@@ -169,9 +171,19 @@ async def _observed(live: Live, kind: str) -> dict[str, Any]:
         "tabs": tabs,
         "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "screenshot": picture,
-        "tree": sight.text,
-        "elements": sight.elements,
+        "tree": seen.text,
+        "more": seen.more,
+        "elements": [_element(one) for one in seen.elements],
     }
+
+
+def _element(one: sight.Element) -> dict[str, Any]:
+    told: dict[str, Any] = {"id": one.id, "role": one.role, "name": one.name}
+    if one.value is not None:
+        told["value"] = one.value
+    if one.options:
+        told["options"] = list(one.options)
+    return told
 
 
 _DOES = {

@@ -33,6 +33,7 @@ PLACES = {
     "regression": ("keep",),
     "reproducing": ("reproduce", "bisect"),
     "reporting": ("report",),
+    "scripting": ("export-script",),
     "serving": ("mcp",),
     "verifying": ("verify",),
     "watching": ("watch",),
