@@ -35,7 +35,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 
 .DEFAULT_GOAL := help
 .PHONY: help demo exercise picture test test-browser-use soak frameworks frameworks-older check format bench \
-	constraints constraints-older clean setup-demo setup-dev setup-bench setup-older setup-browser-use chromium
+	constraints constraints-older clean pages setup-demo setup-dev setup-bench setup-older setup-browser-use chromium
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -49,7 +49,7 @@ exercise: setup-dev
 picture: setup-demo
 	@FORCE_COLOR=1 $(BIN)/python examples/order_agent/picture.py
 
-test: setup-dev chromium
+test: setup-dev chromium pages
 	$(PYTEST) -m "not slow and not thorough" -n 2 $(PYTEST_ARGS)
 
 # Half a minute to set up and one to run: too much for every change, so it is a target of its own.
@@ -145,7 +145,17 @@ chromium:
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
 	else echo "no Chromium here: install one (apt-get install chromium, as root), or name one in CHROME" >&2; exit 2; fi
 
+# Pages that nobody here wrote, for the tests of browser sessions. Without npm those tests are skipped, and say so.
+pages: .pages/.stamp
+
+.pages/.stamp: Makefile
+	@mkdir -p .pages
+	@if command -v npm >/dev/null; then \
+		npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix .pages todomvc@0.1.1; \
+	else echo "no npm here: the tests on TodoMVC will be skipped" >&2; fi
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(BENCH) $(OLDER) $(BROWSER_USE) .mypy_cache .ruff_cache .pytest_cache \
+	rm -rf .pages $(VENV) $(BENCH) $(OLDER) $(BROWSER_USE) .mypy_cache .ruff_cache .pytest_cache \
 		.import_linter_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

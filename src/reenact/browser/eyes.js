@@ -1,0 +1,705 @@
+// What Reenact reads of a page. Python runs one function of this file at a time, whole-page ones in a world of their
+// own where the page's scripts do not see them. Nothing here writes: no attribute, no style, no global, no listener.
+(() => {
+  const FIELD = new Set(["input", "textarea", "select"]);
+  const HEADINGS = "h1,h2,h3,h4,h5,h6,legend,caption,[role=heading]";
+  const ACTIVE =
+    "a[href],button,input:not([type=hidden]),select,textarea,summary,label,option,area[href],audio[controls]," +
+    "video[controls],[role],[onclick],[tabindex],[contenteditable],[data-testid],[data-test-id],[data-test]";
+  const ROLES = {
+    a: "link", area: "link", button: "button", select: "combobox", textarea: "textbox", option: "option",
+    h1: "heading", h2: "heading", h3: "heading", h4: "heading", h5: "heading", h6: "heading", img: "img",
+    li: "listitem", ul: "list", ol: "list", table: "table", tr: "row", td: "cell", th: "columnheader",
+    nav: "navigation", main: "main", form: "form", dialog: "dialog", summary: "button", progress: "progressbar",
+    fieldset: "group", p: "paragraph", iframe: "iframe", article: "article", aside: "complementary",
+  };
+  const TYPES = {
+    button: "button", submit: "button", reset: "button", image: "button", checkbox: "checkbox", radio: "radio",
+    number: "spinbutton", range: "slider", search: "searchbox", file: "button", color: "button",
+  };
+  const KEPT = [
+    "id", "name", "type", "placeholder", "aria-label", "title", "alt", "data-testid", "data-test-id", "data-test",
+    "autocomplete", "for", "value",
+  ];
+  const SECRET_TYPE = /^(cc-[\w-]+|one-time-code|current-password|new-password)$/;
+  const SECRET_NAME =
+    /(^|[^a-z])(pass(word|wd|phrase|code)?|pwd|cvv2?|cvc2?|csc|otp|totp|one.?time.?code|(credit|debit)?.?card.?(num(ber)?|no)|cc.?(num(ber)?|exp|csc)|iban|ssn)([^a-z]|$)/i;
+
+  const tidy = (text) => (text || "").replace(/\s+/g, " ").trim();
+  const cut = (text, most = 120) => {
+    text = tidy(text);
+    return text.length > most ? text.slice(0, most - 1) + "…" : text;
+  };
+  const tagOf = (el) => el.localName;
+  const outer = (el) => el.parentElement || (el.getRootNode().host ?? null);
+  const typeOf = (el) => (tagOf(el) === "input" ? (el.getAttribute("type") || "text").toLowerCase() : "");
+  const editable = (el) => el.isContentEditable === true;
+
+  function* elements(root) {
+    for (const el of root.querySelectorAll("*")) {
+      yield el;
+      if (el.shadowRoot) yield* elements(el.shadowRoot);
+    }
+  }
+
+  function roleOf(el) {
+    const said = tidy(el.getAttribute("role")).split(" ")[0];
+    if (said) return said;
+    const tag = tagOf(el);
+    if (tag === "input") return TYPES[typeOf(el)] || "textbox";
+    if (tag === "select" && (el.multiple || el.size > 1)) return "listbox";
+    if (tag === "a" && !el.hasAttribute("href")) return "generic";
+    if (editable(el) && !(el.parentElement && editable(el.parentElement))) return "textbox";
+    return ROLES[tag] || "generic";
+  }
+
+  // ------------------------------------------------------------------------------------------------ secrets
+
+  const matches = (el, selector) => {
+    try {
+      return el.matches(selector);
+    } catch {
+      return false;
+    }
+  };
+
+  // Words of a camel-cased or underscored name, so that `cardNumber` and `card_number` are told by one pattern.
+  const words = (name) => (name || "").replace(/([a-z])([A-Z])/g, "$1-$2").replace(/_/g, "-");
+
+  function secret(el, selectors = []) {
+    if (selectors.some((selector) => matches(el, selector))) return true;
+    const tag = tagOf(el);
+    if (tag !== "input" && tag !== "textarea") return false;
+    const type = typeOf(el);
+    if (type === "password") return true;
+    if (["checkbox", "radio", "button", "submit", "reset", "image", "file", "hidden"].includes(type)) return false;
+    const filled = tidy(el.getAttribute("autocomplete")).toLowerCase().split(" ");
+    if (filled.some((word) => SECRET_TYPE.test(word))) return true;
+    return ["name", "id"].some((name) => SECRET_NAME.test(words(el.getAttribute(name))));
+  }
+
+  // What an element shows, without what people typed and without what is secret.
+  function textOf(el, selectors = [], most = 120) {
+    if (FIELD.has(tagOf(el)) || (editable(el) && roleOf(el) === "textbox")) return "";
+    if (selectors.some((selector) => matches(el, selector) || el.closest?.(selector))) return "";
+    const aside = ["script", "style", "textarea", "select", ...selectors].join(",");
+    let whole = el.textContent || "";
+    let skip = null;
+    try {
+      skip = el.querySelector(aside);
+    } catch {
+      return "";
+    }
+    if (skip || el.shadowRoot) {
+      whole = "";
+      const walk = (node) => {
+        if (whole.length > most * 8) return;
+        for (const child of node.childNodes) {
+          if (child.nodeType === 3) whole += child.data;
+          else if (child.nodeType === 1 && !child.matches(aside)) walk(child.shadowRoot || child), (whole += " ");
+        }
+      };
+      walk(el.shadowRoot || el);
+    }
+    return cut(whole.length > most * 40 ? whole.slice(0, most * 40) : whole, most);
+  }
+
+  const byIds = (el, ids, selectors) =>
+    tidy(ids).split(" ").filter(Boolean)
+      .map((id) => el.getRootNode().getElementById?.(id))
+      .filter(Boolean)
+      .map((other) => textOf(other, selectors)).join(" ");
+
+  function labelOf(el, selectors) {
+    const said = byIds(el, el.getAttribute("aria-labelledby"), selectors);
+    if (said) return said;
+    // Not by el.labels, which walks the whole page for each field.
+    const id = el.getAttribute("id");
+    const labels = id ? [...el.getRootNode().querySelectorAll(`label[for=${quote(id)}]`)] : [];
+    const around = el.closest("label");
+    if (around && around.control === el && !labels.includes(around)) labels.push(around);
+    return cut(labels.map((label) => textOf(label, selectors)).join(" "));
+  }
+
+  function nameOf(el, selectors = []) {
+    const label = labelOf(el, selectors) || tidy(el.getAttribute("aria-label"));
+    if (label) return cut(label);
+    const tag = tagOf(el);
+    if (tag === "input" && ["submit", "button", "reset"].includes(typeOf(el)))
+      return cut(el.value || el.title || { submit: "Submit", reset: "Reset" }[typeOf(el)] || "");
+    if (tag === "img" || tag === "area" || typeOf(el) === "image") return cut(el.alt || el.title);
+    if (tag === "fieldset") return textOf(el.querySelector("legend") || el.cloneNode(false), selectors);
+    if (FIELD.has(tag)) return cut(el.title || el.placeholder || "");
+    const pictured = [...el.querySelectorAll("img[alt],svg title,[aria-label]")].slice(0, 3);
+    return textOf(el, selectors) || cut(el.title) ||
+      cut(pictured.map((one) => one.alt || one.getAttribute("aria-label") || one.textContent).join(" "));
+  }
+
+  // -------------------------------------------------------------------------------------------------- places
+
+  const box = (el) => {
+    const at = el.getBoundingClientRect();
+    return [at.x, at.y, at.width, at.height].map((one) => Math.round(one * 10) / 10);
+  };
+
+  const ofType = (el) => {
+    const tag = tagOf(el);
+    let place = 1;
+    for (let other = el.previousElementSibling; other; other = other.previousElementSibling)
+      if (tagOf(other) === tag) place += 1;
+    return place;
+  };
+
+  // A DOM path with indices: "html[1]/body[1]/my-card[2]/#shadow/button[1]".
+  function pathOf(el) {
+    const steps = [];
+    for (let at = el; at; at = outer(at)) {
+      steps.unshift(`${tagOf(at)}[${ofType(at)}]`);
+      if (!at.parentElement && at.getRootNode().host) steps.unshift("#shadow");
+    }
+    return steps.join("/");
+  }
+
+  const sole = (root, selector) => {
+    try {
+      return root.querySelectorAll(selector).length === 1;
+    } catch {
+      return false;
+    }
+  };
+  const lasting = (id) => id && id.length < 60 && !/\d{4,}|[0-9a-f]{8,}|^\d|^:|radix|react-aria|ember\d/i.test(id);
+
+  // The steps from the nearest element with an id of its own, a root or a shadow root, down to the element.
+  function climb(el, root, ids) {
+    const steps = [];
+    for (let at = el; at; at = at.parentElement) {
+      const id = at.getAttribute("id");
+      if (ids && lasting(id) && sole(root, "#" + CSS.escape(id))) {
+        steps.unshift("#" + CSS.escape(id));
+        return [steps.join(" > "), true];
+      }
+      const nth = at.parentElement || root !== document ? `:nth-of-type(${ofType(at)})` : "";
+      steps.unshift(CSS.escape(tagOf(at)) + nth);
+    }
+    return [steps.join(" > "), false];
+  }
+
+  // A CSS selector by position. Shadow roots are entered with `>>`, as Playwright reads it.
+  function cssPath(el, ids = true) {
+    const parts = [];
+    for (let at = el; at; at = at.getRootNode().host ?? null) {
+      const root = at.getRootNode();
+      const [steps, anchored] = climb(at, root, ids);
+      parts.unshift(root.host && !anchored ? ":scope > " + steps : steps);
+    }
+    return parts.join(" >> ");
+  }
+
+  // A selector by place that is quick on large pages too: XPath, where no shadow root is in the way.
+  function placeOf(el) {
+    const steps = [];
+    for (let at = el; at; at = at.parentElement) {
+      if (at.getRootNode() !== document) return "css=" + cssPath(el, false);
+      steps.unshift(at.parentElement ? `*[${childOf(at)}]` : "*");
+    }
+    return "xpath=/" + steps.join("/");
+  }
+  const childOf = (el) => {
+    let place = 1;
+    for (let other = el.previousElementSibling; other; other = other.previousElementSibling) place += 1;
+    return place;
+  };
+
+  const quote = (text) => '"' + text.replace(/(["\\])/g, "\\$1") + '"';
+
+  // A short CSS selector by what the element is, or by its place where nothing tells it apart.
+  function cssOf(el) {
+    const root = el.getRootNode();
+    const tag = CSS.escape(tagOf(el));
+    const id = el.getAttribute("id");
+    if (lasting(id) && sole(root, "#" + CSS.escape(id))) return prefix(el) + "#" + CSS.escape(id);
+    for (const name of ["name", "aria-label", "placeholder", "title", "alt", "href", "for", "type"]) {
+      const value = el.getAttribute(name);
+      if (!value || value.length > 80 || value.includes("\n") || (name === "href" && /[?&;]/.test(value))) continue;
+      const selector = `${tag}[${name}=${quote(value)}]`;
+      if (sole(root, selector)) return prefix(el) + selector;
+    }
+    const classes = [...el.classList].filter((one) => lasting(one) && !/hover|focus|active|selected/.test(one));
+    for (const one of classes.slice(0, 4))
+      if (sole(root, `${tag}.${CSS.escape(one)}`)) return `${prefix(el)}${tag}.${CSS.escape(one)}`;
+    return cssPath(el);
+  }
+  const prefix = (el) => (el.getRootNode().host ? cssPath(el.getRootNode().host) + " >> " : "");
+
+  function xpathOf(el) {
+    const steps = [];
+    for (let at = el; at; at = at.parentElement) {
+      if (at.getRootNode() !== document) return null;
+      const name = at.namespaceURI === "http://www.w3.org/1999/xhtml" ? tagOf(at) : `*[name()='${at.nodeName}']`;
+      const id = at.getAttribute("id");
+      if (lasting(id) && !id.includes("'") && sole(document, "#" + CSS.escape(id)))
+        return ["", "", `*[@id='${id}']`, ...steps].join("/");
+      steps.unshift(at.parentElement ? `${name}[${ofType(at)}]` : name);
+    }
+    return "/" + steps.join("/");
+  }
+
+  // ------------------------------------------------------------------------------------------- fingerprints
+
+  const pathname = (text) => {
+    try {
+      return decodeURI(new URL(text, document.baseURI).pathname).slice(0, 120);
+    } catch {
+      return "";
+    }
+  };
+
+  function attributesOf(el) {
+    const kept = {};
+    for (const name of KEPT) {
+      const value = el.getAttribute(name);
+      const typed = name === "value" && !(tagOf(el) === "option" || /^(radio|checkbox|submit|button|reset)$/.test(typeOf(el)));
+      if (value !== null && value !== "" && !typed) kept[name] = cut(value);
+    }
+    for (const name of ["href", "src", "action"])
+      if (el.hasAttribute(name) && !/^(data|javascript|blob):/i.test(el.getAttribute(name)))
+        kept[name] = pathname(el.getAttribute(name));
+    return kept;
+  }
+
+  function nearText(el, selectors) {
+    const found = [];
+    for (let at = el, up = 0; at && up < 3 && found.length < 3; at = at.parentElement, up += 1) {
+      for (const [step, most] of [["previousSibling", 4], ["nextSibling", 2]]) {
+        let other = at[step];
+        for (let tries = 0; other && tries < most; other = other[step], tries += 1) {
+          const text = other.nodeType === 3 ? cut(other.data, 60) : other.nodeType === 1 ? textOf(other, selectors, 60) : "";
+          if (text && !/^(script|style)$/i.test(other.nodeName)) {
+            found.push(text);
+            break;
+          }
+        }
+      }
+    }
+    return found.slice(0, 4);
+  }
+
+  // The last heading that stands before the element. The list is made once for many elements.
+  function headingOf(el, headings, selectors) {
+    let low = 0, high = headings.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const before = headings[middle].compareDocumentPosition(el) & (4 | 16);
+      if (before) low = middle + 1;
+      else high = middle;
+    }
+    return low ? textOf(headings[low - 1], selectors, 80) : "";
+  }
+
+  function fingerprint(el, selectors = [], headings = null) {
+    const hidden = selectors.some((selector) => matches(el, selector));
+    let host = el;
+    while (host.getRootNode().host) host = host.getRootNode().host;
+    return {
+      tag: tagOf(el),
+      role: roleOf(el),
+      name: hidden ? "" : nameOf(el, selectors),
+      text: textOf(el, selectors),
+      label: labelOf(el, selectors),
+      attributes: attributesOf(el),
+      classes: [...el.classList].slice(0, 12),
+      heading: headingOf(host, headings || [...document.querySelectorAll(HEADINGS)], selectors),
+      near: nearText(el, selectors),
+      box: box(el),
+      path: pathOf(el),
+      siblings: outer(el) ? (el.parentElement || el.getRootNode()).children.length : 1,
+      secret: secret(el, selectors),
+      visible: !hiddenBy(el),
+    };
+  }
+
+  // ------------------------------------------------------------------------------------------ what is the matter
+
+  const named = (el) => {
+    const id = el.getAttribute("id");
+    const one = [...el.classList][0];
+    return tagOf(el) + (id ? "#" + id : one ? "." + one : "");
+  };
+
+  // An element in a person's words: `button "Save"`, or `div#banner "We use cookies"` where no role says what it is.
+  function describe(el, selectors = []) {
+    const role = roleOf(el);
+    const name = cut(nameOf(el, selectors), 50);
+    const what = role === "generic" || role === "presentation" ? named(el) : role;
+    return name ? `${what} "${name}"` : what === named(el) ? what : `${what} ${named(el)}`;
+  }
+
+  function hiddenBy(el) {
+    const style = getComputedStyle(el);
+    if (style.display === "none" || !el.getClientRects().length) {
+      for (let at = el; at; at = outer(at)) {
+        if (getComputedStyle(at).display === "none") return { how: "display: none", by: at === el ? null : describe(at) };
+        if (at !== el && tagOf(at) === "details" && !at.open && !el.closest("summary"))
+          return { how: "closed", by: describe(at) };
+      }
+      if (style.display === "contents") return null;
+      return { how: "no box", by: null };
+    }
+    if (style.visibility !== "visible") {
+      let by = el;
+      while (outer(by) && getComputedStyle(outer(by)).visibility !== "visible") by = outer(by);
+      return { how: "visibility: " + style.visibility, by: by === el ? null : describe(by) };
+    }
+    const [, , width, height] = box(el);
+    return width > 0 && height > 0 ? null : { how: "no size", by: null };
+  }
+
+  function hit(x, y) {
+    let found = document.elementFromPoint(x, y);
+    while (found?.shadowRoot) {
+      const inner = found.shadowRoot.elementFromPoint(x, y);
+      if (!inner || inner === found) break;
+      found = inner;
+    }
+    return found;
+  }
+  const within = (inner, el) => {
+    for (let at = inner; at; at = at.assignedSlot || outer(at)) if (at === el) return true;
+    return false;
+  };
+
+  // What lies above a point of the element: named by the outermost layer that does not hold the element itself.
+  function coverAt(el, x, y) {
+    const found = hit(x, y);
+    if (!found || within(found, el)) return null;
+    const label = found.closest?.("label");
+    if (label && label.control === el) return null;
+    let layer = found;
+    for (let at = found; at && !within(el, at); at = outer(at))
+      if (getComputedStyle(at).position !== "static" || at === found) layer = at;
+    const exit = [...layer.querySelectorAll("button,[role=button],a,input[type=button],input[type=submit]")]
+      .filter((one) => !hiddenBy(one))
+      .find((one) => /accept|agree|allow|got it|ok|close|dismiss|continue|×|✕|no thanks|later/i.test(nameOf(one)));
+    return { by: describe(layer), hit: describe(found), exit: exit ? describe(exit) : null };
+  }
+
+  const MARGIN = 0.5;
+  function cover(el) {
+    const [x, y, width, height] = box(el);
+    const left = Math.max(x, 0), right = Math.min(x + width, innerWidth);
+    const top = Math.max(y, 0), bottom = Math.min(y + height, innerHeight);
+    if (right - left <= MARGIN || bottom - top <= MARGIN) return null;
+    return coverAt(el, (left + right) / 2, (top + bottom) / 2);
+  }
+
+  const disabled = (el) => {
+    if (matches(el, ":disabled")) return el.disabled && el.hasAttribute("disabled") ? "itself" : describe(el.closest("fieldset:disabled") || el);
+    for (let at = el; at; at = outer(at))
+      if (at.getAttribute("aria-disabled") === "true") return at === el ? "itself" : describe(at);
+    return null;
+  };
+
+  function scrollable(el) {
+    const [x, y, width, height] = box(el);
+    for (let at = el; at; at = outer(at)) if (getComputedStyle(at).position === "fixed") return false;
+    return x + width + scrollX > 0 && y + height + scrollY > 0;
+  }
+
+  async function probe(el, selectors = []) {
+    const [x, y, width, height] = box(el);
+    const first = [x, y, width, height].join();
+    let moving = false;
+    if (!document.hidden) {
+      await Promise.race([
+        new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))),
+        new Promise((go) => setTimeout(go, 100)),
+      ]);
+      moving = box(el).join() !== first;
+    }
+    const tag = tagOf(el);
+    return {
+      described: describe(el, selectors),
+      tag, type: typeOf(el), role: roleOf(el),
+      attached: el.isConnected,
+      hidden: hiddenBy(el),
+      box: [x, y, width, height],
+      viewport: [innerWidth, innerHeight],
+      in_viewport: x < innerWidth && y < innerHeight && x + width > 0 && y + height > 0,
+      scrollable: scrollable(el),
+      covered: cover(el),
+      unclickable: getComputedStyle(el).pointerEvents === "none",
+      disabled: disabled(el),
+      readonly: el.readOnly === true || el.getAttribute("aria-readonly") === "true",
+      editable: (FIELD.has(tag) && tag !== "select" && !TYPES[typeOf(el)]) || /^(number|search|range|color)$/.test(typeOf(el)) || editable(el),
+      checkable: /^(checkbox|radio)$/.test(typeOf(el)) || /^(checkbox|radio|switch|menuitemcheckbox|menuitemradio|option|treeitem)$/.test(roleOf(el)),
+      checked: el.checked ?? (el.getAttribute("aria-checked") === "true"),
+      options: tag === "select" ? [...el.options].slice(0, 200).map((one) => [cut(one.label, 60), cut(one.value, 60), one.disabled]) : null,
+      options_count: tag === "select" ? el.options.length : null,
+      moving,
+      secret: secret(el, selectors),
+      label: labelOf(el, selectors),
+    };
+  }
+
+  // ------------------------------------------------------------------------------------- of the page as a whole
+
+  const state = () => ({
+    ready: document.readyState,
+    url: location.href,
+    title: document.title,
+    count: document.getElementsByTagName("*").length,
+    empty: !document.body || (!document.body.children.length && !tidy(document.body.textContent)),
+    pending: performance.getEntriesByType("resource").filter((one) => !one.responseEnd).length,
+  });
+
+  // How alike an element is at first sight, by what costs no layout: only the best get a fingerprint.
+  function glance(el, wanted, captions) {
+    let points = 0;
+    if (wanted.tag && tagOf(el) === wanted.tag) points += 2;
+    if (wanted.role && roleOf(el) === wanted.role) points += 2;
+    if (!wanted.words.length) return points;
+    let said = el.className?.baseVal ?? el.className;
+    for (const name of KEPT) if (el.hasAttribute(name)) said += " " + el.getAttribute(name);
+    if (el.childElementCount < 8) said += " " + (el.textContent || "").slice(0, 160);
+    if (captions.has(el)) said += " " + captions.get(el);
+    const had = new Set(said.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().split(/[\s_\-.,;:!?"'()\[\]/|]+/));
+    for (const word of wanted.words) {
+      if (had.has(word)) points += 3;
+      else if (word.length > 3) for (const one of had) if (one.startsWith(word.slice(0, 4))) { points += 1; break; }
+    }
+    for (const [name, value] of Object.entries(wanted.attributes)) if (el.getAttribute(name) === value) points += 4;
+    return points;
+  }
+
+  function* roots(root) {
+    yield root;
+    for (const el of root.querySelectorAll("*")) if (el.shadowRoot) yield* roots(el.shadowRoot);
+  }
+
+  function candidates({ wanted, selectors = [], most = 60 }) {
+    const all = [];
+    const captions = new Map();
+    for (const label of document.querySelectorAll("label"))
+      if (label.control) captions.set(label.control, tidy(label.textContent).slice(0, 80));
+    const among = ACTIVE + (/^[a-z][\w-]*$/.test(wanted.tag) ? "," + wanted.tag : "") +
+      (wanted.role === "heading" ? "," + HEADINGS : "");
+    for (const root of roots(document))
+      for (const el of root.querySelectorAll(among))
+        if (tagOf(el) !== "html" && tagOf(el) !== "body") all.push([glance(el, wanted, captions), all.length, el]);
+    all.sort((a, b) => b[0] - a[0] || a[1] - b[1]);
+    const headings = [...document.querySelectorAll(HEADINGS)];
+    return {
+      count: all.length,
+      found: all.slice(0, most).map(([, , el]) => [placeOf(el), fingerprint(el, selectors, headings)]),
+    };
+  }
+
+  const masks = ({ selectors = [] }) => {
+    const found = [];
+    for (const el of elements(document)) {
+      if (!secret(el, selectors) || hiddenBy(el)) continue;
+      const [x, y, width, height] = box(el);
+      if (x < innerWidth && y < innerHeight && x + width > 0 && y + height > 0) found.push([x, y, width, height]);
+    }
+    return found;
+  };
+
+  // Where a frame's content begins, in the page that holds it.
+  const inset = (el) => {
+    const at = el.getBoundingClientRect();
+    const style = getComputedStyle(el);
+    const px = (name) => parseFloat(style[name]) || 0;
+    return [at.x + px("borderLeftWidth") + px("paddingLeft"), at.y + px("borderTopWidth") + px("paddingTop")];
+  };
+
+  // ------------------------------------------------------------------------------------------------- looking
+
+  const detail = (el, selectors) => {
+    const tag = tagOf(el);
+    const facts = { tag, attributes: attributesOf(el), secret: secret(el, selectors), box: box(el) };
+    if (tag === "select") facts.options = [...el.options].slice(0, 100).map((one) => cut(one.label, 60));
+    if (tag === "iframe" || tag === "frame") facts.inset = inset(el);
+    if (typeOf(el)) facts.type = typeOf(el);
+    facts.invites = inviting(el);
+    facts.called = called(el);
+    if (facts.secret || FIELD.has(tag)) facts.filled = Boolean(el.value);
+    if (!facts.secret && (tag === "input" || tag === "textarea") && !/^(checkbox|radio|file)$/.test(typeOf(el)))
+      facts.value = cut(el.value, 200);
+    if (tag === "select") facts.value = cut([...el.selectedOptions].map((one) => one.label).join(", "), 200);
+    return facts;
+  };
+
+  const SHAPES = /^(rect|circle|ellipse|polygon|polyline|path|text|g|image|use|line|tspan)$/;
+  const pointer = (el) => getComputedStyle(el).cursor === "pointer";
+
+  // Whether a person would take the element for one to act on, though no role says so.
+  function inviting(el) {
+    const tag = tagOf(el);
+    if (tag === "html" || tag === "body" || tag === "option" || tag === "iframe") return false;
+    if (getComputedStyle(el).pointerEvents === "none") return false;
+    if (tag === "label" && el.control && !hiddenBy(el.control)) return false;
+    if (tag === "canvas" || el.hasAttribute("onclick") || el.hasAttribute("onmousedown")) return true;
+    if (el.tabIndex >= 0 && el.hasAttribute("tabindex")) return true;
+    if (editable(el) && !(el.parentElement && editable(el.parentElement))) return true;
+    if (el.draggable && tag !== "img" && tag !== "a") return true;
+    if (SHAPES.test(tag)) return tag !== "g" && tag !== "tspan" && (pointer(el) || !el.closest("a,button"));
+    const above = outer(el);
+    if (pointer(el)) return !above || !pointer(above);
+    return token(el);
+  }
+
+  // A small empty box that is drawn all the same: an icon, a coloured field. Scripts often listen to such ones, and
+  // whether one does cannot be asked without the browser's debugger, which has been seen to bring a page down.
+  function token(el) {
+    if (el.childNodes.length || SHAPES.test(tagOf(el)) || FIELD.has(tagOf(el)) || above(el, "a,button,[role=button]")) return false;
+    const [, , width, height] = box(el);
+    if (Math.min(width, height) < 8 || Math.max(width, height) > 160) return false;
+    const style = getComputedStyle(el);
+    return style.backgroundImage !== "none" || !/^(transparent|rgba\(.*, 0\))$/.test(style.backgroundColor) || pictured(el);
+  }
+  const above = (el, selector) => Boolean(el.closest(selector));
+  const pictured = (el) => !["none", "normal", '""'].includes(getComputedStyle(el, "::before").content);
+
+  // What to call an element that shows no text: what the page's author calls it.
+  const called = (el) =>
+    cut([...Object.values(el.dataset).slice(0, 2), el.id, ...[...el.classList].slice(0, 2)].filter(Boolean)[0] || "", 40);
+
+  // For each reference of Playwright's snapshot what the page says of its element; and what invites to act besides.
+  function facts({ refs, selectors = [], most = 300 }) {
+    const wanted = new Set(refs);
+    const found = {};
+    const more = [];
+    const said = [];
+    let left = 0;
+    for (const el of elements(document)) {
+      if (selectors.some((selector) => matches(el, selector))) said.push(tidy(el.value || el.textContent));
+      const ref = el._ariaRef?.ref;
+      if (ref && wanted.has(ref)) {
+        found[ref] = detail(el, selectors);
+        continue;
+      }
+      if (!inviting(el) || hiddenBy(el)) continue;
+      const text = tidy(el.textContent); // a wrapper that the snapshot left out for what it wraps
+      const same = [...el.querySelectorAll("*")].slice(0, 5);
+      if (text && same.some((one) => wanted.has(one._ariaRef?.ref) && tidy(one.textContent) === text)) continue;
+      if (more.length >= most) left += 1;
+      else more.push([placeOf(el), { ...detail(el, selectors), role: roleOf(el), name: nameOf(el, selectors) || called(el) }]);
+    }
+    return { found, more, left, said };
+  }
+
+  // A page too large for a snapshot: what stands in and near the viewport, in order, and how much does not.
+  const SHOWN = /^(heading|listitem|row|navigation|main|form|dialog|table|list|group|article|complementary|paragraph|img|alert|status|tab|option)$/;
+  function outline({ selectors = [], most = 400 }) {
+    const lines = [];
+    let beyond = 0, depth = 0;
+    const visit = (el, level) => {
+      if (tagOf(el) === "script" || tagOf(el) === "style" || tagOf(el) === "head") return;
+      const at = el.getBoundingClientRect();
+      const apart = at.width > 0 && at.height > 0 && (at.bottom < -innerHeight || at.top > 2 * innerHeight);
+      if (lines.length >= most || apart) {
+        beyond += 1 + el.getElementsByTagName("*").length;
+        return;
+      }
+      const acts = matches(el, ACTIVE) || inviting(el);
+      const role = roleOf(el);
+      const own = [...el.childNodes].filter((one) => one.nodeType === 3).map((one) => one.data).join(" ");
+      let inner = level;
+      if (!hiddenBy(el) && (acts || SHOWN.test(role) || tidy(own))) {
+        const shown = acts || !el.childElementCount;
+        lines.push([level, role, shown ? nameOf(el, selectors) : "", acts ? placeOf(el) : null,
+          { ...detail(el, selectors), text: shown || secret(el, selectors) ? "" : cut(own) }]);
+        inner += 1;
+      }
+      if (acts && !el.querySelector("a,button,input,select,textarea")) return;
+      for (const child of el.children) visit(child, inner);
+      if (el.shadowRoot) for (const child of el.shadowRoot.children) visit(child, inner);
+    };
+    if (document.body) visit(document.body, depth);
+    return { lines, beyond };
+  }
+
+  // ------------------------------------------------------------------------------------------------- reading
+
+  const PASSED = new Set(
+    ("h1 h2 h3 h4 h5 h6 p ul ol li dl dt dd table thead tbody tfoot tr th td caption pre code blockquote strong b em i " +
+      "a br hr del s sub sup figure figcaption").split(" "),
+  );
+  const SILENT = new Set("script style noscript template head iframe frame object embed svg canvas audio video datalist option".split(" "));
+  const ASIDE = "header,nav,footer,aside,[role=banner],[role=navigation],[role=contentinfo],[role=complementary],[role=search]," +
+    "[aria-hidden=true],dialog:not([open])";
+  const escape = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
+  const whole = (url) => {
+    try {
+      return new URL(url, document.baseURI).href;
+    } catch {
+      return url;
+    }
+  };
+
+  function mainOf() {
+    const found = [...document.querySelectorAll("main,[role=main]")].filter((one) => !hiddenBy(one));
+    if (found.length === 1) return found[0];
+    const articles = [...document.querySelectorAll("article")].filter((one) => !hiddenBy(one));
+    return articles.length === 1 ? articles[0] : document.body;
+  }
+
+  // The page's text as plain HTML: what is seen, without scripts, styles, secrets and what people do not read.
+  function readable(root, { main, selectors = [], most = 400000 }) {
+    let html = "";
+    let left = 0;
+    const visit = (node) => {
+      if (node.nodeType === 3) return void (html += escape(node.data));
+      if (node.nodeType !== 1) return;
+      const tag = tagOf(node);
+      if (SILENT.has(tag)) return;
+      if (html.length > most) return void (left += 1);
+      const style = getComputedStyle(node);
+      if (style.display === "none" || style.visibility === "hidden") return;
+      if (main && node !== root && matches(node, ASIDE)) return;
+      if (secret(node, selectors)) return void (html += escape(" ••• "));
+      if (tag === "img") return void (html += node.alt ? `<img alt="${escape(node.alt)}" src="${escape(whole(node.getAttribute("src") || ""))}">` : "");
+      if (tag === "select") return void (html += escape([...node.selectedOptions].map((one) => one.label).join(", ")));
+      if (tag === "textarea" || tag === "input") {
+        const type = typeOf(node);
+        if (type === "hidden") return;
+        if (type === "checkbox" || type === "radio") return void (html += node.checked ? "[x] " : "[ ] ");
+        return void (html += escape(` ${node.value} `));
+      }
+      const kept = PASSED.has(tag) ? tag : style.display.startsWith("inline") || style.display === "contents" ? "span" : "div";
+      const href = tag === "a" && node.hasAttribute("href") ? ` href="${escape(whole(node.getAttribute("href")))}"` : "";
+      html += `<${kept}${href}>`;
+      if (tag !== "br" && tag !== "hr") {
+        const inner = node.shadowRoot || node;
+        const children = tag === "slot" && node.assignedNodes().length ? node.assignedNodes() : inner.childNodes;
+        for (const child of children) visit(child);
+        html += `</${kept}>`;
+      }
+      if (kept === "div" || kept === "span") html += " ";
+    };
+    if (root) visit(root);
+    return { html, left };
+  }
+
+  const pictures = (root) =>
+    [...root.querySelectorAll("img")].filter((one) => !hiddenBy(one) && one.currentSrc).slice(0, 500)
+      .map((one) => ({ url: one.currentSrc, alt: one.alt, box: box(one) }));
+
+  const reading = (request) => readable(request.main ? mainOf() : document.body, request);
+  const images = () => pictures(document);
+
+  const selectorsOf = (el) => ({
+    test_id: ["data-testid", "data-test-id", "data-test"].filter((name) => el.hasAttribute(name))
+      .map((name) => `[${name}=${quote(el.getAttribute(name))}]`)[0] ?? null,
+    css: cssOf(el),
+    place: cssPath(el, false),
+    xpath: xpathOf(el),
+    role: roleOf(el),
+    name: nameOf(el),
+    text: textOf(el, [], 80),
+    field: FIELD.has(tagOf(el)) || editable(el),
+    secret: secret(el),
+  });
+
+  return { probe, state, candidates, masks, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
+})()

@@ -1,0 +1,68 @@
+"""What a language model makes of a page: `scrape` with instructions or a format.
+
+The model's call is an effect of its own, beside that of reading the page.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from reenact.browser.actions import Action, Scrape
+from reenact.browser.results import ExecutionResult
+from reenact.errors import ActionError, UsageError
+
+MODEL = "REENACT_MODEL"
+"""The environment variable that names the model, as Pydantic AI does: `openai:gpt-5-mini`."""
+
+_ASKED = "Extract what is asked for from the page below. Use only what it says."
+
+
+def wanted(result: ExecutionResult, action: Action) -> bool:
+    """Whether a model is to read what was scraped."""
+    if not isinstance(action, Scrape) or not result.success:
+        return False
+    return action.instructions is not None or action.response_format is not None
+
+
+def read(result: ExecutionResult, action: Action, model: Any) -> ExecutionResult:
+    """The result, with what the model made of it for its data."""
+    agent, prompt = _agent(result, action, model)
+    try:
+        result.data = agent.run_sync(prompt).output
+    except Exception as error:
+        _unread(result, error)
+    return result
+
+
+async def aread(result: ExecutionResult, action: Action, model: Any) -> ExecutionResult:
+    """`read`, awaited."""
+    agent, prompt = _agent(result, action, model)
+    try:
+        result.data = (await agent.run(prompt)).output
+    except Exception as error:
+        _unread(result, error)
+    return result
+
+
+def chosen(model: Any) -> Any:
+    """The model to ask: the one given, or the environment's. Raises UsageError where there is none."""
+    found = model or os.environ.get(MODEL)
+    if not found:
+        raise UsageError(f"no model is named: Session(model='openai:gpt-5-mini'), say, or {MODEL}")
+    return found
+
+
+def _agent(result: ExecutionResult, action: Action, model: Any) -> tuple[Any, str]:
+    import pydantic_ai  # noqa: PLC0415 - it takes a second, and only this needs it
+
+    assert isinstance(action, Scrape)
+    asked: Any = action.response_format or str
+    agent: Any = pydantic_ai.Agent(chosen(model), output_type=asked, instructions=_ASKED)
+    return agent, f"{action.instructions or 'Fill the format from the page.'}\n\n# The page\n{result.data}"
+
+
+def _unread(result: ExecutionResult, error: Exception) -> None:
+    result.success = False
+    result.message = f"the page was read, but not by the model: {error}"
+    result.exception = ActionError(result.message, result)
