@@ -7,11 +7,22 @@ import itertools
 import sys
 import threading
 
-import mcp_types as types
 import uvicorn
-from mcp.server.mcpserver import Context, MCPServer
-from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
+
+try:
+    import mcp_types as types
+    from mcp.server.mcpserver import Context, MCPServer
+    from mcp.shared.exceptions import MCPError
+
+    OLDER = False
+except ImportError:  # MCP 1.x
+    from mcp import types
+    from mcp.server.fastmcp import Context
+    from mcp.server.fastmcp import FastMCP as MCPServer
+    from mcp.shared.exceptions import UrlElicitationRequiredError
+
+    OLDER = True
 
 COUNT = itertools.count(1)
 
@@ -37,7 +48,7 @@ def shop() -> MCPServer:
 
     @server.tool()
     def refuse(question: str) -> str:
-        raise MCPError(-32050, f"refused {question}, {next(COUNT)}", {"tries": next(COUNT)})
+        raise refusal(f"refused {question}, {next(COUNT)}", {"tries": next(COUNT)})
 
     @server.tool()
     async def never(question: str) -> str:
@@ -69,11 +80,24 @@ def shop() -> MCPServer:
     return server
 
 
-class Web:
-    """The shop by streamable HTTP on a free port."""
+def refusal(text, data):
+    """What a tool raises that is no result of the tool's, but an error of the protocol."""
+    if not OLDER:
+        return MCPError(-32050, text, data)
+    asked = types.ElicitRequestURLParams(
+        mode="url", message=str(data), url="https://x.example", elicitationId="1"
+    )
+    return UrlElicitationRequiredError([asked], text)
 
-    def __init__(self):
-        app = shop().streamable_http_app()
+
+class Web:
+    """The shop by streamable HTTP on a free port; MCP 1.x needs no greeting where it is `stateless`."""
+
+    def __init__(self, *, stateless=False):
+        server = shop()
+        if stateless:
+            server.settings.stateless_http = True
+        app = server.streamable_http_app()
         self._server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", ws="none"))
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
