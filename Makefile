@@ -66,6 +66,7 @@ frameworks: setup-dev
 
 frameworks-older: setup-older
 	REENACT_RESULTS=1 $(OLDER)/bin/pytest -q -n 2 tests/frameworks/test_frameworks.py
+	$(OLDER)/bin/pytest -q -n 2 tests/adapters/mcp
 
 check: setup-dev
 	$(BIN)/ruff check .

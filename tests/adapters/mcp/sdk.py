@@ -20,7 +20,10 @@ else:
 # MCP 1.x leaves streams of its own open, and the OpenAI Agents SDK uses what 1.x calls outdated. 2.x warns of what the
 # server asks in the older protocol.
 WARNINGS = (
-    ("ignore::pytest.PytestUnraisableExceptionWarning", "ignore:Use `streamable_http_client`:DeprecationWarning")
+    (
+        "ignore::pytest.PytestUnraisableExceptionWarning",
+        "ignore:Use `streamable_http_client`:DeprecationWarning",
+    )
     if OLDER
     else ("ignore::mcp.shared.exceptions.MCPDeprecationWarning",)
 )
@@ -28,7 +31,18 @@ WARNINGS = (
 MODES = ["legacy"] if OLDER else ["legacy", "auto"]
 """How a session greets its server: the older package knows one way."""
 
-__all__ = ["MODES", "OLDER", "WARNINGS", "MCPError", "MCPServer", "connect", "failed", "once", "request", "types"]
+__all__ = [
+    "MODES",
+    "OLDER",
+    "WARNINGS",
+    "MCPError",
+    "MCPServer",
+    "connect",
+    "failed",
+    "once",
+    "request",
+    "types",
+]
 
 
 @asynccontextmanager

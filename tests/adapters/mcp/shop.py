@@ -9,6 +9,7 @@ import threading
 
 import uvicorn
 from pydantic import BaseModel
+from starlette.routing import WebSocketRoute
 
 try:
     import mcp_types as types
@@ -90,6 +91,15 @@ def refusal(text, data):
     return UrlElicitationRequiredError([asked], text)
 
 
+async def _socket(socket):
+    """MCP 1.x speaks by websockets too."""
+    from mcp.server.websocket import websocket_server
+
+    server = shop()._mcp_server
+    async with websocket_server(socket.scope, socket.receive, socket.send) as streams:
+        await server.run(*streams, server.create_initialization_options())
+
+
 class Web:
     """The shop by streamable HTTP on a free port; MCP 1.x needs no greeting where it is `stateless`."""
 
@@ -98,13 +108,16 @@ class Web:
         if stateless:
             server.settings.stateless_http = True
         app = server.streamable_http_app()
-        self._server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", ws="none"))
+        app.routes.append(WebSocketRoute("/ws", _socket))
+        config = uvicorn.Config(app, port=0, log_level="critical", ws="websockets-sansio")
+        self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
         while not self._server.started:
             self._thread.join(0.01)
         port = self._server.servers[0].sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{port}/mcp"
+        self.ws = f"ws://127.0.0.1:{port}/ws"
 
     def stop(self):
         self._server.should_exit = self._server.force_exit = True

@@ -36,8 +36,9 @@ def install(module: ModuleType) -> bool:
         known.install()
     except (ImportError, AttributeError) as missing:
         _refuse_later(
-            f"MCP {installed_version('mcp')} is not known to this version of Reenact ({missing}; it knows 1.23 to 2.3): "
-            f"calls to MCP servers are recorded by their HTTP requests only, and those over stdio not at all"
+            f"MCP {installed_version('mcp')} is not known to this version of Reenact ({missing}; "
+            "it knows 1.23 to 2.3): calls to MCP servers are recorded by their HTTP requests only, and those over "
+            "stdio not at all"
         )
         return False
     _known = known

@@ -53,9 +53,7 @@ class Recorded:
         if scope is None:
             await self._inner.run(on_request, on_notify, on_notify_intercept, task_status=task_status)
             return
-        inbox = self._inbox = Inbox(
-            scope, on_request, on_notify, on_notify_intercept, library=self._library
-        )
+        inbox = self._inbox = Inbox(scope, on_request, on_notify, on_notify_intercept, library=self._library)
         with entered(within(scope)):
             async with anyio.create_task_group() as inbox.tasks:
                 try:

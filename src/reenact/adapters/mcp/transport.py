@@ -85,7 +85,7 @@ def _put_behind(function: Any, wrapper: Callable[[Any], Any]) -> None:
     original = cell.cell_contents
     if not getattr(original, "_reenact", False):
         hooked = functools.wraps(original)(wrapper(original))
-        hooked._reenact = True
+        hooked._reenact = True  # type: ignore[attr-defined]
         cell.cell_contents = hooked
 
 
@@ -147,9 +147,7 @@ class _Unseen:
 
 
 @asynccontextmanager
-async def _nobody(
-    connect: Connect, hidden: Scope, more: tuple[Any, ...]
-) -> AsyncIterator[tuple[Any, ...]]:
+async def _nobody(connect: Connect, hidden: Scope, more: tuple[Any, ...]) -> AsyncIterator[tuple[Any, ...]]:
     """Streams with nobody at the other end, until somebody sends."""
     to_session, read = anyio.create_memory_object_stream[Any](math.inf)
     write, from_session = anyio.create_memory_object_stream[Any](math.inf)

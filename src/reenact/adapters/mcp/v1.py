@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import partial
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -29,7 +28,6 @@ _TRANSPORTS = (
     ("mcp.client.stdio", "stdio_client"),
     ("mcp.client.sse", "sse_client"),
     ("mcp.client.streamable_http", "streamablehttp_client"),
-    ("mcp.client.streamable_http", "streamable_http_client"),
 )
 _SENDING = ["self", "request", "result_type", "request_read_timeout_seconds", "metadata", "progress_callback"]
 _TELLING = ["self", "notification", "related_request_id"]
@@ -48,6 +46,8 @@ def install() -> None:
     if absent:
         raise AttributeError(f"ClientSession has no {absent[0]}")
     transports = [getattr(import_module(place), name) for place, name in _TRANSPORTS]
+    # Its name since 1.24; the older one calls it.
+    transports += filter(None, [getattr(import_module(_TRANSPORTS[-1][0]), "streamable_http_client", None)])
     hookable(*transports)
 
     def wrapper(original: Callable[..., None]) -> Callable[..., None]:
@@ -68,7 +68,7 @@ def install_late(module: ModuleType) -> bool:
     if module.__name__ == "mcp.shared.memory":
         beside(module.create_connected_server_and_client_session, module.create_client_server_memory_streams)
     else:
-        hook(module.websocket_client)  # type: ignore[attr-defined]
+        hook(module.websocket_client)
     return True
 
 
