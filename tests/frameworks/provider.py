@@ -62,6 +62,8 @@ class Provider:
             "GOOGLE_GEMINI_BASE_URL": self.url,
             "GEMINI_API_KEY": self.key,
             "TRAVEL_URL": self.url,
+            # Of programs that are no Python.
+            "REENACT_PROXY": "TRAVEL_URL",
             # It would fetch its price list at its import.
             "LITELLM_LOCAL_MODEL_COST_MAP": "True",
             # It would report each run to its maker.
