@@ -4,7 +4,7 @@ The block stands in the script's docstring, or first comment, between `# /// fra
 
     title    what people call it
     package  the distribution whose version is told
-    wire     what it speaks: chat, responses, messages, gemini
+    wire     what it speaks: chat, responses, messages, gemini, realtime, steps
     page     its page in docs/
     hook     where it is recorded, in a few words
     model    the label of its model calls, as a pattern: "model:gpt-4o-mini", "http:POST */v1/messages"
@@ -29,6 +29,8 @@ from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from pkgutil import resolve_name
+
+from reenact.model import reading
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -111,7 +113,15 @@ class Framework:
 
     def models(self, recording):
         """The steps that are model calls."""
-        return [step for step in recording if fnmatchcase(step.call.label, self.model)]
+        found = [step for step in recording if fnmatchcase(step.call.label, self.model)]
+        # Of a connection's messages only some are answers of a model's.
+        return [step for step in found if reading.read(step.log, step.call) is not None]
+
+    def pieces(self, recording):
+        """In how many pieces the longest answer came."""
+        if self.wire == "realtime":
+            return sum("output_text.delta" in str(step.output) for step in recording)
+        return max(len(step.call.pieces) for step in self.models(recording))
 
     def tools(self, recording, name):
         """The steps that are calls of a tool."""

@@ -1,0 +1,70 @@
+"""The scripted provider by OpenAI's realtime API: a conversation over one websocket, its answers in text."""
+
+from __future__ import annotations
+
+import json
+from secrets import token_hex
+from time import sleep
+
+from tests.adapters.websockets.server import Server
+from tests.frameworks import provider
+
+
+class Realtime(provider.Provider):
+    """Tells the same story; each `response.create` is a request."""
+
+    def __init__(self):
+        super().__init__()
+        self._socket = _Socket(self)
+
+    @property
+    def environ(self):
+        """As any provider's; and where its websockets are."""
+        return super().environ | {"OPENAI_WEBSOCKET_BASE_URL": f"{self._socket.url}/v1"}
+
+    def stop(self):
+        """Answer nobody any more."""
+        self._socket.stop()
+        super().stop()
+
+
+class _Socket(Server):
+    def __init__(self, owner):
+        self.owner = owner
+        super().__init__()
+
+    async def on_v1(self, connection):
+        await self._tell(connection, "session.created", session={"type": "realtime", "model": "gpt-realtime"})
+        items = []
+        async for message in connection:
+            event = json.loads(message)
+            if event["type"] == "session.update":
+                await self._tell(connection, "session.updated", session=event["session"])
+            elif event["type"] == "conversation.item.create":
+                items.append(event["item"])
+                await self._tell(connection, "conversation.item.added", item=event["item"])
+            elif event["type"] == "response.create":
+                items += await self._answer(connection, items)
+
+    async def _answer(self, connection, items):
+        self.owner.asked.append("/v1/realtime")
+        text, calls = provider.turn(*provider._Responses.heard({"input": items}))
+        response = {"id": f"resp_{token_hex(6)}", "object": "realtime.response", "status": "in_progress"}
+        await self._tell(connection, "response.created", response=response | {"output": []})
+        output = [provider._Responses._message(text)] if text else []
+        output += [provider._Responses._call(f"call_{token_hex(6)}", *call) for call in calls]
+        if text:
+            self.owner.said.append(text)
+            at = {"response_id": response["id"], "item_id": output[0]["id"]}
+            for word in provider._words(text):
+                await self._tell(
+                    connection, "response.output_text.delta", **at, output_index=0, content_index=0, delta=word
+                )
+                sleep(0.002)
+        usage = {"input_tokens": 11, "output_tokens": 5, "total_tokens": 16}
+        done = response | {"status": "completed", "output": output, "usage": usage}
+        await self._tell(connection, "response.done", response=done)
+        return output
+
+    async def _tell(self, connection, kind, **more):
+        await connection.send(json.dumps({"type": kind, "event_id": f"event_{token_hex(6)}", **more}))
