@@ -123,8 +123,8 @@ test made it so in that version, and the tests fail where this page says somethi
 own (`make frameworks-browser-use`). A version in which an adapter does not find all that it hooks is refused in one
 line: its agents are recorded by their HTTP, whole, and nothing of them by halves.
 
-Tested elsewhere too: the SDKs of other languages by [the recording proxy](proxy.md), and
-[realtime APIs](sdks.md#realtime-apis-websockets), message by message.
+Tested elsewhere too: the SDKs of other languages by [the recording proxy](proxy.md), and websockets in threads
+([realtime APIs](sdks.md#realtime-apis-websockets)).
 
 ## What a cell says
 

@@ -58,7 +58,12 @@ class _Socket(Server):
             at = {"response_id": response["id"], "item_id": output[0]["id"]}
             for word in provider._words(text):
                 await self._tell(
-                    connection, "response.output_text.delta", **at, output_index=0, content_index=0, delta=word
+                    connection,
+                    "response.output_text.delta",
+                    **at,
+                    output_index=0,
+                    content_index=0,
+                    delta=word,
                 )
                 sleep(0.002)
         usage = {"input_tokens": 11, "output_tokens": 5, "total_tokens": 16}

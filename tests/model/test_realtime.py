@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from types import SimpleNamespace
 
+import reenact
+from reenact.boundary import perform
+from reenact.model.event import Effect
 from reenact.model.reading import Message, ToolCall, Usage, cost
+from reenact.model.reading import read as reading
 from reenact.model.reading.realtime import read
 
 CALL = {"type": "function_call", "call_id": "c1", "name": "look_up", "arguments": '{"order": 7}'}
@@ -59,6 +63,27 @@ def test_an_answer_is_read_with_what_was_said_before_it():
     assert found.answer == Message("assistant", "In Basel.")
     assert found.usage == Usage(100, 40, cached=10, heard=60, spoken=30, heard_cached=4)
     assert (found.tools, found.finish, found.provider) == (("look_up",), "completed", "openai")
+
+
+def test_what_was_said_before_is_found_in_the_recording(home):
+    def over(verb, message):
+        text = json.dumps(message)
+        asked = {"message": text} if verb == "send" else {}
+        effect = Effect("websocket", f"{verb} api.openai.com/v1/realtime", asked, leaf=True)
+        perform(effect, lambda: text if verb == "receive" else None)
+
+    with reenact.record() as recording:
+        over("receive", {"type": "session.created", "session": {"model": "gpt-realtime"}})
+        over("send", item(role="user", content=[{"type": "input_text", "text": "One?"}]))
+        over("receive", done({"role": "assistant", "content": [{"type": "output_text", "text": "1"}]}))
+        over("send", item(role="user", content=[{"type": "input_text", "text": "Two?"}]))
+        over("receive", done({"role": "assistant", "content": [{"type": "output_text", "text": "2"}]}))
+    *_, first, _, second = recording.load()
+    said = [Message("user", "One?"), Message("assistant", "1"), Message("user", "Two?")]
+    for step, count, text in ((first, 1, "1"), (second, 3, "2")):
+        found = reading(step.log, step.call)
+        assert (found.model, found.messages) == ("gpt-realtime", tuple(said[:count]))
+        assert found.answer == Message("assistant", text)
 
 
 def test_audio_costs_what_audio_does():

@@ -167,7 +167,7 @@ def _told(log: Log) -> dict[str, list[tuple[int, str]]]:
                 continue
             received = call.name.startswith("receive ")
             order = call.order if received else call.place
-            text = (call.outcome or {}).get("value") if received else log.args(call).get("message")
+            text = plain((call.outcome or {}).get("value") if received else log.args(call).get("message"))
             if order is not None and isinstance(text, str) and any(kind in text for kind in realtime.TOLD):
                 found.setdefault(call.scope, []).append((order, text))
         for messages in found.values():
