@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from secrets import token_hex
-from time import sleep
 
 from tests.adapters.websockets.server import Server
 from tests.frameworks import provider
@@ -65,7 +65,7 @@ class _Socket(Server):
                     content_index=0,
                     delta=word,
                 )
-                sleep(0.002)
+                await asyncio.sleep(0.002)
         usage = {"input_tokens": 11, "output_tokens": 5, "total_tokens": 16}
         done = response | {"status": "completed", "output": output, "usage": usage}
         await self._tell(connection, "response.done", response=done)
