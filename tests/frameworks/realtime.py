@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from secrets import token_hex
 
-from tests.adapters.websockets.server import Server
 from tests.frameworks import provider
+from tests.providers import realtime
 
 
 class Realtime(provider.Provider):
@@ -28,23 +27,10 @@ class Realtime(provider.Provider):
         super().stop()
 
 
-class _Socket(Server):
+class _Socket(realtime.Realtime):
     def __init__(self, owner):
         self.owner = owner
         super().__init__()
-
-    async def on_v1(self, connection):
-        await self._tell(connection, "session.created", session={"type": "realtime", "model": "gpt-realtime"})
-        items = []
-        async for message in connection:
-            event = json.loads(message)
-            if event["type"] == "session.update":
-                await self._tell(connection, "session.updated", session=event["session"])
-            elif event["type"] == "conversation.item.create":
-                items.append(event["item"])
-                await self._tell(connection, "conversation.item.added", item=event["item"])
-            elif event["type"] == "response.create":
-                items += await self._answer(connection, items)
 
     async def _answer(self, connection, items):
         self.owner.asked.append("/v1/realtime")
@@ -70,6 +56,3 @@ class _Socket(Server):
         done = response | {"status": "completed", "output": output, "usage": usage}
         await self._tell(connection, "response.done", response=done)
         return output
-
-    async def _tell(self, connection, kind, **more):
-        await connection.send(json.dumps({"type": kind, "event_id": f"event_{token_hex(6)}", **more}))
