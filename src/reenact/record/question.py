@@ -110,7 +110,9 @@ class Questions:
         if type(value) is dict and (members := self._redactor.members(value)) is not None:
             arg = Arg(data=b"{%b}" % b",".join([member.data for member in members]))
             return arg, _key(name) + _against(arg, base)
-        if type(value) is list:
+        if type(value) is codec.Items and not value.rest:
+            arg = Arg(items=value.data)
+        elif type(value) is list:
             items = exact_items(value)
             arg = Arg.of(encode(value)) if items is None else Arg(items=items)
         else:
