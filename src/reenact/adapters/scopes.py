@@ -54,9 +54,9 @@ _known: dict[str, bool | None] = {}
 def _judged(module: str) -> bool | None:
     """Whether a module belongs to a framework; None where it only carries what others start."""
     top = module.partition(".")[0]
-    if top == "agents" and not hasattr(sys.modules.get(top), "run_internal"):
+    if top == "agents":
         # A package of the program's own may be called as the OpenAI Agents SDK is; what it starts is told apart.
-        return False
+        return hasattr(sys.modules.get(top), "run_internal")
     found = None if top in _PLUMBING else top in TRANSPARENT
     _known[module] = found
     return found

@@ -10,6 +10,7 @@ steps. An argument is therefore written as what it adds to the same argument of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -59,6 +60,14 @@ class Arg(NamedTuple):
         if len(self.data) > _SMALL and self.data == base.data:
             return b'{"$same":%d}' % call
         return self.data
+
+
+_NOTHING_NEW = re.compile(rb'\{"\$(?:items":\[\d+,\d+,0\],"new":\[\]|same":\d+)\}').fullmatch
+
+
+def adds_nothing(written: bytes) -> bool:
+    """Whether an argument, as `against` gives it, only refers to an earlier call: no byte of it is written anew."""
+    return _NOTHING_NEW(written) is not None
 
 
 def base_of(tree: Tree) -> int | None:

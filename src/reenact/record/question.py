@@ -15,7 +15,7 @@ import orjson
 
 from reenact.boundary import Scope
 from reenact.model import codec
-from reenact.model.delta import Arg
+from reenact.model.delta import Arg, adds_nothing
 from reenact.model.event import Effect, Tree
 from reenact.model.exact import exact, exact_items
 from reenact.redact import Redactor, is_value
@@ -127,8 +127,9 @@ class Questions:
         soiled = name in self._soiled.get(label, ())
         if soiled:
             arg = self._cleaned(key, arg)
-        member = key + _against(arg, base)
-        if self._is_clean(member):
+        written = _against(arg, base)
+        member = key + written
+        if adds_nothing(written) or self._is_clean(member):
             return arg, member
         if not soiled:
             # Secrets mostly stay where they are. From now on this argument is cleaned beforehand, and shared with later
