@@ -87,7 +87,8 @@ def _mcp_call(subject: Subject, job: Job, watch: Stopwatch) -> Body:
 
             async def ask(number: int, _: Any) -> Any:
                 question = material.text(job.size, number)
-                return (await client.call_tool("look_up", {"question": question})).content[0].text
+                answer: Any = (await client.call_tool("look_up", {"question": question})).content[0]
+                return answer.text
 
             return await one_by_one(ask, job, watch)
 
@@ -111,7 +112,9 @@ def _langchain_tool(subject: Subject, job: Job, watch: Stopwatch) -> Body:
         """Look an order up."""
         return material.text(job.size, next(numbers))
 
-    return _one_by_one(lambda number: look_up.invoke({"question": material.text(job.size, number)}), job, watch)
+    return _one_by_one(
+        lambda number: look_up.invoke({"question": material.text(job.size, number)}), job, watch
+    )
 
 
 def _langchain_model(subject: Subject, job: Job, watch: Stopwatch) -> Body:

@@ -118,10 +118,14 @@ def _items(items: list[bytes], base: list[bytes], call: int) -> bytes:
 
 def _common(one: Sequence[Any], other: Sequence[Any], most: int) -> int:
     """How many leading characters or items are the same. Comparing slices runs at memory speed."""
+    if not most or one[0] != other[0]:
+        return 0
     return _search(lambda low, high: one[low:high] == other[low:high], most)
 
 
 def _common_end(one: Sequence[Any], other: Sequence[Any], most: int) -> int:
+    if not most or one[-1] != other[-1]:
+        return 0
     ends = len(one), len(other)
     return _search(
         lambda low, high: one[ends[0] - high : ends[0] - low] == other[ends[1] - high : ends[1] - low], most

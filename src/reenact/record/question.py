@@ -66,7 +66,7 @@ class Questions:
         for name, value in effect.args.items():
             args[name], member = self._member(label, name, value, encode, (earlier.get(name), base))
             members.append(member)
-        before = _CALLED % (number, _number(scope.call), self._head(effect, scope), ordinal)
+        before = _CALLED % (number, number_of(scope.call), self._head(effect, scope), ordinal)
         line = b"".join((before, b",".join(members), _END % now))
         if (self._redactor.patterns or any(map(is_value, args))) and self._redactor.line(line) is not line:
             # Here a secret shows only in two arguments together.
@@ -174,7 +174,8 @@ class Questions:
         return known
 
 
-def _number(call: int | None) -> bytes:
+def number_of(call: int | None) -> bytes:
+    """The JSON of a call's number, or of none."""
     return b"null" if call is None else b"%d" % call
 
 

@@ -9,7 +9,7 @@ the SDK sends an answer's items back with the next request, and a field that was
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -22,10 +22,12 @@ _HIDDEN = "_agents_sdk_"
 """How the attributes begin that the SDK pins to a response, beside its fields."""
 
 
-@lru_cache
-def fields_of(kind: type) -> tuple[str, ...]:
-    """The names of a dataclass's fields."""
+def _names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(kind))
+
+
+fields_of: Callable[[Any], tuple[str, ...]] = lru_cache(_names)
+"""The names of a dataclass's fields."""
 
 
 def plain(value: Any) -> Any:
