@@ -44,8 +44,9 @@ WEIGHTS = {
     "box": 0.4,
     "frames": 0.5,
     "words": 3.0,
+    "shown": 3.0,
 }
-"""What each part counts. `words` is what a selector says without saying of what, as a text or an unknown attribute."""
+"""What each part counts. `words` is what a selector says without saying of what, `shown` a text that it looks for."""
 
 MOST = 10
 """Candidates that `similar` returns, where the caller does not say."""
@@ -92,8 +93,8 @@ def _flat(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _part(part: str, sought: Any, had: Any, other: Mapping[str, Any]) -> float:
-    if part == "words":
-        return _words(str(sought), other)
+    if part in {"words", "shown"}:
+        return _words(str(sought), other, 1.0 if part == "words" else 0.6)
     if part in {"name", "label", "text", "placeholder", "aria-label"}:
         # A label that became a placeholder, or a text that became an aria-label, is still what the element is called.
         names = (had, *(other.get(name) for name in ("name", "text", "label", "placeholder", "aria-label")))
@@ -134,11 +135,13 @@ def _plain(text: str) -> str:
     return " ".join(re.sub(r"[\W_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text[:200])).lower().split())
 
 
-def _words(sought: str, other: Mapping[str, Any]) -> float:
+def _words(sought: str, other: Mapping[str, Any], worth: float) -> float:
+    """The best of what an element shows and of its names in the code; those are worth less for a text that is seen."""
     names = [other.get(name) for name in ("name", "text", "label", "placeholder", "title", "alt", "value")]
     keys = [other.get(name) for name in ("id", "field", "test_id", "href", "src")]
-    said = [str(one) for one in [*names, *keys] if one] + [" ".join(other.get("classes") or ())]
-    return max((alike(sought, one) for one in said), default=0.0)
+    shown = max((alike(sought, str(one)) for one in names if one), default=0.0)
+    coded = max((alike(sought, str(one)) for one in [*keys, " ".join(other.get("classes") or ())] if one), default=0.0)
+    return max(shown, worth * coded)
 
 
 def _place(one: Sequence[float], other: Sequence[float]) -> float:
@@ -228,7 +231,7 @@ def sought(selectors: Sequence[Selector]) -> dict[str, Any]:
 def _said(selector: Selector) -> dict[str, Any]:
     body = selector.body
     if selector.kind == "text":
-        return {"words": body}
+        return {"shown": body}
     if selector.kind == "expression":
         calls = _CALL.findall(body)
         if calls:
@@ -239,7 +242,7 @@ def _said(selector: Selector) -> dict[str, Any]:
     if role:
         return {"role": role[1], **({"name": role[2] or role[3]} if role[2] or role[3] else {})}
     if last.startswith(("text=", "internal:text=")):
-        return {"words": last.split("=", 1)[1].strip("\"'i")}
+        return {"shown": last.split("=", 1)[1].strip("\"'i")}
     if last.startswith(("xpath=", "/", "(")):
         return _by_xpath(last)
     return _by_css(last.removeprefix("css="))
@@ -250,7 +253,7 @@ def _called(kind: str, value: str, name: str) -> dict[str, Any]:
         return {"role": value, **({"name": name} if name else {})}
     if kind == "test_id":
         return {"attributes": {"data-testid": value}}
-    return {"words": value} if kind == "text" else {_KINDS.get(kind, "words"): value}
+    return {"shown": value} if kind == "text" else {_KINDS.get(kind, "words"): value}
 
 
 def _by_css(text: str) -> dict[str, Any]:
@@ -261,7 +264,7 @@ def _by_css(text: str) -> dict[str, Any]:
         said["attributes"][name] = next((value for value in values if value), "")
     bare = _ATTRIBUTE.sub("", compound)
     if has:
-        said["words"] = has[1]
+        said["shown"] = has[1]
         bare = bare.split(":", 1)[0]
     found = _ID.search(bare)
     if found:
@@ -289,7 +292,7 @@ def _by_xpath(text: str) -> dict[str, Any]:
         said["attributes"][name] = value or other
     texts = [one or other for one, other in _QUOTED.findall(re.sub(r"@[\w-]+\s*[=,]\s*(\"[^\"]*\"|'[^']*')", "", step))]
     if texts:
-        said["words"] = texts[0]
+        said["shown"] = texts[0]
     elif said["attributes"]:
         said["words"] = next(iter(said["attributes"].values()))
     return said

@@ -163,8 +163,8 @@ def of_element(asked: Asked, probe: Mapping[str, Any], facts: dict[str, Any]) ->
         ("option", _option(asked, probe)),
         ("value", _value(asked, probe)),
         ("outside", _outside(probe)),
-        ("covered", _covered(asked, probe)),
         ("no clicks", _unclickable(asked, probe)),
+        ("covered", _covered(asked, probe)),
         ("moving", _moving(asked, probe)),
     ):
         if said:
@@ -201,8 +201,13 @@ def _disabled(probe: Mapping[str, Any]) -> str | None:
     return f"is disabled with the {probe['disabled']} around it; fill or choose first what the page asks for"
 
 
+def _tag(probe: Mapping[str, Any]) -> str:
+    article = "an" if probe["tag"][0] in "aeiou" else "a"
+    return f"{article} {probe['tag']}" + (f" of type {probe['type']}" if probe["type"] else "")
+
+
 def _kind(asked: Asked, probe: Mapping[str, Any]) -> str | None:
-    tag = probe["tag"] + (f" of type {probe['type']}" if probe["type"] else "")
+    tag = _tag(probe)
     if asked.type in _FILLED and not probe["editable"]:
         if probe["tag"] == "select":
             return "is a drop-down list, which cannot be filled; use select_dropdown_option"
@@ -210,13 +215,13 @@ def _kind(asked: Asked, probe: Mapping[str, Any]) -> str | None:
             return "is a box to tick, which cannot be filled; use check"
         if probe["type"] == "file":
             return "takes a file, and cannot be filled; use upload_file"
-        return f"is a {tag}, which cannot be filled; name the field itself"
+        return f"is {tag}, which cannot be filled; name the field itself"
     if asked.type == "check" and not probe["checkable"]:
-        return f"is a {tag}, which cannot be ticked; name the box itself, or use click"
+        return f"is {tag}, which cannot be ticked; name the box itself, or use click"
     if asked.type == "select_dropdown_option" and probe["tag"] != "select" and probe["role"] not in {"listbox", "combobox"}:
-        return f"is a {tag}, no drop-down list; name the list itself, or use click"
+        return f"is {tag}, no drop-down list; name the list itself, or use click"
     if asked.type == "upload_file" and probe["type"] != "file" and "file" in asked.error.lower():
-        return f"is a {tag}, which takes no file; name the input of type file"
+        return f"is {tag}, which takes no file; name the input of type file"
     return None
 
 

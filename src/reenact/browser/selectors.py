@@ -258,7 +258,7 @@ async def _matching(page: Page, selector: Selector) -> tuple[Locator | None, int
             count = await locator.count()
         except Error as error:
             if any(words in error.message for words in _BAD_SYNTAX):
-                raise SelectorError(f"{selector.text!r} does not parse: {_reason(error)}") from None
+                raise SelectorError(f"{selector.text!r} does not parse: {plain(error)}") from None
             if frame == page.main_frame and page.is_closed():
                 raise
             continue
@@ -267,17 +267,20 @@ async def _matching(page: Page, selector: Selector) -> tuple[Locator | None, int
     return None, 0
 
 
-def _reason(error: Error) -> str:
+def plain(error: Error) -> str:
+    """What an error of Playwright's says, in its first line."""
     line = error.message.splitlines()[0]
-    return line.split("Error: ")[-1].strip()
+    return line.removeprefix("Locator.count: ").split("Error: ")[-1].strip()
 
 
-async def durable(locator: Locator, *, timeout: float = 1000) -> dict[str, str]:
+async def durable(
+    locator: Locator, *, secret: Sequence[str] = (), timeout: float = 1000
+) -> dict[str, str]:
     """Selectors that find this element again, on this page or on another run's: best first, each tried and exact.
 
     `playwright` (its own normalised locator), `test_id`, `role` (with its name), `text`, `css`, `xpath`. One that
     names another element, or several, is left out; the position on the page is the last resort of `css`. What people
-    typed is in none of them.
+    typed is in none of them, nor a text within what one of the CSS selectors `secret` names.
 
     Raises Playwright's Error where the element is not there within `timeout` (milliseconds).
     """
@@ -285,7 +288,8 @@ async def durable(locator: Locator, *, timeout: float = 1000) -> dict[str, str]:
     frame = await handle.owner_frame()
     if frame is None:
         raise Error("the element is in no frame")
-    told = await of_element(handle, "({...eyes.selectorsOf(el), count: eyes.state().count})")
+    hidden = [one.removeprefix("css=") for one in secret]
+    told = await of_element(handle, "({...eyes.selectorsOf(el, argument), count: eyes.state().count})", hidden)
     chain = await frame_chain(frame)
     offered = await _offered(locator, told, chain)
     checks = await asyncio.gather(*(_exact(frame.page, text, handle) for _, text in offered))
@@ -301,14 +305,15 @@ async def _offered(locator: Locator, told: dict[str, Any], chain: list[str]) -> 
     large = told["count"] >= LARGE  # a look at each element for its role or text would take seconds
     if not large:
         normal = str(await locator.normalize())
-        if not (told["field"] and "get_by_text(" in normal):  # a text area's "text" is what somebody typed
+        # A text area's "text" is what somebody typed.
+        if not ((told["field"] or told["secret"]) and ("get_by_text(" in normal or "has_text" in normal)):
             offered.append(("playwright", normal))
     if told["test_id"]:
         offered.append(("test_id", chained(chain, told["test_id"])))
     role, name = told["role"], told["name"]
     if not large and role != "generic" and name and "…" not in name and not told["secret"]:
         offered.append(("role", chained(chain, f"role={role}[name={_quoted(name)}]")))
-    if not large and told["text"] and "…" not in told["text"] and not told["field"]:
+    if not large and told["text"] and not told["secret"] and "…" not in told["text"] and not told["field"]:
         offered.append(("text", chained(chain, "~" + told["text"])))
     offered.append(("css", chained(chain, "css=" + told["css"])))
     offered.append(("css", chained(chain, "css=" + told["place"])))

@@ -17,7 +17,7 @@ from playwright.async_api import Error, Frame, Locator, Page
 from reenact.browser import reasons
 from reenact.browser.likeness import Match, similar, sought
 from reenact.browser.reasons import Asked, Reason
-from reenact.browser.selectors import LARGE, ElementNotFound, Selector, SelectorError, parse
+from reenact.browser.selectors import LARGE, ElementNotFound, Selector, SelectorError, parse, plain
 from reenact.browser.world import frame_chain, of_element, of_page
 
 PATIENCE = 3.0
@@ -138,7 +138,7 @@ async def _asked(
 
 
 def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    return text[0].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 def _of_locator(target: Any) -> tuple[Selector, ...]:
@@ -162,8 +162,7 @@ async def _count(
                 count = await locator.count()
             except Error as error:
                 if "frame" not in error.message.lower() and frame == page.main_frame and not selector.frames:
-                    line = error.message.splitlines()[0].split("Error: ")[-1]
-                    raise SelectorError(f"{selector.text!r} does not parse: {line}") from None
+                    raise SelectorError(f"{selector.text!r} does not parse: {plain(error)}") from None
                 continue
             if count == 1:
                 return locator, 1
