@@ -4,7 +4,7 @@
   const FIELD = new Set(["input", "textarea", "select"]);
   const HEADINGS = "h1,h2,h3,h4,h5,h6,legend,caption,[role=heading]";
   const ACTIVE =
-    "a[href],button,input:not([type=hidden]),select,textarea,summary,label,option,area[href],audio[controls]," +
+    "a[href],button,input:not([type=hidden]),select,textarea,summary,option,area[href],audio[controls]," +
     "video[controls],[role],[onclick],[tabindex],[contenteditable],[data-testid],[data-test-id],[data-test]";
   const ROLES = {
     a: "link", area: "link", button: "button", select: "combobox", textarea: "textbox", option: "option",

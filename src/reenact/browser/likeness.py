@@ -62,7 +62,9 @@ class Match(NamedTuple):
     """Weight and likeness (0 to 1) by part."""
 
 
-def likeness(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[float, dict[str, tuple[float, float]]]:
+def likeness(
+    wanted: Mapping[str, Any], found: Mapping[str, Any]
+) -> tuple[float, dict[str, tuple[float, float]]]:
     """How alike an element is to a sought one, and what each part gave (its weight and likeness)."""
     sought, had = _flat(wanted), _flat(found)
     parts = {}
@@ -105,11 +107,11 @@ def _part(part: str, sought: Any, had: Any, other: Mapping[str, Any]) -> float:
     if part in {"tag", "role", "type", "frames"}:
         return 1.0 if sought == had else 0.0
     if part == "classes":
-        return len(set(sought) & set(had)) / len(set(sought) | set(had))
+        return float(len(set(sought) & set(had)) / len(set(sought) | set(had)))
     if part == "near":
-        return sum(max(alike(one, another) for another in had) for one in sought) / len(sought)
+        return float(sum(max(alike(one, another) for another in had) for one in sought) / len(sought))
     if part == "siblings":
-        return min(sought, had) / max(sought, had)
+        return float(min(sought, had) / max(sought, had))
     if part == "box":
         return _place(sought, had)
     if part == "path":
@@ -140,7 +142,9 @@ def _words(sought: str, other: Mapping[str, Any], worth: float) -> float:
     names = [other.get(name) for name in ("name", "text", "label", "placeholder", "title", "alt", "value")]
     keys = [other.get(name) for name in ("id", "field", "test_id", "href", "src")]
     shown = max((alike(sought, str(one)) for one in names if one), default=0.0)
-    coded = max((alike(sought, str(one)) for one in [*keys, " ".join(other.get("classes") or ())] if one), default=0.0)
+    coded = max(
+        (alike(sought, str(one)) for one in [*keys, " ".join(other.get("classes") or ())] if one), default=0.0
+    )
     return max(shown, worth * coded)
 
 
@@ -152,8 +156,13 @@ def _place(one: Sequence[float], other: Sequence[float]) -> float:
 def _path(one: str, other: str) -> float:
     mine, theirs = one.split("/"), other.split("/")
     ends = max(len(mine), len(theirs))
-    from_above = next((at for at, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), min(len(mine), len(theirs)))
-    tags = SequenceMatcher(None, [step.split("[")[0] for step in mine], [step.split("[")[0] for step in theirs], autojunk=False)
+    from_above = next(
+        (at for at, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b),
+        min(len(mine), len(theirs)),
+    )
+    tags = SequenceMatcher(
+        None, [step.split("[")[0] for step in mine], [step.split("[")[0] for step in theirs], autojunk=False
+    )
     return (from_above / ends + tags.ratio()) / 2
 
 
@@ -175,7 +184,11 @@ async def similar(
         Matches. How far the first is ahead of the second says how sure it is: `matches[0].score - matches[1].score`.
     """
     flat = _flat(fingerprint)
-    texts = [str(flat[key]) for key in WEIGHTS if isinstance(flat.get(key), str) and key not in {"tag", "role", "path"}]
+    texts = [
+        str(flat[key])
+        for key in WEIGHTS
+        if isinstance(flat.get(key), str) and key not in {"tag", "role", "path"}
+    ]
     attributes = {k: v for k, v in (fingerprint.get("attributes") or {}).items() if isinstance(v, str)}
     wanted = {
         "tag": flat.get("tag", ""),
@@ -210,7 +223,9 @@ _ATTRIBUTE = re.compile(r"\[\s*([\w-]+)\s*[*^$~|]?=\s*(?:\"([^\"]*)\"|'([^']*)'|
 _ID = re.compile(r"#((?:[\w-]|\\.)+)")
 _CLASS = re.compile(r"\.((?:[A-Za-z_-]|\\.)(?:[\w-]|\\.)*)")
 _TAG = re.compile(r"^([a-zA-Z][\w-]*)")
-_CALL = re.compile(r"get_by_(\w+)\(\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)')(?:.*?name=(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'))?")
+_CALL = re.compile(
+    r"get_by_(\w+)\(\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)')(?:.*?name=(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'))?"
+)
 _ROLE = re.compile(r"(?:internal:)?role=(\w+)(?:.*?\[name\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'))?")
 _QUOTED = re.compile(r"\"([^\"]+)\"|'([^']+)'")
 _KINDS = {"text": "text", "label": "label", "placeholder": "placeholder", "alt_text": "alt", "title": "title"}
@@ -284,13 +299,16 @@ def _by_css(text: str) -> dict[str, Any]:
 
 def _by_xpath(text: str) -> dict[str, Any]:
     said: dict[str, Any] = {"attributes": {}}
-    step = text.rsplit("/", 1)[-1]
+    step = re.split(r"/(?![^\[]*\])", text)[-1]
     tag = re.match(r"([a-zA-Z][\w-]*)", step)
     if tag:
         said["tag"] = tag[1].lower()
     for name, value, other in re.findall(r"@([\w-]+)\s*[=,]\s*(?:\"([^\"]*)\"|'([^']*)')", step):
         said["attributes"][name] = value or other
-    texts = [one or other for one, other in _QUOTED.findall(re.sub(r"@[\w-]+\s*[=,]\s*(\"[^\"]*\"|'[^']*')", "", step))]
+    texts = [
+        one or other
+        for one, other in _QUOTED.findall(re.sub(r"@[\w-]+\s*[=,]\s*(\"[^\"]*\"|'[^']*')", "", step))
+    ]
     if texts:
         said["shown"] = texts[0]
     elif said["attributes"]:

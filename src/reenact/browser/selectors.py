@@ -1,10 +1,10 @@
 """What names an element: selectors as users write them, found in any frame; and those that last, to be recorded.
 
-    css=…   xpath=…   ~text            by style sheet's, by XPath, by a text that it shows
-    #id > a   //div[1]   text=Save      whatever else Playwright reads
-    get_by_role("button", name="Save")  a locator as Playwright's own tools print it
-    frame=#pay >> css=button            in a frame; several nest
-    {"css": …, "xpath": …}              several, tried in this order
+css=…   xpath=…   ~text            by style sheet's, by XPath, by a text that it shows
+#id > a   //div[1]   text=Save      whatever else Playwright reads
+get_by_role("button", name="Save")  a locator as Playwright's own tools print it
+frame=#pay >> css=button            in a frame; several nest
+{"css": …, "xpath": …}              several, tried in this order
 """
 
 from __future__ import annotations
@@ -34,7 +34,14 @@ _METHODS = {
     "get_by_test_id", "locator", "frame_locator", "nth", "filter", "owner",
 }  # fmt: skip
 _PROPERTIES = {"first", "last", "content_frame"}
-_BAD_SYNTAX = ("Unexpected token", "Unknown engine", "not a valid", "Malformed", "while parsing", "Invalid selector")
+_BAD_SYNTAX = (
+    "Unexpected token",
+    "Unknown engine",
+    "not a valid",
+    "Malformed",
+    "while parsing",
+    "Invalid selector",
+)
 
 
 class SelectorError(UsageError):
@@ -140,7 +147,7 @@ def _one(text: str) -> Selector:
     for mark in ("css=", "xpath="):
         if body.startswith(mark) and not body.removeprefix(mark).strip():
             raise SelectorError(f"{text!r} names nothing: after `{mark}` comes a selector")
-    if body.startswith(tuple(f"{name}(" for name in _METHODS)) or body.startswith("page."):
+    if body.startswith(("page.", *(f"{name}(" for name in _METHODS))):
         body = body.removeprefix("page.")
         _expression(body)
         return Selector(text, tuple(frames), body, "expression")
@@ -168,7 +175,7 @@ def _checked(node: ast.expr, text: str) -> None:
         _checked(node.value, text)
         return
     if not isinstance(node, ast.Call):
-        raise SelectorError(f"{text!r} is no locator, as get_by_role(\"button\", name=\"Save\") is")
+        raise SelectorError(f'{text!r} is no locator, as get_by_role("button", name="Save") is')
     _checked(node.func, text)
     for value in [*node.args, *(one.value for one in node.keywords)]:
         _value(value, text)
@@ -187,8 +194,7 @@ def _value(node: ast.expr, text: str) -> Any:
 def _built(node: ast.expr, scope: Any, root: Any = None) -> Any:
     root = scope if root is None else root
     if isinstance(node, ast.Attribute):
-        found = getattr(_built(node.value, scope, root), node.attr)
-        return found
+        return getattr(_built(node.value, scope, root), node.attr)
     assert isinstance(node, ast.Call)
     if isinstance(node.func, ast.Attribute):
         method = getattr(_built(node.func.value, scope, root), node.func.attr)
@@ -209,7 +215,11 @@ def _locator(found: Any) -> Locator:
     return found
 
 
-async def resolve(page: Page, selector: str | Mapping[str, Any], timeout: float = 15000) -> Locator:
+async def resolve(
+    page: Page,
+    selector: str | Mapping[str, Any],
+    timeout: float = 15000,  # noqa: ASYNC109 - as Playwright says it
+) -> Locator:
     """The locator of the one element that a selector names, in the main frame or the first other frame that has any.
 
     Of several selectors the first that names exactly one. Where all that match name more than one, half a second is
@@ -274,7 +284,10 @@ def plain(error: Error) -> str:
 
 
 async def durable(
-    locator: Locator, *, secret: Sequence[str] = (), timeout: float = 1000
+    locator: Locator,
+    *,
+    secret: Sequence[str] = (),
+    timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
 ) -> dict[str, str]:
     """Selectors that find this element again, on this page or on another run's: best first, each tried and exact.
 
@@ -289,7 +302,9 @@ async def durable(
     if frame is None:
         raise Error("the element is in no frame")
     hidden = [one.removeprefix("css=") for one in secret]
-    told = await of_element(handle, "({...eyes.selectorsOf(el, argument), count: eyes.state().count})", hidden)
+    told = await of_element(
+        handle, "({...eyes.selectorsOf(el, argument), count: eyes.state().count})", hidden
+    )
     chain = await frame_chain(frame)
     offered = await _offered(locator, told, chain)
     checks = await asyncio.gather(*(_exact(frame.page, text, handle) for _, text in offered))
@@ -335,7 +350,10 @@ async def _exact(page: Page, text: str, handle: Any) -> bool:
 
 
 async def fingerprint(
-    locator: Locator, *, secret: Sequence[str] = (), timeout: float = 1000
+    locator: Locator,
+    *,
+    secret: Sequence[str] = (),
+    timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
 ) -> dict[str, Any]:
     """What tells an element from others, to know it again when its selectors fail: `likeness` compares two.
 
