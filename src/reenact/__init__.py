@@ -33,7 +33,15 @@ if TYPE_CHECKING:
         track,
         untrack,
     )
-    from reenact.errors import DivergenceError, ForkStopped, RecordingError, ReenactError
+    from reenact.browser.client import Client
+    from reenact.errors import (
+        ActionError,
+        DivergenceError,
+        ForkStopped,
+        RecordingError,
+        ReenactError,
+        SessionError,
+    )
     from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
     from reenact.model.recording import Step
     from reenact.model.state import State
@@ -45,7 +53,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "DEFAULT_RULES",
+    "ActionError",
     "Anomaly",
+    "Client",
     "Departure",
     "Diff",
     "Divergence",
@@ -57,6 +67,7 @@ __all__ = [
     "RecordingError",
     "ReenactError",
     "SecretRules",
+    "SessionError",
     "State",
     "Step",
     "Verdict",
@@ -94,7 +105,15 @@ _PLACES = {
     "api.recording": ("record", "recorded"),
     "api.replaying": ("replay",),
     "api.state": ("aresume", "restore", "resume", "snapshot", "track", "untrack"),
-    "errors": ("DivergenceError", "ForkStopped", "RecordingError", "ReenactError"),
+    "browser.client": ("Client",),
+    "errors": (
+        "ActionError",
+        "DivergenceError",
+        "ForkStopped",
+        "RecordingError",
+        "ReenactError",
+        "SessionError",
+    ),
     "model.divergence": ("Departure", "Divergence", "Mismatch", "Verdict"),
     "model.recording": ("Step",),
     "model.state": ("State",),
@@ -103,7 +122,18 @@ _PLACES = {
     "search": ("Found", "find"),
 }
 
-_FOLDERS = ("adapters", "api", "boundary", "errors", "lesson", "model", "redact", "search", "store")
+_FOLDERS = (
+    "adapters",
+    "api",
+    "boundary",
+    "browser",
+    "errors",
+    "lesson",
+    "model",
+    "redact",
+    "search",
+    "store",
+)
 
 for _verb in ("fork", "record", "replay"):
     # Verbs and folders of code. The folder takes the name when it is imported: now, and never again.

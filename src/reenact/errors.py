@@ -11,7 +11,9 @@
     ├── FilterError                     a filter that does not parse                (also a ValueError)
     ├── UsageError                      arguments that do not fit together          (also a ValueError)
     ├── DivergenceError                 a replay left its recording
-    └── ForkStopped                     a fork stopped where it needed a model that is not at hand
+    ├── ForkStopped                     a fork stopped where it needed a model that is not at hand
+    └── SessionError                    a browser session cannot go on, or has no browser
+        └── ActionError                 an action in the browser failed
 
     Halt (BaseException)                carries a divergence through user code; never reaches the user
     └── Stop                            the same for the end of a fork
@@ -22,7 +24,7 @@ model, and HTTP clients retry on it. The edge of `replay()` turns it into a `Div
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reenact.model.divergence import Divergence
@@ -78,6 +80,18 @@ class DivergenceError(ReenactError):
 
 class ForkStopped(ReenactError):
     """A fork stopped where it was to go on live: no model at hand. What it has so far is kept, sealed as stopped."""
+
+
+class SessionError(ReenactError):
+    """A browser session cannot be started, or is closed, or its browser has died."""
+
+
+class ActionError(SessionError):
+    """An action in the browser failed; `.result` is its ExecutionResult, where there is one."""
+
+    def __init__(self, text: str, result: Any = None) -> None:
+        super().__init__(text)
+        self.result = result
 
 
 class Halt(BaseException):

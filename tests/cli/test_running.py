@@ -95,7 +95,7 @@ def test_json_is_all_there_is_on_standard_output(shell):
     again = shell.replay("--json")
     assert again.json == {
         "recording": recording.id, "exit": 0, "warnings": [],
-        "verdict": {"faithful": True, "recording": recording.id, "served": 1, "live": {}, "rules": [], "missing": [], "divergences": [], "notes": []},
+        "verdict": {"faithful": True, "recording": recording.id, "served": 1, "live": {}, "rules": [], "missing": [], "divergences": [], "notes": [], "kinds": {"tool": 1}},
     }  # fmt: skip
     assert "{'order': 'one'}" in again.err
     changed = shell.replay("--json", "--", sys.executable, "agent.py", "two")
@@ -249,3 +249,10 @@ def test_help_names_every_option(shell):
         assert done.status == 0
         for word in words:
             assert word in done.out
+
+
+def test_a_verdict_says_of_which_calls_the_code_did_not_run(shell):
+    shell.write("agent.py", AGENT)
+    shell.record("agent.py", "one")
+    assert "the code of 1 tool call did not run; --live tool runs it" in shell.replay().err
+    assert "did not run" not in shell.replay("--live", "tool").err

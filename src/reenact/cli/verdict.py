@@ -12,6 +12,7 @@ from rich.text import Text
 from reenact.model.divergence import Divergence, Mismatch, Verdict
 from reenact.prose.difference import difference, written
 from reenact.prose.verdict import as_options, word
+from reenact.prose.words import many
 
 _SHOWN = 8
 _MISSING = 10
@@ -33,7 +34,9 @@ def headline(verdict: Verdict) -> tuple[str, str]:
 
 
 def _parts(verdict: Verdict) -> Iterator[RenderableType]:
-    yield Text(f"{verdict.served} {'answer' if verdict.served == 1 else 'answers'} served from the recording")
+    yield _answered(verdict)
+    if tools := verdict.kinds.get("tool"):
+        yield Text(f"the code of {many(tools, 'tool call')} did not run; --live tool runs it", "dim")
     for label, count in sorted(verdict.live.items()):
         yield Text.assemble("let through live: ", (label, "bold"), f" \N{MULTIPLICATION SIGN} {count}")
     for rule in verdict.rules:
@@ -52,6 +55,13 @@ def _parts(verdict: Verdict) -> Iterator[RenderableType]:
             yield Padding(Text(f"{step:>4}  {address}"), (0, 0, 0, 2))
         if len(left) > _MISSING:
             yield Padding(Text(f"      and {len(left) - _MISSING} more", "dim"), (0, 0, 0, 2))
+
+
+def _answered(verdict: Verdict) -> Text:
+    line = Text(f"{many(verdict.served, 'answer')} served from the recording")
+    if len(verdict.kinds) > 1:
+        line.append(": " + ", ".join(f"{count} {kind}" for kind, count in sorted(verdict.kinds.items())))
+    return line
 
 
 def departure(divergence: Divergence) -> Iterator[RenderableType]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import Enum
@@ -74,6 +75,7 @@ class Verdict:
     Attributes:
         recording: The id of the recording that was replayed.
         served: How many effects were answered from the recording.
+        kinds: The same by kind: of a `tool` so answered, the code did not run.
         live: What was let through to the world, as `kind:name`, with counts.
         rules: The named leniencies that made a difference (`ignore args.headers.user-agent`).
         missing: Recorded effects that were never asked for, as (step, address).
@@ -88,6 +90,7 @@ class Verdict:
     missing: tuple[tuple[int, str], ...] = ()
     divergences: tuple[Divergence, ...] = ()
     notes: tuple[str, ...] = ()
+    kinds: dict[str, int] = field(default_factory=dict)
 
     @property
     def faithful(self) -> bool:
@@ -139,19 +142,22 @@ def verdict_of(tree: Mapping[str, Any]) -> Verdict:
         missing=tuple((step, address) for step, address in tree["missing"]),
         divergences=divergences,
         notes=tuple(tree["notes"]),
+        kinds=dict(tree.get("kinds", {})),
     )
 
 
 def merged(verdicts: Sequence[Verdict]) -> Verdict:
     """One verdict over the processes of a run; the first one's recording."""
-    live: dict[str, int] = {}
+    live: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
     for verdict in verdicts:
-        for label, count in verdict.live.items():
-            live[label] = live.get(label, 0) + count
+        live.update(verdict.live)
+        kinds.update(verdict.kinds)
     return Verdict(
         recording=verdicts[0].recording,
         served=sum(verdict.served for verdict in verdicts),
-        live=live,
+        live=dict(live),
+        kinds=dict(kinds),
         rules=tuple(dict.fromkeys(rule for verdict in verdicts for rule in verdict.rules)),
         missing=tuple(sorted(item for verdict in verdicts for item in verdict.missing)),
         divergences=tuple(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
@@ -70,7 +71,7 @@ class Replayer:
         self.rules = match.Rules(ignore)
         self.cursor = Cursor(log, self.rules)
         self.divergences: list[Divergence] = []
-        self.served = 0
+        self.served: Counter[str] = Counter()
         self.let_live: dict[str, int] = {}
         self.notes: dict[str, int] = {}
         self._log = log
@@ -187,7 +188,8 @@ class Replayer:
         missing = () if self._gone_live else self.cursor.missing()
         return Verdict(
             recording=recording,
-            served=self.served,
+            served=self.served.total(),
+            kinds=dict(self.served),
             live=dict(self.let_live),
             rules=tuple(self.rules.applied),
             missing=tuple((self._steps[c.number], c.address) for c in missing if c.outcome is not None),
@@ -335,7 +337,7 @@ class Replayer:
         if outcome is None:
             # What others were still given comes first.
             return Answer(Value(None), behind, call.number, cut=behind)
-        self.served += 1
+        self.served[effect.kind] += 1
         if outcome["event"] == "cancelled":
             return Answer(Cancelled(), None, call.number)
         if outcome["event"] == "raised":

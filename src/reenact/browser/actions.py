@@ -1,0 +1,304 @@
+"""The closed vocabulary of what can be done in a browser: one model an action type, for scripts and agents alike.
+
+Unknown types and fields are refused, in one line that says what there is. `SCHEMA` is the same as JSON schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Union
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from reenact.errors import UsageError
+
+MASK = "••••••"
+"""What a secret's value looks like to people."""
+
+PATIENCE = 15_000
+"""Milliseconds that an action waits for its element, by default."""
+
+Selector = str | dict[str, Any]
+"""`css=…`, `xpath=…`, `~text`, any Playwright selector, or a dict of several that are tried in order."""
+
+
+class Action(BaseModel):
+    """One thing to do. Each has a `type`, and the fields of that type alone."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    safe: ClassVar[bool] = False
+    """Whether it may be done again without changing anything in the world: it only looks or goes somewhere."""
+
+    type: str
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """What was asked, without what holds anyhow: the arguments of its effect."""
+        return self.model_dump(exclude={"type"}, exclude_defaults=True, exclude_none=True, mode="json")
+
+
+class Aimed(Action):
+    """An action on an element: by its id in the last observation, or by a selector."""
+
+    id: str | None = Field(None, description="id of an element in the last observation, such as B1, I2, L3")
+    selector: Selector | None = Field(None, description="css=, xpath=, ~text or a Playwright selector")
+    timeout: int = Field(PATIENCE, gt=0, description="milliseconds to wait for the element")
+
+    @model_validator(mode="after")
+    def _one_aim(self) -> Aimed:
+        if (self.id is None) == (self.selector is None):
+            raise ValueError(
+                "give it an id (of the last observation) or a selector" + (", not both" if self.id else "")
+            )
+        return self
+
+
+class Goto(Action):
+    """Open an address in this tab."""
+
+    safe = True
+    type: Literal["goto"] = "goto"
+    url: str = Field(min_length=1)
+
+
+class GotoNewTab(Action):
+    """Open an address in a new tab, and go there."""
+
+    safe = True
+    type: Literal["goto_new_tab"] = "goto_new_tab"
+    url: str = Field(min_length=1)
+
+
+class CloseTab(Action):
+    """Close this tab; the one before it comes to the front."""
+
+    type: Literal["close_tab"] = "close_tab"
+
+
+class GoBack(Action):
+    """Go back in this tab's history."""
+
+    type: Literal["go_back"] = "go_back"
+
+
+class GoForward(Action):
+    """Go forward in this tab's history."""
+
+    type: Literal["go_forward"] = "go_forward"
+
+
+class Reload(Action):
+    """Load this page again."""
+
+    type: Literal["reload"] = "reload"
+
+
+class SwitchTab(Action):
+    """Bring a tab to the front: 0 is the first, -1 the last."""
+
+    safe = True
+    type: Literal["switch_tab"] = "switch_tab"
+    tab_index: int
+
+
+class Wait(Action):
+    """Wait that long."""
+
+    safe = True
+    type: Literal["wait"] = "wait"
+    time_ms: int = Field(ge=0, le=30_000)
+
+
+class PressKey(Action):
+    """Press a key, or several at once: `Enter`, `Control+A`."""
+
+    type: Literal["press_key"] = "press_key"
+    key: str = Field(min_length=1)
+
+
+class ScrollUp(Action):
+    """Scroll up by so many pixels, or by a page."""
+
+    type: Literal["scroll_up"] = "scroll_up"
+    amount: int | None = Field(None, ge=0)
+
+
+class ScrollDown(Action):
+    """Scroll down by so many pixels, or by a page."""
+
+    type: Literal["scroll_down"] = "scroll_down"
+    amount: int | None = Field(None, ge=0)
+
+
+class Click(Aimed):
+    """Click on an element."""
+
+    type: Literal["click"] = "click"
+
+
+class Fill(Aimed):
+    """Write into a field."""
+
+    type: Literal["fill"] = "fill"
+    value: str
+    clear_before_fill: bool = True
+
+
+class FallbackFill(Aimed):
+    """Write into a field key by key, for pages that take no notice of a plain fill."""
+
+    type: Literal["fallback_fill"] = "fallback_fill"
+    value: str
+    clear_before_fill: bool = True
+
+
+class Check(Aimed):
+    """Tick a box, or untick it."""
+
+    type: Literal["check"] = "check"
+    value: bool
+
+
+class SelectDropdownOption(Aimed):
+    """Choose an option by its text or its value."""
+
+    type: Literal["select_dropdown_option"] = "select_dropdown_option"
+    value: str
+
+
+class UploadFile(Aimed):
+    """Give a file to a file field, or to the chooser that a click opens."""
+
+    type: Literal["upload_file"] = "upload_file"
+    file_path: str = Field(min_length=1)
+
+
+class DownloadFile(Aimed):
+    """Click on what starts a download and keep the file: at `file_path`, or in the session's folder of downloads."""
+
+    type: Literal["download_file"] = "download_file"
+    file_path: str | None = None
+
+
+class FormFill(Action):
+    """Fill the fields of a form by what they are for: email, first_name, cc_number and the like."""
+
+    type: Literal["form_fill"] = "form_fill"
+    value: dict[str, str] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _known_fields(self) -> FormFill:
+        if unknown := [name for name in self.value if name not in FORM_FIELDS]:
+            raise ValueError(f"no field {unknown[0]!r}; there are {', '.join(FORM_FIELDS)}")
+        return self
+
+
+class EvaluateJs(Action):
+    """Run JavaScript in the page: an expression or a function. What it gives is the result's data."""
+
+    type: Literal["evaluate_js"] = "evaluate_js"
+    code: str = Field(min_length=1)
+
+
+class Scrape(Action):
+    """Read the page as Markdown (or its pictures), or with instructions or a format as what a model makes of it."""
+
+    safe = True
+    type: Literal["scrape"] = "scrape"
+    instructions: str | None = None
+    selector: Selector | None = None
+    only_main_content: bool = True
+    scrape_links: bool = True
+    only_images: bool = False
+    response_format: Any = None
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """What is asked of the page; a model is asked beside that."""
+        asked = self.model_dump(
+            exclude={"type", "response_format", "instructions"}, exclude_defaults=True, mode="json"
+        )
+        return {name: value for name, value in asked.items() if value is not None}
+
+
+class Help(Action):
+    """Say that help is needed."""
+
+    safe = True
+    type: Literal["help"] = "help"
+    reason: str
+
+
+class Completion(Action):
+    """Say that the task is done, or cannot be done."""
+
+    safe = True
+    type: Literal["completion"] = "completion"
+    success: bool
+    answer: str
+
+
+FORM_FIELDS = (
+    "title", "first_name", "middle_name", "last_name", "full_name", "email", "company", "address1", "address2",
+    "address3", "city", "state", "postal_code", "country", "phone", "username", "current_password", "new_password",
+    "totp", "cc_name", "cc_number", "cc_exp_month", "cc_exp_year", "cc_exp", "cc_cvv", "date_of_birth", "gender",
+)  # fmt: skip
+"""The names that `form_fill` knows."""
+
+SECRET_FORM_FIELDS = frozenset({"current_password", "new_password", "totp", "cc_number", "cc_cvv"})
+"""Those of them whose values are secrets."""
+
+TYPES: dict[str, type[Action]] = {
+    kind.model_fields["type"].default: kind
+    for kind in (
+        Goto, GotoNewTab, CloseTab, GoBack, GoForward, Reload, SwitchTab, Wait, PressKey, ScrollUp, ScrollDown, Click,
+        Fill, FallbackFill, Check, SelectDropdownOption, UploadFile, DownloadFile, FormFill, EvaluateJs, Scrape, Help,
+        Completion,
+    )
+}  # fmt: skip
+"""Every action type by its name."""
+
+AnyAction: Any = Annotated[Union[tuple(TYPES.values())], Field(discriminator="type")]  # noqa: UP007
+"""Any of them, for a validator of pydantic's: the type decides which."""
+
+SCHEMA: dict[str, Any] = TypeAdapter(AnyAction).json_schema()
+"""The vocabulary as JSON schema, for a model's tools or another program."""
+
+
+def action_of(given: Action | Mapping[str, Any] | str | None = None, **fields: Any) -> Action:
+    """The action that is meant by an action, a dict of one, or its type and fields.
+
+    Raises:
+        UsageError: (a ValueError) No type, an unknown type or field, or a value that does not fit; in one line.
+    """
+    if isinstance(given, Action):
+        if fields:
+            raise UsageError(f"{given.type}: give an action, or its type and fields, not both")
+        return given
+    asked = {**({"type": given} if isinstance(given, str) else given or {}), **fields}
+    kind = asked.pop("type", None)
+    if not kind:
+        raise UsageError("an action needs a type: execute(type='click', selector='text=Sign in'), say")
+    model = TYPES.get(kind) if isinstance(kind, str) else None
+    if model is None:
+        raise UsageError(f"there is no action {kind!r}; there are {', '.join(TYPES)}")
+    try:
+        return model(**asked)
+    except ValidationError as error:
+        raise UsageError(f"{kind}: {_in_words(error, model)}") from None
+
+
+def _in_words(error: ValidationError, model: type[Action]) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    name = ".".join(str(part) for part in first["loc"][:1])
+    known = ", ".join(field for field in model.model_fields if field != "type") or "no fields"
+    match first["type"]:
+        case "extra_forbidden":
+            return f"it has no field {name!r}; it takes {known}"
+        case "missing":
+            return f"it needs a field {name!r}; it takes {known}"
+        case "value_error":
+            return str(first["msg"]).removeprefix("Value error, ")
+    text = str(first["msg"])
+    return f"{name}: {text[:1].lower()}{text[1:]}" if name else text

@@ -1,0 +1,107 @@
+"""Which language model an agent asks: a name, a model object, or what `REENACT_MODEL` says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.models import Model, infer_model
+from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
+
+from reenact import boundary
+from reenact.errors import UsageError
+
+VARIABLE = "REENACT_MODEL"
+"""The environment variable that names the model of agents that were given none."""
+
+_ROUTES = {
+    "gemini": "google",
+    "google-gla": "google",
+    "google-vertex": "google-cloud",
+    "vertex_ai": "google-cloud",
+    "vertex": "google-cloud",
+    "together_ai": "together",
+    "fireworks_ai": "fireworks",
+    "moonshot": "moonshotai",
+    "hosted_vllm": "vllm",
+    "claude": "anthropic",
+    # Many servers speak OpenAI's older API, and nearly all that only claim to be OpenAI speak no other.
+    "openai": "openai-chat",
+}
+"""Providers as the documents and LiteLLM call them, and as Pydantic AI does."""
+
+_FAMILIES = {"gpt-": "openai-chat", "o1": "openai-chat", "o3": "openai-chat", "o4": "openai-chat"} | {
+    "claude-": "anthropic",
+    "gemini-": "google",
+    "deepseek-": "deepseek",
+    "mistral-": "mistral",
+    "command-": "cohere",
+}
+
+
+def chosen(asked: Any, environ: Mapping[str, str] | None = None) -> Model[Any]:
+    """The model to ask.
+
+    Args:
+        asked: A model of Pydantic AI, the name of one (`openai:gpt-5`, `gemini/gemini-2.5-flash`, `gpt-5`), or None for
+            the one that `REENACT_MODEL` names.
+        environ: Where that variable is looked up; the process's environment.
+
+    Raises:
+        UsageError: None is named, there is no such model, or what its provider needs (a key) is missing.
+    """
+    if isinstance(asked, Model):
+        return asked
+    name = asked or (os.environ if environ is None else environ).get(VARIABLE, "")
+    if not name:
+        raise UsageError(
+            f"the agent has no model to ask: give reasoning_model='openai:gpt-5' (any name or model of Pydantic AI), "
+            f"or set {VARIABLE}"
+        )
+    if not isinstance(name, str):
+        raise UsageError(
+            f"reasoning_model={asked!r}: it is a model of Pydantic AI, or the name of one, such as 'openai:gpt-5'"
+        )
+    full = full_name(name)
+    try:
+        return infer_model(full, _provider)
+    except (UserError, ValueError) as error:
+        raise UsageError(f"reasoning_model={name!r}: {_one_line(error)}") from None
+    except ImportError as error:
+        raise UsageError(
+            f"reasoning_model={name!r}: {_one_line(error)}; pip install 'pydantic-ai-slim[{full.partition(':')[0]}]'"
+        ) from None
+
+
+def full_name(name: str) -> str:
+    """A model's name as Pydantic AI wants it, `provider:model`."""
+    cut = min((place for place in (name.find(":"), name.find("/")) if place > 0), default=0)
+    if cut and not name.startswith("gateway/"):
+        provider, model = name[:cut], name[cut + 1 :]
+        return f"{provider if name[cut] == ':' and provider == 'openai' else _ROUTES.get(provider, provider)}:{model}"
+    family = next((route for start, route in _FAMILIES.items() if name.startswith(start)), None)
+    return f"{family}:{name}" if family else name
+
+
+def _provider(name: str) -> Provider[Any]:
+    """The provider of that name. A replay asks nobody: there it takes no key."""
+    try:
+        return infer_provider(name)
+    except UserError:
+        scope = boundary.current()
+        if scope is None or not scope.run.replaying:
+            raise
+        made: Any = infer_provider_class(name)
+        return made(api_key="replayed")  # type: ignore[no-any-return]
+
+
+def sees(model: Model[Any]) -> bool:
+    """Whether pictures may be sent to the model, as far as Pydantic AI knows."""
+    return bool(model.profile.get("supports_image_input", True))
+
+
+def _one_line(error: BaseException) -> str:
+    """What is the matter, without the advertisement behind it."""
+    return " ".join(str(error).split()).partition(". ")[0].rstrip(".")

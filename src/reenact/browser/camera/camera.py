@@ -1,0 +1,265 @@
+"""The camera of a browser session: attached to every tab, now and later."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from playwright.async_api import BrowserContext, Error, Page
+
+from reenact.browser.camera.gate import Gate
+from reenact.browser.camera.happenings import Happenings
+from reenact.browser.camera.log import Log
+from reenact.browser.camera.masks import Ask, Masks
+from reenact.browser.camera.network import Network
+from reenact.browser.camera.reel import Film, Reel
+from reenact.model.event import Tree
+from reenact.record.beside import Beside
+
+
+class Tab:
+    """One page and what films it."""
+
+    def __init__(self, number: int, page: Page, masks: Masks, reel: Reel) -> None:
+        self.number = number
+        self.page = page
+        self.masks = masks
+        self.reel = reel
+        self.title = ""
+        self.opener: int | None = None
+        self.told = False
+        """Whether its first line is written."""
+
+
+class Camera:
+    """Films a browser context: pictures, tabs, actions, network, console, and what is in no page's pixels.
+
+    It changes neither the page nor the context, raises nothing into the agent, and holds no picture. All its methods
+    run in the loop that Playwright runs in. The session's first line (`session`) and its last (`end`) are the
+    session's own; all between may be the camera's.
+
+    Args:
+        context: Playwright's context. Its tabs are numbered as they open, from 0.
+        beside: The session's file.
+        masks: Where a page's secret fields are: an async function of a page, giving boxes in CSS pixels of the main
+            viewport. Without it nothing is masked.
+        size: The largest picture, in pixels. Larger pages are scaled down.
+        quality: Of JPEG, 0 to 100.
+        rate: The most pictures a second that are kept of a tab.
+    """
+
+    def __init__(
+        self,
+        context: BrowserContext,
+        beside: Beside,
+        *,
+        masks: Ask | None = None,
+        size: tuple[int, int] = (1280, 720),
+        quality: int = 75,
+        rate: float = 8.0,
+    ) -> None:
+        self._context = context
+        self._log = Log(beside)
+        self._ask = masks
+        self._film = Film(size=size, quality=quality, rate=rate)
+        self._tabs: dict[Page, Tab] = {}
+        self._opened = 0
+        self._active: Page | None = None
+        self._gate = Gate()
+        self._network = Network(context, self._log, self._gate, self._number)
+        self._happenings = Happenings(context, self._log, self._number)
+        self._page_opened = self._log.guarded(self._attach)
+
+    # -- from start to stop ----------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Film all tabs that are open, and those that open from now on."""
+        self._context.on("page", self._page_opened)
+        self._network.start()
+        self._happenings.start()
+        for page in self._context.pages:
+            self._attach(page)
+        if self._tabs:
+            first = next(iter(self._tabs))
+            self.active(first, why="start")
+
+    async def stop(self) -> None:
+        """Write what is under way, and film no more. Harmless when stopped, or when the browser is gone."""
+        if self._log.closed:
+            return
+        for tab in list(self._tabs.values()):
+            try:
+                if tab.page is self._active:
+                    tab.reel.want("end", None)
+                await tab.reel.stop()
+            except Exception as error:
+                self._log.failed("stop", error)
+        self._context.remove_listener("page", self._page_opened)
+        for part in (self._network, self._happenings):
+            try:
+                await part.stop()
+            except Exception as error:
+                self._log.failed("stop", error)
+        await self._log.stop()
+
+    # -- what the session tells ------------------------------------------------------------------------------
+
+    def active(self, page: Page, *, why: str = "tab") -> None:
+        """The session now works in this tab."""
+        tab = self._tab(page)
+        if tab is None or page is self._active:
+            return
+        self._active = page
+        self._event(tab, "active")
+        self._log.guarded(tab.reel.cut)()
+        self._log.guarded(tab.reel.want)(why, None)
+
+    async def before(
+        self,
+        call: int | None,
+        page: Page,
+        actor: str,
+        action: Mapping[str, Tree],
+        target: Mapping[str, Tree] | None,
+    ) -> None:
+        """An action is about to be done.
+
+        Args:
+            call: The number of its effect.
+            page: The tab.
+            actor: `script`, `agent` or `heal`.
+            action: Its type and fields, without secrets.
+            target: `box`, `point`, `selector` and `frame` of its element, or None. With `secret` true, the box is
+                masked from now on, without waiting for the next measure.
+        """
+        tab = self._tab(page)
+        if tab is not None:
+            self.active(page)
+            self._log.guarded(self._before)(tab, call, actor, action, target)
+
+    async def after(  # noqa: PLR0917 - as a sentence: after this call, in this tab, it succeeded, saying so
+        self,
+        call: int | None,
+        page: Page,
+        success: bool,
+        message: str,
+        why: Tree = None,
+        selectors: Tree = None,
+        *,
+        title: str | None = None,
+    ) -> None:
+        """An action is done; `why` are the facts of its failure, `selectors` the durable ones of its element."""
+        tab = self._tab(page)
+        if tab is not None:
+            told: dict[str, Any] = {
+                "success": success,
+                "message": message,
+                "why": why,
+                "selectors": selectors,
+            }
+            told |= {"url": page.url, "title": tab.title if title is None else title}
+            self._log.guarded(self._after)(tab, call, told)
+            self.active(page)
+
+    async def anchor(self, page: Page, why: str, call: int | None = None) -> None:
+        """Keep what this tab looks like now, whatever else is kept."""
+        if (tab := self._tab(page)) is not None:
+            self._log.guarded(tab.reel.cut)()
+            self._log.guarded(tab.reel.want)(why, call)
+
+    def tree(self, page: Page, text: str, call: int | None = None) -> None:
+        """The accessibility tree of this tab was read."""
+        if (tab := self._tab(page)) is not None:
+            self._log.guarded(self._tree)(tab, text, call)
+
+    def _before(
+        self,
+        tab: Tab,
+        call: int | None,
+        actor: str,
+        action: Mapping[str, Tree],
+        target: Mapping[str, Tree] | None,
+    ) -> None:
+        box = target.get("box") if target is not None and target.get("secret") else None
+        if isinstance(box, Sequence) and len(box) == 4:
+            tab.masks.add([float(side) for side in box])
+        tab.reel.cut()
+        tab.reel.want("before", call)
+        told: dict[str, Any] = {
+            "action": dict(action),
+            "url": tab.page.url,
+            "target": target and dict(target),
+        }
+        self._log.write("before", call=call, tab=tab.number, actor=actor, **told)
+
+    def _after(self, tab: Tab, call: int | None, told: Mapping[str, Any]) -> None:
+        self._log.write("after", call=call, tab=tab.number, **told)
+        tab.reel.cut()
+        tab.reel.want("after", call, settled=True)
+        self._gate.open()
+
+    def _tree(self, tab: Tab, text: str, call: int | None) -> None:
+        self._log.write("tree", tab=tab.number, blob=self._log.text(text), call=call)
+
+    # -- tabs ------------------------------------------------------------------------------------------------
+
+    def _tab(self, page: Page) -> Tab | None:
+        return None if self._log.closed else self._tabs.get(page)
+
+    def _number(self, page: Page | None) -> int | None:
+        tab = self._tabs.get(page) if page is not None else None
+        return None if tab is None else tab.number
+
+    def _attach(self, page: Page) -> None:
+        if page in self._tabs:
+            return
+        masks = Masks(self._ask, page, self._log.now)
+        number, self._opened = self._opened, self._opened + 1
+        reel = Reel(page, number, self._log, masks, gate=self._gate, film=self._film)
+        tab = self._tabs[page] = Tab(number, page, masks, reel)
+        page.on("close", self._log.guarded(lambda _: self._closed(tab)))
+        page.on("framenavigated", self._log.guarded(lambda frame: self._navigated(tab, frame)))
+        page.on("load", self._log.guarded(lambda _: self._log.start(self._titled(tab), "a title")))
+        page.on("popup", self._log.guarded(lambda popup: self._popped_up(tab, popup)))
+        self._log.guarded(reel.start)()
+        self._happenings.attach(page, number)
+        # Who opened it is told right after, in another event.
+        asyncio.get_running_loop().call_soon(self._log.guarded(self._tell), tab)
+
+    def _popped_up(self, tab: Tab, popup: Page) -> None:
+        if (other := self._tab(popup)) is not None and not other.told:
+            other.opener = tab.number
+
+    def _tell(self, tab: Tab) -> None:
+        if not tab.told:
+            tab.told = True
+            self._event(tab, "opened", opener=tab.opener)
+
+    def _closed(self, tab: Tab) -> None:
+        self._tabs.pop(tab.page, None)
+        if self._active is tab.page:
+            self._active = None
+        self._event(tab, "closed")
+        self._happenings.closed(tab.number)
+        self._log.start(tab.reel.stop(), "the last pictures of a tab")
+
+    def _navigated(self, tab: Tab, frame: Any) -> None:
+        if frame.parent_frame is None:
+            tab.masks.navigated()
+            tab.title = ""
+            self._event(tab, "navigated")
+            self._log.start(self._titled(tab), "a title")
+
+    async def _titled(self, tab: Tab) -> None:
+        try:
+            title = await tab.page.title()
+        except Error:  # it is closed, or under way to the next page
+            return
+        if title != tab.title:
+            tab.title = title
+            self._event(tab, "titled")
+
+    def _event(self, tab: Tab, what: str, **members: Tree) -> None:
+        self._tell(tab)
+        self._log.write("tab", tab=tab.number, what=what, url=tab.page.url, title=tab.title, **members)

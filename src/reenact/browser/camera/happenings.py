@@ -1,0 +1,159 @@
+"""What happens in a page beside its picture: console, errors, dialogs, downloads, file choosers, crashes.
+
+Who listens to Playwright's `dialog` has to answer the dialog, and who listens to `filechooser` keeps the page's own
+from opening: either would change what the agent sees. So dialogs are seen by a session of the browser's own protocol,
+which only looks, and choosers where Playwright hands them to the program's own listener.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from reenact.browser.camera.log import Log
+
+TEXT = 8_000
+"""Characters of a console message that are kept."""
+BURST = 100
+"""Console messages a second, and errors, that are kept."""
+LINES = 50_000
+"""Console messages and errors that are kept in a session."""
+
+
+class Happenings:
+    """Listens to a context and its pages.
+
+    Args:
+        context: Playwright's context.
+        tab: The number of a page's tab, or None.
+    """
+
+    def __init__(self, context: Any, log: Log, tab: Callable[[Any], int | None]) -> None:
+        self._context = context
+        self._log = log
+        self._tab = tab
+        self._second = 0.0
+        self._burst = self._lines = 0
+        self._dialogs: dict[int, dict[str, Any]] = {}
+        self._sessions: dict[int, Any] = {}
+        self._listeners = {"console": log.guarded(self._console), "weberror": log.guarded(self._weberror)}
+        self._disconnected = log.guarded(self._lost)
+
+    def start(self) -> None:
+        """Listen from now on."""
+        for event, listener in self._listeners.items():
+            self._context.on(event, listener)
+        if self._context.browser is not None:
+            self._context.browser.on("disconnected", self._disconnected)
+
+    async def stop(self) -> None:
+        """Listen no more."""
+        for event, listener in self._listeners.items():
+            self._context.remove_listener(event, listener)
+        if self._context.browser is not None:
+            self._context.browser.remove_listener("disconnected", self._disconnected)
+        for tab in list(self._dialogs):
+            self._answered(tab, None)
+        for session in self._sessions.values():
+            with suppress(Exception):  # the page may be closed
+                await session.detach()
+
+    def attach(self, page: Any, tab: int) -> None:
+        """Listen to a page."""
+        page.on("crash", self._log.guarded(lambda _: self._log.write("crash", tab=tab, what="page")))
+        page.on("download", self._log.guarded(lambda download: self._download(tab, download)))
+        self._log.start(self._watch_dialogs(page, tab), "dialogs")
+        # Its own part of Playwright hears of a chooser only where the program listens: to listen there asks for none.
+        with suppress(AttributeError):
+            page._impl_obj._channel.onFileChooser(self._log.guarded(lambda event: self._chooser(tab, event)))
+
+    def closed(self, tab: int) -> None:
+        """A page is gone."""
+        self._sessions.pop(tab, None)
+        if tab in self._dialogs:
+            self._answered(tab, None)
+
+    # -- console and errors ----------------------------------------------------------------------------------
+
+    def _room(self) -> bool:
+        now = self._log.now()
+        if now - self._second >= 1:
+            self._second, self._burst = now, 0
+        self._burst += 1
+        self._lines += 1
+        if self._lines > LINES:
+            self._log.left_out("console", f"the console after {LINES} messages is left out")
+        elif self._burst > BURST:
+            self._log.left_out("burst", f"of the console at most {BURST} messages a second are kept")
+        return self._lines <= LINES and self._burst <= BURST
+
+    def _short(self, text: str) -> str:
+        clean = self._log.clean(text)
+        return clean if len(clean) <= TEXT else f"{clean[:TEXT]}…"
+
+    def _console(self, message: Any) -> None:
+        if self._room():
+            place = message.location
+            told: dict[str, Any] = {"level": message.type, "text": self._short(message.text)}
+            told |= {"url": place.get("url"), "row": place.get("lineNumber")}
+            self._log.write("console", tab=self._tab(message.page), **told)
+
+    def _weberror(self, error: Any) -> None:
+        if self._room():
+            self._log.write("error", tab=self._tab(error.page), text=self._short(str(error.error)))
+
+    # -- dialogs ---------------------------------------------------------------------------------------------
+
+    async def _watch_dialogs(self, page: Any, tab: int) -> None:
+        if page.is_closed():
+            return
+        session = await self._context.new_cdp_session(page)
+        self._sessions[tab] = session
+        session.on("Page.javascriptDialogOpening", self._log.guarded(lambda event: self._opening(tab, event)))
+        session.on(
+            "Page.javascriptDialogClosed",
+            self._log.guarded(lambda event: self._answered(tab, event["result"])),
+        )
+        await session.send("Page.enable")
+
+    def _opening(self, tab: int, event: dict[str, Any]) -> None:
+        self._dialogs[tab] = {
+            "t": self._log.now(),
+            "kind": event["type"],
+            "text": self._short(event["message"]),
+        }
+
+    def _answered(self, tab: int, accepted: bool | None) -> None:
+        told = self._dialogs.pop(tab, None)
+        if told is not None:
+            answer = None if accepted is None else "accepted" if accepted else "dismissed"
+            self._log.write("dialog", tab=tab, answer=answer, closed=round(self._log.now(), 6), **told)
+
+    # -- files -----------------------------------------------------------------------------------------------
+
+    def _download(self, tab: int, download: Any) -> None:
+        told = {"tab": tab, "url": self._log.clean(download.url), "name": download.suggested_filename}
+        self._log.write("download", **told, size=None, state="started")
+        self._log.start(self._downloaded(download, told), "a download")
+
+    async def _downloaded(self, download: Any, told: dict[str, Any]) -> None:
+        failure = await download.failure()
+        size = None
+        with suppress(Exception):  # it failed, or lies on another machine
+            size = _size(await download.path())
+        state = "finished" if failure is None else "canceled" if failure == "canceled" else "failed"
+        self._log.write("download", **told, size=size, state=state, **({"text": failure} if failure else {}))
+
+    def _chooser(self, tab: int, event: dict[str, Any]) -> None:
+        self._log.write("chooser", tab=tab, multiple=bool(event["isMultiple"]))
+
+    # -- the end ---------------------------------------------------------------------------------------------
+
+    def _lost(self, _: Any) -> None:
+        self._log.write("crash", tab=None, what="browser")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size

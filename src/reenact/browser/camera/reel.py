@@ -1,0 +1,313 @@
+"""One tab's pictures: at most so many a second, each with its true time, none held."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reenact.browser.camera.gate import Gate
+from reenact.browser.camera.log import Log
+from reenact.browser.camera.masks import Masks
+from reenact.browser.camera.stream import Stream
+
+MASKED_EVERY = 0.15
+"""Seconds between two measures of where the secrets are, while the page is painted."""
+ANCHORED = 0.35
+"""Seconds that a picture may be under way: what was painted before an anchor's moment has come by then."""
+SETTLED = 0.1
+"""Seconds after an action at which its effect is in the picture."""
+QUIET = 0.3
+"""Seconds without a picture after which a page that was painted fast is looked at once more."""
+FAST = 0.1
+"""Seconds between two pictures below which the browser may have left out the last one."""
+ENDLESS = 8
+"""Pictures within a second after which a page is taken for one that moves all the time."""
+LATE = 0.1
+"""Seconds without a picture after which the next is waited for, although an action begins."""
+RESTS = ((5.0, 1), (60.0, 4), (float("inf"), 16))
+"""Seconds since the last action, and what the time between two pictures of an endless animation is then times."""
+
+
+@dataclass(slots=True)
+class Picture:
+    """A picture that is stored, and what is known of it."""
+
+    t: float
+    blob: str
+    width: int
+    height: int
+    masks: list[list[float]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """What pictures are taken: the largest size in pixels, the quality of JPEG (0 to 100), the most a second."""
+
+    size: tuple[int, int]
+    quality: int
+    rate: float
+
+
+@dataclass(slots=True)
+class Anchor:
+    """A picture that is wanted: what the page looked like at that moment."""
+
+    t: float
+    why: str
+    call: int | None
+
+
+class Reel:
+    """One tab's pictures, from Playwright's screencast.
+
+    A page that does not change gives none. A page that changes gives at most `rate` a second: of those between only
+    the last is kept, and it is kept in any case, so the picture that stays is never missing. Around an action (`cut`)
+    the last picture before it and the first after it are kept whatever the rate. A page that never rests is looked at
+    instead of filmed, and the more seldom the longer nothing is done with it.
+    """
+
+    def __init__(
+        self,
+        page: Any,
+        tab: int,
+        log: Log,
+        masks: Masks,
+        *,
+        gate: Gate,
+        film: Film,
+    ) -> None:
+        self._page = page
+        self._tab = tab
+        self._log = log
+        self._masks = masks
+        self._gate = gate
+        self._stream = Stream(page, log, self.take, size=film.size, quality=film.quality)
+        self._quality = film.quality
+        self._gap = 1 / film.rate
+        self._pending: Mapping[str, Any] | None = None
+        self._kept = self._cut = self._acted = -1.0
+        self._arrivals: deque[float] = deque(maxlen=ENDLESS)
+        self._fast = self._looking = False
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._waiting: list[Picture] = []
+        self._measuring = False
+        self._written: deque[Picture] = deque(maxlen=32)
+        self._anchors: list[Anchor] = []
+        self._running = False
+
+    def start(self) -> None:
+        """Begin to film."""
+        self._running = True
+        self._stream.on()
+
+    async def stop(self) -> None:
+        """Write what is under way, and film no more."""
+        self._running = False
+        for timer in self._timers.values():
+            timer.cancel()
+        self._keep_pending()
+        await self._measure()
+        for anchor in self._anchors:
+            self._anchor(anchor)
+        self._anchors.clear()
+        await self._stream.stop()
+
+    # -- pictures --------------------------------------------------------------------------------------------
+
+    def take(self, frame: Mapping[str, Any]) -> None:
+        """A picture as Playwright gives it: `data` (JPEG) and `timestamp` (milliseconds since 1970)."""
+        t = self._log.at(frame["timestamp"])
+        if self._pending is not None and self._log.at(self._pending["timestamp"]) <= self._cut < t:
+            self._keep_pending()  # the last one before an action
+        if t - self._kept >= self._gap or self._kept <= self._cut < t:
+            self._pending = None
+            self._keep(frame, t)
+        else:
+            self._pending = frame
+            if "pending" not in self._timers:
+                self._later("pending", self._kept + self._gap - t, self._keep_pending)
+        self._pace(t)
+
+    def _pace(self, t: float) -> None:
+        """Go on filming, or look again later."""
+        last = self._arrivals[-1] if self._arrivals else -1.0
+        self._arrivals.append(t)
+        if not self._running or self._gate.shut:
+            return
+        if self._looking:
+            self._stream.off()
+            self._later("look", self._rest(), self._look)
+        elif len(self._arrivals) == ENDLESS and t - self._arrivals[0] < 1:
+            self._looking = True
+            self._stream.off()
+            self._later("look", self._gap, self._look)
+        else:
+            self._fast = self._fast or t - last < FAST
+            if self._fast:
+                # A page that is painted faster than its pictures leave the browser loses some, perhaps the last one.
+                self._later("quiet", QUIET, self._look_again)
+
+    def _rest(self) -> float:
+        idle = self._log.now() - self._acted
+        return self._gap * next(times for seconds, times in RESTS if idle < seconds)
+
+    def _look(self) -> None:
+        if self._running and not self._gate.shut:
+            self._stream.on()
+
+    def _look_again(self) -> None:
+        self._fast = False
+        if self._running and not self._gate.shut:
+            self._stream.again()
+
+    def _later(self, what: str, seconds: float, act: Callable[[], None]) -> None:
+        if (timer := self._timers.pop(what, None)) is not None:
+            timer.cancel()
+
+        def due() -> None:
+            self._timers.pop(what, None)
+            self._log.guarded(act)()
+
+        self._timers[what] = asyncio.get_running_loop().call_later(max(0.0, seconds), due)
+
+    # -- actions ---------------------------------------------------------------------------------------------
+
+    def cut(self) -> None:
+        """An action begins or ends now: its last picture before and its first one after are kept."""
+        self._cut = self._acted = self._log.now()
+
+    def hold(self) -> None:
+        """Leave the driver to an action, unless a picture is overdue."""
+        last = self._arrivals[-1] if self._arrivals else -1.0
+        if self._running and self._log.now() - last < LATE:
+            self._stream.off()
+
+    def go_on(self) -> None:
+        """The action is done: film again, with what it has done first."""
+        if self._running:
+            self._looking = self._fast = False
+            self._arrivals.clear()
+            self._stream.on()
+
+    # -- keeping ---------------------------------------------------------------------------------------------
+
+    def _keep_pending(self) -> None:
+        if (timer := self._timers.pop("pending", None)) is not None:
+            timer.cancel()
+        frame, self._pending = self._pending, None
+        if frame is not None:
+            self._log.guarded(self._keep)(frame, self._log.at(frame["timestamp"]))
+
+    def _keep(self, frame: Mapping[str, Any], t: float) -> None:
+        self._kept = max(self._kept, t)
+        data = frame["data"]
+        width, height = size_of(data)
+        blob = self._log.blob(data)
+        if self._looking and self._written and self._written[-1].blob == blob:
+            self._looking = False  # it rests: from now on a change tells itself
+            self._arrivals.clear()
+        self._waiting.append(Picture(t, blob, width, height))
+        if not self._masks.needed:
+            self._write([])
+        elif not self._measuring:
+            self._measuring = True
+            self._log.start(self._measure_while_painted(), "masks")
+
+    async def _measure_while_painted(self) -> None:
+        try:
+            while self._waiting:
+                await self._gate.passed()
+                await self._measure()
+                await asyncio.sleep(MASKED_EVERY)
+        finally:
+            self._measuring = False
+
+    async def _measure(self) -> None:
+        count = len(self._waiting)
+        masks = await self._masks.measure() if count and self._masks.needed else []
+        self._write(masks, count)
+
+    def _write(self, masks: list[list[float]], count: int | None = None) -> None:
+        """Write the first `count` pictures, by default all, as those masks hide them."""
+        pictures, self._waiting = self._waiting[:count], self._waiting[len(self._waiting[:count]) :]
+        for picture in pictures:
+            picture.masks = masks
+            last = self._written[-1] if self._written else None
+            if last is None or (last.blob, last.masks) != (picture.blob, masks):
+                self._log.write("frame", t=picture.t, **self._told(picture))
+                self._written.append(picture)
+        if self._anchors:
+            self._settle()
+
+    def _told(self, picture: Picture) -> dict[str, Any]:
+        return {
+            "tab": self._tab,
+            "blob": picture.blob,
+            "width": picture.width,
+            "height": picture.height,
+            "masks": picture.masks,
+        }
+
+    # -- anchors ---------------------------------------------------------------------------------------------
+
+    def want(self, why: str, call: int | None, *, settled: bool = False) -> None:
+        """Write what the page looks like now (`settled`: once an action has taken effect), as soon as that is known."""
+        now = self._log.now()
+        for anchor in self._anchors:
+            anchor.t = min(anchor.t, now)  # one still to come shows no more than its own action
+        self._anchors.append(Anchor(now + SETTLED if settled else now, why, call))
+        delay = ANCHORED + (SETTLED if settled else 0)
+        asyncio.get_running_loop().call_later(delay, self._log.guarded(self._settle))
+
+    def _settle(self) -> None:
+        """Write the anchors of which it is known what the page looked like."""
+        newest = self._written[-1].t if self._written else -1.0
+        now = self._log.now()
+        while self._anchors:
+            anchor = self._anchors[0]
+            if newest <= anchor.t and (now < anchor.t + ANCHORED - 0.01 or self._waiting):
+                return
+            self._anchor(self._anchors.pop(0))
+
+    def _anchor(self, anchor: Anchor) -> None:
+        before = [picture for picture in self._written if picture.t <= anchor.t]
+        if before:
+            self._tell(anchor, before[-1])
+        elif self._written:
+            if (
+                anchor.why != "before"
+            ):  # nothing was painted then, and what came later shows what the action did
+                anchor.t = self._written[0].t
+                self._tell(anchor, self._written[0])
+        elif self._running:
+            self._log.start(self._shoot(anchor), "a screenshot")
+
+    def _tell(self, anchor: Anchor, picture: Picture) -> None:
+        members: dict[str, Any] = {"why": anchor.why, "call": anchor.call}
+        self._log.write("anchor", t=anchor.t, **self._told(picture), **members)
+
+    async def _shoot(self, anchor: Anchor) -> None:
+        """A tab without any picture yet: take one, which costs some 40 ms, and the page waits for it."""
+        if self._page.is_closed():
+            return
+        anchor.t = self._log.now()
+        data = await self._page.screenshot(
+            type="jpeg", quality=self._quality, caret="initial", scale="css", timeout=2000
+        )
+        width, height = size_of(data)
+        picture = Picture(anchor.t, self._log.blob(data), width, height, await self._masks.measure())
+        self._tell(anchor, picture)
+
+
+def size_of(jpeg: bytes) -> tuple[int, int]:
+    """Width and height of a JPEG, from its header. Raises ValueError where it is none."""
+    at = 2
+    while jpeg[:2] == b"\xff\xd8" and at + 9 <= len(jpeg) and jpeg[at] == 0xFF:
+        marker = jpeg[at + 1]
+        if 0xC0 <= marker <= 0xCF and marker not in {0xC4, 0xC8, 0xCC}:
+            return int.from_bytes(jpeg[at + 7 : at + 9]), int.from_bytes(jpeg[at + 5 : at + 7])
+        at += 2 + int.from_bytes(jpeg[at + 2 : at + 4])
+    raise ValueError("the browser gave a picture that is no JPEG")

@@ -1,0 +1,46 @@
+"""`Client`: where sessions and agents are made, with the settings that they share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reenact.browser import extra as _extra  # noqa: F401 - says what is missing, before anything is imported in vain
+from reenact.browser.session import Session as _Session
+
+
+class Client:
+    """Makes sessions, and agents for them. It runs here: there is no server, no account and no key.
+
+        client = reenact.Client()
+        with client.Session(headless=True) as session:
+            session.execute(type="goto", url="https://example.com")
+
+    Args:
+        defaults: Options of every session, unless it says otherwise: `model=`, `executable_path=`, `mask=` …
+    """
+
+    def __init__(self, **defaults: Any) -> None:
+        for name in ("api_key", "server_url", "verbose"):
+            # The documents' programs give them; here they mean nothing.
+            defaults.pop(name, None)
+        self._defaults = defaults
+
+    def Session(self, session_id: str | None = None, **options: Any) -> _Session:  # noqa: N802 - as the API has it
+        """A session; see `reenact.browser.session.Session`."""
+        return _Session(session_id, **{**self._defaults, **options})
+
+    def Agent(self, session: _Session, **options: Any) -> Any:  # noqa: N802 - as the API has it
+        """An agent for a session; see `reenact.browser.agent.Agent`."""
+        from reenact.browser.agent import Agent
+
+        return Agent(session, **options)
+
+    def scrape(self, url: str, instructions: str | None = None, **options: Any) -> Any:
+        """Read one page, in a session of its own."""
+        with self.Session() as session:
+            return session.scrape(instructions, url=url, **options)
+
+    def health_check(self) -> None:
+        """See that a browser can be started. Raises SessionError."""
+        with self.Session(save_replay_on="never"):
+            pass

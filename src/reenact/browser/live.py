@@ -1,0 +1,404 @@
+"""The living browser of a session: started, watched over, ended. Used in the worker's thread only, inside effects."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from playwright.async_api import Browser, BrowserContext, Error, Page, Playwright, async_playwright
+
+from reenact.browser import finding, secret, sight
+from reenact.browser.camera import Camera
+from reenact.errors import SessionError
+from reenact.record.beside import Beside
+
+_PORT = "DevToolsActivePort"
+_PROFILE = "reenact-browser-"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a session's browser is started, and when it ends by itself.
+
+    Attributes:
+        viewport: Width and height in CSS pixels.
+        executable: The browser's executable, or None for one that is found.
+        cdp_url: The address of a running browser to use in the place of an own one.
+        profile: A folder to keep the browser's profile in; without it, it is gone with the session.
+        downloads: The folder of downloads, or None for a temporary one.
+        idle: Seconds without an action after which the session ends; 0 for never.
+        longest: Seconds after which it ends at all; 0 for never.
+        mask: Selectors of elements whose content is secret.
+    """
+
+    headless: bool = True
+    viewport: tuple[int, int] = (1280, 720)
+    user_agent: str | None = None
+    chrome_args: tuple[str, ...] = ()
+    executable: str | None = None
+    cdp_url: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+    profile: str | None = None
+    downloads: str | None = None
+    idle: float = 0
+    longest: float = 0
+    mask: tuple[str, ...] = ()
+
+
+class Live:
+    """One browser, its tabs, and the clock by which it ends.
+
+    Attributes:
+        ended: Why it can be used no more, once that is so.
+        context: Playwright's context.
+        sight: What was last observed of each tab, by page.
+        handles: What the program holds of the page's objects, by number (`page.py`).
+        cdp: The address by which another client may connect, or None.
+        camera: Who films it, if anybody does.
+    """
+
+    context: BrowserContext
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.ended: str | None = None
+        self.sight: dict[Page, Any] = {}
+        self.handles: list[Any] = []
+        self.cdp: str | None = None
+        self.camera: Camera | None = None
+        self.navigations = 0
+        self._under_way: set[Any] = set()
+        self._unborn = 0
+        self._moved = asyncio.Event()
+        self._numbers: dict[Page, int] = {}
+        self._front: Page | None = None
+        self._playwright: Playwright | None = None
+        self._browser: Browser | None = None
+        self._folder: str | None = None
+        self._began = self._used = monotonic()
+        self._busy = 0
+        self._watch: asyncio.Task[None] | None = None
+        self._beside: Beside | None = None
+
+    # -- from the beginning to the end -----------------------------------------------------------------------
+
+    async def open(self) -> dict[str, Any]:
+        """Start the browser, or connect to one. Returns what there is to say about it.
+
+        Raises:
+            SessionError: There is no browser, or it does not start.
+        """
+        self._playwright = await async_playwright().start()
+        try:
+            if self.settings.cdp_url:
+                await self._connect(self.settings.cdp_url)
+            else:
+                await self._launch()
+        except BaseException:
+            await self.close("it did not start")
+            raise
+        self.context.on("page", self._opened)
+        self.context.on("close", lambda _: self._died())
+        self.context.on("request", self._requested)
+        for event in ("requestfinished", "requestfailed"):
+            self.context.on(event, self._answered)
+        for page in self.context.pages:
+            self._opened(page)
+        if not self.context.pages:
+            await self.context.new_page()
+        self._front = self.context.pages[-1]
+        self._watch = asyncio.create_task(self._end_in_time())
+        return self._told()
+
+    async def close(self, why: str) -> None:
+        """End the browser (one that was connected to is only left). Harmless when it has ended."""
+        if self.ended is None:
+            self.ended = why
+        if self._watch is not None and self._watch is not asyncio.current_task():
+            self._watch.cancel()
+        if self.camera is not None:
+            camera, self.camera = self.camera, None
+            await camera.stop()
+        if self._beside is not None:
+            self._beside.write("end")
+            self._beside.close()
+        with suppress(Error, OSError):
+            if self.settings.cdp_url:
+                if self._browser is not None:
+                    await (
+                        self._browser.close()
+                    )  # of a browser that was connected to, this is the connection alone
+            elif hasattr(self, "context"):
+                await self.context.close()
+        if self._playwright is not None:
+            playwright, self._playwright = self._playwright, None
+            with suppress(Error, OSError):
+                await playwright.stop()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def use(self) -> _Use:
+        """Around whatever is done: it is not idle meanwhile. Raises SessionError where the browser has ended."""
+        if self.ended is not None:
+            raise SessionError(self.ended)
+        return _Use(self)
+
+    # -- tabs ------------------------------------------------------------------------------------------------
+
+    @property
+    def page(self) -> Page:
+        """The tab in front."""
+        front = self._front
+        if front is None or front.is_closed():
+            left = self.context.pages
+            if not left:
+                raise SessionError("every tab is closed: goto_new_tab opens one")
+            front = self._front = left[-1]
+        return front
+
+    def show(self, page: Page) -> None:
+        """Bring a tab to the front of the session."""
+        if page is not self._front:
+            self._front = page
+            if self.camera is not None:
+                self.camera.active(page)
+
+    def number(self, page: Page) -> int:
+        """A tab's number in the order in which they opened."""
+        return self._numbers.setdefault(page, len(self._numbers))
+
+    def tab(self, number: int) -> Page:
+        """The tab of that number. Raises SessionError where it is closed."""
+        for page, known in self._numbers.items():
+            if known == number and not page.is_closed():
+                return page
+        raise SessionError(f"tab {number} is closed")
+
+    async def arrived(self, patience: float) -> None:
+        """Wait until no tab is on its way to another page, for so many seconds at most."""
+        try:
+            async with asyncio.timeout(patience):
+                while self._under_way or self._unborn:
+                    self._moved.clear()
+                    await self._moved.wait()
+        except TimeoutError:
+            self._under_way.clear()
+            self._unborn = 0
+
+    def renumber(self, numbers: dict[Page, int]) -> None:
+        """Give the tabs the numbers that a recording had given to those in whose place they stand."""
+        self._numbers.update(numbers)
+
+    async def recognise(self, elements: Sequence[Mapping[str, Any]]) -> None:
+        """Have the ids of a recorded observation mean the same elements here, by what they are called."""
+        seen = await sight.look(self.page, secret=self.settings.mask)
+        here: dict[tuple[str, str], list[sight.Element]] = {}
+        for element in seen.elements:
+            here.setdefault((element.role, element.name), []).append(element)
+        known = []
+        for one in elements:
+            same = here.get((one["role"], one["name"]))
+            if same:
+                known.append(replace(same.pop(0), id=one["id"]))
+        self.sight[self.page] = replace(seen, elements=tuple(known))
+
+    def handle(self, number: int) -> Any:
+        """What the program holds by that number."""
+        if number >= len(self.handles):
+            raise SessionError(
+                "what the recording held there (an element, a popup) is not in this browser: look it up again"
+            )
+        return self.handles[number]
+
+    async def is_secret(self, locator: Any) -> bool:
+        """Whether what is in that element must not be seen."""
+        return await secret.is_secret(locator, self.settings.mask)
+
+    async def film(self, beside: Beside, id: str, told: dict[str, Any]) -> None:
+        """Keep what is to be seen of this session in that file."""
+        started = datetime.now(UTC).isoformat(timespec="milliseconds")
+        head = {name: told[name] for name in ("viewport", "browser", "headless")}
+        self._beside = beside
+        beside.write("session", format=1, id=id, started=started, **head)
+        self.camera = Camera(self.context, beside, masks=self._masks, size=self.settings.viewport)
+        await self.camera.start()
+
+    async def _masks(self, page: Page) -> list[secret.Box]:
+        return await secret.masks(page, self.settings.mask)
+
+    def downloads(self) -> Path:
+        """The folder of downloads."""
+        if self.settings.downloads:
+            path = Path(self.settings.downloads)
+            path.mkdir(parents=True, exist_ok=True)
+            return path
+        return Path(tempfile.mkdtemp(prefix="reenact-downloads-"))
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    async def _launch(self) -> None:
+        assert self._playwright is not None
+        settings, kind = self.settings, self._playwright.chromium
+        path = finding.find(settings.executable, own=kind.executable_path)
+        _sweep()
+        self._folder = None if settings.profile else tempfile.mkdtemp(prefix=f"{_PROFILE}{os.getpid()}-")
+        folder = settings.profile or self._folder
+        assert folder is not None
+        width, height = settings.viewport
+        options: dict[str, Any] = {
+            "executable_path": path,
+            "headless": settings.headless,
+            "args": ["--remote-debugging-port=0", *settings.chrome_args],
+            "viewport": {"width": width, "height": height},
+            "user_agent": settings.user_agent,
+            "extra_http_headers": settings.headers or None,
+            "accept_downloads": True,
+            # Signals are the program's: it hears them, and ends the session.
+            "handle_sigint": False,
+            "handle_sigterm": False,
+            "handle_sighup": False,
+        }
+        sandbox = hasattr(os, "geteuid") and os.geteuid() != 0
+        try:
+            self.context = await kind.launch_persistent_context(folder, chromium_sandbox=sandbox, **options)
+        except Error as error:
+            if not sandbox:
+                raise SessionError(f"the browser {path} did not start: {_first_line(error)}") from None
+            # Some containers allow no sandbox to anybody.
+            try:
+                self.context = await kind.launch_persistent_context(folder, chromium_sandbox=False, **options)
+            except Error as again:
+                raise SessionError(f"the browser {path} did not start: {_first_line(again)}") from None
+        self._browser = self.context.browser
+        self.cdp = _address(Path(folder) / _PORT)
+
+    async def _connect(self, url: str) -> None:
+        assert self._playwright is not None
+        try:
+            self._browser = await self._playwright.chromium.connect_over_cdp(url)
+        except Error as error:
+            raise SessionError(f"cdp_url={url!r}: no browser answers there ({_first_line(error)})") from None
+        contexts = self._browser.contexts
+        self.context = contexts[0] if contexts else await self._browser.new_context()
+        if self.settings.headers:
+            await self.context.set_extra_http_headers(self.settings.headers)
+        self.cdp = url
+
+    def _told(self) -> dict[str, Any]:
+        settings = self.settings
+        return {
+            "browser": f"chromium {self._browser.version}" if self._browser is not None else "chromium",
+            "viewport": list(settings.viewport),
+            "headless": settings.headless,
+            "url": self.page.url,
+        }
+
+    def _opened(self, page: Page) -> None:
+        if page in self._numbers:
+            return
+        self.number(page)
+        self.navigations += 1
+        self._unborn = max(self._unborn - 1, 0)
+        self._moved.set()
+        page.on("close", lambda _: self.sight.pop(page, None))
+        if self._busy and self._front is not None:
+            # What an action opens comes to the front, as in any browser.
+            self.show(page)
+
+    def _requested(self, request: Any) -> None:
+        if not request.is_navigation_request():
+            return
+        try:
+            if request.frame.parent_frame is not None:
+                return
+        except Error:
+            # The first page of a tab that is still to open.
+            self._unborn += 1
+        self.navigations += 1
+        self._under_way.add(request)
+
+    def _answered(self, request: Any) -> None:
+        self._under_way.discard(request)
+        self._moved.set()
+
+    def _died(self) -> None:
+        if self.ended is None:
+            self.ended = "the browser has ended: it crashed, or something closed it"
+
+    async def _end_in_time(self) -> None:
+        settings = self.settings
+        while True:
+            now = monotonic()
+            due = []
+            if settings.longest:
+                due.append((self._began + settings.longest, f"it had run for {_minutes(settings.longest)}"))
+            if settings.idle:
+                since = now if self._busy else self._used
+                due.append((since + settings.idle, f"it was idle for {_minutes(settings.idle)}"))
+            if not due:
+                return
+            at, why = min(due)
+            if at <= now:
+                await self.close(f"the session was closed because {why}")
+                return
+            await asyncio.sleep(at - now)
+
+
+class _Use:
+    """Counts that something is being done."""
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+
+    def __enter__(self) -> None:
+        self._live._busy += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._live._busy -= 1
+        self._live._used = monotonic()
+
+
+def _sweep() -> None:
+    """Remove what programs that were killed have left of their browsers."""
+    for path in Path(tempfile.gettempdir()).glob(f"{_PROFILE}*-*"):
+        pid = path.name.removeprefix(_PROFILE).partition("-")[0]
+        if pid.isdigit() and not _runs(int(pid)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _runs(pid: int) -> bool:
+    if os.name != "posix":
+        return True  # there a signal 0 would end it
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _address(file: Path) -> str | None:
+    try:
+        port = file.read_text(encoding="ascii").split()[0]
+    except (OSError, IndexError):
+        return None
+    return f"http://127.0.0.1:{port}"
+
+
+def _minutes(seconds: float) -> str:
+    count = seconds / 60
+    return f"{count:g} minute{'' if count == 1 else 's'}"
+
+
+def _first_line(error: Error) -> str:
+    return error.message.strip().splitlines()[0] if error.message else type(error).__name__

@@ -1,0 +1,193 @@
+"""A recorded session as a script that does it again: durable selectors, and `AgentFallback` where an agent acted.
+
+It is made from the recording's events alone. Nothing that a page said ends up as code: texts are written as string
+literals, and in comments on one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from reenact.api import load
+from reenact.browser.actions import TYPES
+from reenact.browser.footage import sessions
+from reenact.browser.scribe import Done, Names, Stretch, Writer, fields_of, is_secret
+from reenact.errors import UsageError
+from reenact.model.recording import Recording, Step
+
+if TYPE_CHECKING:
+    from reenact.browser.session import Session
+
+_NO_CODE = frozenset({"completion", "help", "scrape"})
+"""What an agent says, and what it only read for itself: nothing that a script would do."""
+
+_DOING = frozenset({
+    "add_init_script", "add_script_tag", "add_style_tag", "blur", "bring_to_front", "check", "clear", "click", "close",
+    "dblclick", "dispatch_event", "down", "drag_and_drop", "drag_to", "evaluate", "fill", "focus", "go_back",
+    "go_forward", "goto", "hover", "insert_text", "move", "press", "press_sequentially", "reload",
+    "scroll_into_view_if_needed", "select_option", "select_text", "set_checked", "set_content", "set_extra_http_headers",
+    "set_input_files", "set_viewport_size", "tap", "type", "uncheck", "up", "wait_for", "wait_for_function",
+    "wait_for_load_state", "wait_for_selector", "wait_for_timeout", "wait_for_url", "wheel",
+})  # fmt: skip
+"""What of `session.page` does something, or waits until something is done; the rest only looks."""
+
+
+class WorkflowCode(BaseModel):
+    """A session as code: `python_script`, and the same as data, `json_actions`."""
+
+    python_script: str
+    json_actions: list[dict[str, Any]]
+
+
+class Workflow:
+    """What an agent did, or a whole session, as a script.
+
+    Args:
+        session: The session, as far as it has come.
+        agent_id: Only what this agent did.
+    """
+
+    def __init__(self, session: Session, agent_id: str | None = None) -> None:
+        self._session = session
+        self._agent = agent_id
+
+    def code(self) -> WorkflowCode:
+        """The script. Raises UsageError where the session is not recorded, RecordingError where that cannot be read."""
+        folder = self._session.recording
+        if folder is None:
+            raise UsageError("the session is not recorded, so there is nothing to make a script of")
+        return code(load(Path(folder)), session=self._session.id, agent=self._agent)
+
+
+def code(recording: Recording, *, session: str | None = None, agent: str | None = None) -> WorkflowCode:
+    """A recorded session as a script.
+
+    Args:
+        recording: The recording.
+        session: Which of its sessions, by id; by default the only one.
+        agent: Only what the agent of that id did.
+
+    Raises:
+        UsageError: It has no browser session, several, or not that one.
+    """
+    steps = _of_session(recording, session)
+    stretches = [one for one in _stretches(steps) if agent is None or one.agent == agent]
+    writer = Writer(recording.id)
+    return WorkflowCode(
+        python_script=writer.script(stretches, _options(steps)), json_actions=_data(stretches)
+    )
+
+
+def export(ref: str, *, session: str | None = None, home: Any = None) -> str:
+    """The script of a recording's session, by the recording's id. Raises as `code` and `reenact.load`."""
+    return code(load(ref, home=home), session=session).python_script
+
+
+# -- from the recording ------------------------------------------------------------------------------------------
+
+
+def _of_session(recording: Recording, session: str | None) -> list[Step]:
+    """The steps of one session, and the beginnings of all agents."""
+    steps = [step for step in recording.steps if step.call.kind in {"browser", "agent"}]
+    of = _sessions_of(recording, steps)
+    known = list(dict.fromkeys(of.values()))
+    if not known:
+        raise UsageError(
+            f"recording {recording.id} has no browser session: there is nothing to make a script of"
+        )
+    if session is None and len(known) > 1:
+        raise UsageError(f"recording {recording.id} has {len(known)} sessions, {', '.join(known)}: name one")
+    chosen = session or known[0]
+    if chosen not in known:
+        raise UsageError(f"recording {recording.id} has no session {chosen}; it has {', '.join(known)}")
+    return [step for step in steps if step.call.kind == "agent" or of[step.number] == chosen]
+
+
+def _sessions_of(recording: Recording, steps: Sequence[Step]) -> dict[int, str]:
+    """The session of each browser step: by the session's own file where there is one, else the last that was started."""
+    filmed, names = {}, []
+    for footage in sessions(Path(recording.path)):
+        names.append(footage.id)
+        for entry in footage.entries("before", "after"):
+            filmed[entry["call"]] = footage.id
+    of: dict[int, str] = {}
+    started = 0
+    for step in steps:
+        if step.call.kind == "browser":
+            started += step.call.name == "start"
+            number = max(started, 1)
+            latest = names[number - 1] if number <= len(names) else f"{recording.id}.{number}"
+            of[step.number] = filmed.get(step.call.number, latest)
+    return of
+
+
+def _options(steps: Sequence[Step]) -> dict[str, Any]:
+    """How the session was started, as far as it was not as always."""
+    return next((dict(step.args) for step in steps if step.call.label == "browser:start"), {})
+
+
+def _stretches(steps: Sequence[Step]) -> Iterator[Stretch]:
+    """What was done, in stretches of one actor; within an agent's span all is its own."""
+    starts: dict[str, Stretch] = {}
+    current: Stretch | None = None
+    for step in steps:
+        if step.call.kind == "agent":
+            output = step.output if isinstance(step.output, Mapping) else {}
+            agent, task = str(output.get("agent_id") or ""), str(step.args.get("task") or "")
+            starts[step.call.scope] = Stretch("agent", agent, task)
+            continue
+        outcome = step.output if isinstance(step.output, Mapping) else {}
+        if not _does(step):
+            continue
+        own = starts.get(step.call.scope) if outcome.get("actor") == "agent" else None
+        if (
+            current is None
+            or (own or current) is not current
+            or current.actor != outcome.get("actor", "script")
+        ):
+            if current is not None and current.actions:
+                yield current
+            current = own or Stretch(str(outcome.get("actor") or "script"))
+        if (done := _done(step, outcome)) is not None:
+            current.actions.append(done)
+    if current is not None and current.actions:
+        yield current
+
+
+def _does(step: Step) -> bool:
+    """Whether a step did something, rather than looked."""
+    name = step.call.name
+    return name in TYPES or name == "set_cookies" or name.removeprefix("page.") in _DOING
+
+
+def _done(step: Step, outcome: Mapping[str, Any]) -> Done | None:
+    """An action, or None where it is not to be done again: an agent's failed tries, and what it said."""
+    # A call of the page's has no outcome of that kind: it returned, or it raised.
+    success = bool(outcome.get("success", step.call.status == "ok"))
+    agent = outcome.get("actor") == "agent"
+    if agent and (not success or step.call.name in _NO_CODE):
+        return None
+    message, selectors = str(outcome.get("message") or step.error or ""), outcome.get("selectors") or {}
+    return Done(step.call.name, step.args, success, message, selectors, agent)
+
+
+# -- as data -----------------------------------------------------------------------------------------------------
+
+
+def _data(stretches: Sequence[Stretch]) -> list[dict[str, Any]]:
+    names = Names()
+    found = []
+    for stretch in stretches:
+        for done in stretch.actions:
+            action = {"type": done.kind, **fields_of(done)}
+            for name, value in action.items():
+                if is_secret(value):
+                    action[name] = f"${{{names.of(done)}}}"
+            found.append(
+                {**action, "actor": stretch.actor, **({"task": stretch.task} if stretch.task else {})}
+            )
+    return found

@@ -1,0 +1,75 @@
+"""What is said beside the picture: chapters, one an action, and captions as WebVTT."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from reenact.browser.video.timeline import Mark
+
+_AT_LEAST = 700
+"""Milliseconds that a caption stands, where the next does not come before."""
+
+_AT_MOST = 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One action in the video.
+
+    Attributes:
+        ms: Where it begins, in milliseconds of the video.
+        until: Where the next begins.
+        title: Its number and what it is.
+        call: The number of its effect in the recording, or None.
+    """
+
+    ms: int
+    until: int
+    title: str
+    call: int | None = None
+
+
+def chapters(marks: Sequence[Mark], duration: int) -> list[Chapter]:
+    """One chapter an action, and one before the first where that takes a moment."""
+    starts = [round(mark.shown * 1000) for mark in marks]
+    # Two that begin at once would have a chapter of no length, which players refuse.
+    for place in range(1, len(starts)):
+        starts[place] = max(starts[place], starts[place - 1] + 1)
+    found = []
+    if starts and starts[0] > 0:
+        found.append(Chapter(0, min(starts[0], duration), "Start"))
+    ends = [*starts[1:], duration][: len(starts)]
+    for mark, ms, until in zip(marks, starts, ends, strict=True):
+        if ms < duration:
+            title = f"{mark.action.number}. {mark.action.words}"
+            found.append(Chapter(ms, max(min(until, duration), ms + 1), title, mark.action.call))
+    return found
+
+
+def webvtt(marks: Sequence[Mark], duration: int) -> str:
+    """The captions: each action from when it is shown, and why it failed from when it did."""
+    cues: list[tuple[int, int, str]] = []
+    for place, mark in enumerate(marks):
+        begin = round(mark.shown * 1000)
+        free = round(marks[place + 1].shown * 1000) if place + 1 < len(marks) else duration
+        ended = begin if mark.ended is None else round(mark.ended * 1000)
+        words = f"{mark.action.number}. {mark.action.words}"
+        if mark.action.actor != "script":
+            words = f"{words} ({mark.action.actor})"
+        if mark.action.success is False:
+            cues.append((begin, min(ended, free), words))
+            cues.append((ended, min(ended + _AT_MOST, free), f"{words}\nFailed: {mark.action.message}"))
+        else:
+            cues.append((begin, min(max(ended, begin + _AT_LEAST), begin + _AT_MOST, free), words))
+    blocks = [
+        f"{_time(begin)} --> {_time(end)}\n{html.escape(said, quote=False)}"
+        for begin, end, said in cues
+        if end > begin
+    ]
+    return "\n\n".join(["WEBVTT", *blocks]) + "\n"
+
+
+def _time(ms: int) -> str:
+    return f"{ms // 3_600_000:02}:{ms // 60_000 % 60:02}:{ms // 1000 % 60:02}.{ms % 1000:03}"

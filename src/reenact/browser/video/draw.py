@@ -1,0 +1,196 @@
+"""Drawing a frame: page, masks, mark, pointer, cards and the bar below, as the three planes that H.264 encodes.
+
+A page is decoded once, and what is drawn over it is a small patch each, made once: most frames of a session differ
+from the one before by a pointer or a line of text. Nothing is ever a whole picture in RGB.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PIL import Image
+
+from reenact.browser.video import patches
+from reenact.browser.video.patches import BAR, Planes
+from reenact.browser.video.stage import Box, Picture
+from reenact.browser.video.timeline import Pointer, Ring, Shot
+from reenact.errors import RecordingError
+
+NARROWEST = 640
+"""Pixels that a caption needs; a narrower page stands in the middle of them."""
+
+WIDEST, HIGHEST = 1920, 1200
+"""A larger page is made smaller."""
+
+_KEPT = 3
+"""Pages that stay decoded: a session goes to and fro between a few."""
+
+_BACKGROUND = (32, 36, 43)
+_BLANK = (236, 238, 241)
+_MASK = (197, 203, 212)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the page stands in the frame: even numbers, as the colours of four pixels are kept together.
+
+    Attributes:
+        width: Of the frame.
+        height: Of the frame, with the bar.
+        page: Left, top, width and height of the page's place.
+    """
+
+    width: int
+    height: int
+    page: tuple[int, int, int, int]
+
+    @classmethod
+    def of(cls, size: tuple[int, int]) -> Layout:
+        """The layout for a page of that size."""
+        scale = min(1.0, WIDEST / size[0], HIGHEST / size[1])
+        width, height = _even(size[0] * scale), _even(size[1] * scale)
+        whole = max(width, NARROWEST)
+        return cls(whole, height + BAR, ((whole - width) // 4 * 2, 0, width, height))
+
+
+class Painter:
+    """Draws shots of one session.
+
+    Args:
+        layout: Where what stands.
+        blob: Gives the bytes at an address; raises RecordingError where they are gone.
+        mask: Whether what is secret is covered.
+
+    Attributes:
+        lost: The pictures that could not be read.
+    """
+
+    def __init__(self, layout: Layout, blob: Callable[[str], bytes], *, mask: bool = True) -> None:
+        self._layout = layout
+        self._blob = blob
+        self._mask = mask
+        self._pages: OrderedDict[Picture | None, Planes] = OrderedDict()
+        self.lost: set[str] = set()
+
+    def draw(self, shot: Shot) -> Planes:
+        """One frame."""
+        frame = self._page(shot.picture).copy()
+        left, top, width, height = self._place(shot.picture)
+        scale = width / (shot.picture.width or width) if shot.picture else 1.0
+        if shot.ring is not None:
+            self._ring(frame, shot.ring, scale, (left, top, width, height))
+        if shot.pointer is not None:
+            self._pointer(frame, shot.pointer, scale, (left, top))
+        self._cards(frame, shot.cards)
+        bottom = self._layout.height - BAR
+        frame.paste(patches.bar(shot.caption, self._layout.width), 0, bottom)
+        clock = patches.clock(shot.clock, shot.speed, shot.caption.tab)
+        frame.paste(clock, self._layout.width - clock.width, bottom)
+        return frame
+
+    def _ring(self, frame: Planes, ring: Ring, scale: float, page: tuple[int, int, int, int]) -> None:
+        left, top, width, height = page
+        x, y, across, down = (value * scale for value in ring.box)
+        # What of the element is in the window, with a little room around it.
+        x0, y0 = max(x - 4, -2), max(y - 4, -2)
+        x1, y1 = min(x + across + 4, width + 2), min(y + down + 4, height + 2)
+        if x1 - x0 < 6 or y1 - y0 < 6:
+            return
+        size = (round(x1 - x0), round(y1 - y0))
+        patch = patches.ring(size, ring.colour)
+        frame.paste(patch, left + round(x0) - patches.HALO, top + round(y0) - patches.HALO)
+
+    def _pointer(self, frame: Planes, pointer: Pointer, scale: float, page: tuple[int, int]) -> None:
+        x, y = page[0] + round(pointer.x * scale), page[1] + round(pointer.y * scale)
+        if pointer.pressed:
+            press = patches.press(pointer.colour)
+            frame.paste(press, x - press.width // 2, y - press.height // 2)
+        frame.paste(patches.arrow(), x - patches.TIP[0], y - patches.TIP[1])
+
+    def _cards(self, frame: Planes, cards: tuple[tuple[str, str, str], ...]) -> None:
+        top = 16
+        for kind, title, text in cards:
+            patch = patches.card(kind, title, text, self._layout.width)
+            if top + patch.height > self._layout.height - BAR:
+                break
+            frame.paste(patch, (self._layout.width - patch.width) // 2, top)
+            top += patch.height + 8
+
+    def _place(self, picture: Picture | None) -> tuple[int, int, int, int]:
+        """Where a page stands that may have another size than the session began with."""
+        *_, width, height = self._layout.page
+        if picture is None or not (picture.width and picture.height):
+            return self._layout.page
+        bounds = (self._layout.width, height)
+        scale = min(
+            bounds[0] / picture.width, bounds[1] / picture.height, max(width / picture.width, 1.0), 1.0
+        )
+        drawn = (_even(picture.width * scale), _even(picture.height * scale))
+        if drawn == (width, height):
+            return self._layout.page
+        return ((bounds[0] - drawn[0]) // 4 * 2, (bounds[1] - drawn[1]) // 4 * 2, *drawn)
+
+    def _page(self, picture: Picture | None) -> Planes:
+        """The frame with the page alone."""
+        found = self._pages.get(picture)
+        if found is None:
+            found = self._decoded(picture)
+            self._pages[picture] = found
+            if len(self._pages) > _KEPT:
+                self._pages.popitem(last=False)
+        else:
+            self._pages.move_to_end(picture)
+        return found
+
+    def _decoded(self, picture: Picture | None) -> Planes:
+        frame = Planes.filled(self._layout.width, self._layout.height, _BACKGROUND)
+        place = self._place(picture)
+        frame.fill(place, _BLANK)
+        if picture is None:
+            return frame
+        page = self._read(picture.blob, place[2:])
+        if page is None:
+            patch = patches.card("lost", "This picture is lost", "", self._layout.width)
+            frame.paste(patch, place[0] + (place[2] - patch.width) // 2, place[1] + place[3] // 3)
+            return frame
+        frame.lay(page, place[0], place[1])
+        if self._mask:
+            for box in picture.masks:
+                self._cover(frame, box, picture, place)
+        return frame
+
+    def _cover(self, frame: Planes, box: Box, picture: Picture, place: tuple[int, int, int, int]) -> None:
+        scale = place[2] / (picture.width or place[2])
+        # Two pixels more: a JPEG smears what stands at an edge.
+        x0, y0 = max(box[0] * scale - 2, 0), max(box[1] * scale - 2, 0)
+        x1, y1 = min((box[0] + box[2]) * scale + 2, place[2]), min((box[1] + box[3]) * scale + 2, place[3])
+        left, top = int(x0) // 2 * 2, int(y0) // 2 * 2
+        width, height = _even(x1 - left + 1), _even(y1 - top + 1)
+        if x1 > x0 and y1 > y0:
+            width, height = min(width, place[2] - left), min(height, place[3] - top)
+            frame.fill((place[0] + left, place[1] + top, width, height), _MASK)
+            dots = patches.dots()
+            if width > dots.width and height > dots.height:
+                frame.paste(dots, place[0] + left + 8, place[1] + top + (height - dots.height) // 2)
+
+    def _read(self, address: str, size: tuple[int, int]) -> Planes | None:
+        if address in self.lost:
+            return None
+        try:
+            image: Image.Image = Image.open(io.BytesIO(self._blob(address)))
+            image.draft("YCbCr", image.size)
+            image.load()
+        except (RecordingError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+            # A picture that is gone or damaged is a hole in the video, and not its end.
+            self.lost.add(address)
+            return None
+        if image.size != size:
+            image = image.resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0)
+        return Planes.of(image)
+
+
+def _even(value: float) -> int:
+    return max(round(value / 2) * 2, 2)

@@ -1,0 +1,98 @@
+"""A video that was made: where it is, and how its time maps to the session's."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.browser.video.captions import Chapter
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """A session's video.
+
+    Attributes:
+        path: The file: MP4, or a page (`.html`) where nothing encodes.
+        captions: Its captions, WebVTT.
+        session: The session's id.
+        begin: The session's begin, in seconds since the recording began.
+        start_ms: The moment of the session that the video begins with, in milliseconds since the session began.
+        duration_ms: How long it plays.
+        size: Width and height in pixels, the bar below the page included.
+        segments: Pairs of a moment of the video and the moment of the session that it shows, both in milliseconds;
+            between two of them time runs evenly.
+        chapters: One an action.
+        lost: How many pictures of the session could not be read.
+    """
+
+    path: Path
+    captions: Path
+    session: str
+    begin: float
+    start_ms: int
+    duration_ms: int
+    size: tuple[int, int]
+    segments: tuple[tuple[int, int], ...]
+    chapters: tuple[Chapter, ...]
+    lost: int
+
+    def session_ms(self, video_ms: float) -> float:
+        """The moment of the session, in milliseconds since it began, that is shown at that moment of the video."""
+        return _mapped(self.segments, video_ms, 0)
+
+    def video_ms(self, session_ms: float) -> float:
+        """The moment of the video that shows that moment of the session."""
+        return _mapped(self.segments, session_ms, 1)
+
+    def at(self, t: float) -> float:
+        """The moment of the video, in milliseconds, that shows an event of the recording; `t` as the event has it."""
+        return self.video_ms((t - self.begin) * 1000)
+
+    @property
+    def manifest(self) -> Path:
+        """The file that keeps all this, beside the video."""
+        return self.path.with_suffix(".json")
+
+    def keep(self) -> None:
+        """Write the manifest."""
+        data = asdict(self) | {"format": 1, "path": self.path.name, "captions": self.captions.name}
+        self.manifest.write_bytes(orjson.dumps(data, option=orjson.OPT_INDENT_2))
+        self.manifest.chmod(0o600)
+
+
+def known(path: Path) -> Video | None:
+    """The video at a path, from its manifest; None where it is not whole."""
+    try:
+        data: dict[str, Any] = orjson.loads(path.with_suffix(".json").read_bytes())
+        video = Video(
+            path,
+            path.with_name(data["captions"]),
+            data["session"],
+            data["begin"],
+            data["start_ms"],
+            data["duration_ms"],
+            (data["size"][0], data["size"][1]),
+            tuple((one, other) for one, other in data["segments"]),
+            tuple(Chapter(**one) for one in data["chapters"]),
+            data["lost"],
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return video if path.is_file() and video.captions.is_file() else None
+
+
+def _mapped(knots: tuple[tuple[int, int], ...], at: float, source: int) -> float:
+    other = 1 - source
+    place = bisect_left(knots, at, key=lambda knot: knot[source])
+    if place == 0:
+        return knots[0][other]
+    if place == len(knots):
+        return knots[-1][other]
+    before, behind = knots[place - 1], knots[place]
+    share = (at - before[source]) / (behind[source] - before[source])
+    return before[other] + share * (behind[other] - before[other])

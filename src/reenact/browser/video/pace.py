@@ -1,0 +1,107 @@
+"""How the video's time runs against the session's: true to it, or with idle stretches squeezed.
+
+The map is kept beside the video, so that steps, network and console find their place in it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from typing import Literal, get_args
+
+Kind = Literal["real", "compact"]
+KINDS: tuple[str, ...] = get_args(Kind)
+
+IDLE = 1.5
+"""Seconds without any change that a compact video shows; what is longer is squeezed into them."""
+
+BEFORE = 0.6
+"""Seconds that a compact video stands still before an action, for the pointer to get there."""
+
+FAILED = 1.2
+"""Seconds that it stands still after one that failed, for its message to be read."""
+
+Knot = tuple[float, float]
+"""A moment of the video and the moment of the session that it shows, both in seconds."""
+
+
+class Pace:
+    """The map, built in the order of time: `happened` for each change, `hold` for each action.
+
+    Between two knots time runs evenly; where the video goes on and the session does not, it stands still.
+
+    Attributes:
+        knots: The map, at least its two ends.
+    """
+
+    def __init__(self, kind: Kind, begin: float) -> None:
+        self.kind = kind
+        self.knots: list[Knot] = [(0.0, begin)]
+        self._video, self._session = 0.0, begin
+
+    def happened(self, t: float) -> None:
+        """Something changed at that moment of the session."""
+        gap = t - self._session
+        if gap <= 0:
+            return
+        if self.kind == "compact" and gap > IDLE:
+            self._knot()
+            self._video += IDLE
+            self._session = t
+            self._knot()
+            return
+        self._video += gap
+        self._session = t
+
+    def hold(self, t: float, seconds: float) -> None:
+        """There is something to see at that moment: a compact video stands still."""
+        self.happened(t)
+        if self.kind == "compact":
+            self._knot()
+            self._video += seconds
+            self._knot()
+
+    def end(self, t: float, *, rest: float) -> None:
+        """The session's end, shown for some more seconds."""
+        self.happened(t)
+        self._video += rest
+        self._session += rest
+        self._knot()
+
+    def video(self, t: float, *, after: bool = False) -> float:
+        """The moment of the video that shows that moment of the session; the last one (`after`) where it holds."""
+        find = bisect_right if after else bisect_left
+        place = find(self.knots, t, key=lambda knot: knot[1])
+        if after and place and self.knots[place - 1][1] == t:
+            return self.knots[place - 1][0]
+        return _between(self.knots, place, t, source=1)
+
+    def session(self, video: float) -> float:
+        """The moment of the session that is shown at that moment of the video."""
+        place = bisect_left(self.knots, video, key=lambda knot: knot[0])
+        return _between(self.knots, place, video, source=0)
+
+    def speed(self, video: float) -> float:
+        """How many seconds of the session pass in one of the video."""
+        place = bisect_right(self.knots, video, key=lambda knot: knot[0])
+        if not 0 < place < len(self.knots):
+            return 1.0
+        (v0, s0), (v1, s1) = self.knots[place - 1], self.knots[place]
+        return (s1 - s0) / (v1 - v0) if v1 > v0 else 1.0
+
+    def _knot(self) -> None:
+        knot = (self._video, self._session)
+        if self.knots[-1] != knot:
+            self.knots.append(knot)
+
+
+def _between(knots: list[Knot], place: int, at: float, *, source: int) -> float:
+    """What `at` is on the other side of the map; `place` is the first knot that is not before it."""
+    other = 1 - source
+    if place == 0:
+        return knots[0][other]
+    if place == len(knots):
+        return knots[-1][other]
+    before, behind = knots[place - 1], knots[place]
+    width = behind[source] - before[source]
+    share = (at - before[source]) / width if width else 1.0
+    return before[other] + share * (behind[other] - before[other])

@@ -1,0 +1,276 @@
+"""What happened in a session, read once before anything is drawn: its actions, what stood in no page, and its pace.
+
+What is held grows with the actions, never with the pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from reenact.browser.footage import Entry, Footage
+from reenact.browser.video import words
+from reenact.browser.video.pace import BEFORE, FAILED, Kind, Pace
+from reenact.browser.video.stage import SEEN, Box, Stage, box_of, number_of, ordered, size_of
+
+REST = 1.0
+"""Seconds that the last picture stands."""
+
+_CARD = 2.0
+"""Seconds that a dialog, a download or a file chooser is shown, though the session went on."""
+
+Actor = Literal["script", "agent", "heal"]
+
+
+@dataclass(slots=True)
+class Action:
+    """One action of a session; times are of the session, in seconds since the recording began.
+
+    Attributes:
+        number: From 1.
+        call: The number of its effect in the recording.
+        actor: Who did it.
+        words: What it is, in short.
+        box: Its element, where it has one.
+        point: Where the pointer goes.
+        settled: Since when the page before it is the one that it was done on.
+        began: When it was about to be done.
+        left: When it led away to another page or tab, if it did.
+        ended: When it was done; None where the recording breaks off.
+        success: How it ended, likewise.
+        message: Why it failed.
+    """
+
+    number: int
+    call: int | None
+    actor: Actor
+    words: str
+    box: Box | None
+    point: tuple[float, float] | None
+    settled: float
+    began: float
+    left: float | None = None
+    ended: float | None = None
+    success: bool | None = None
+    message: str = ""
+
+
+@dataclass(slots=True)
+class Card:
+    """What the page's pixels do not show: a dialog, a download, a file chooser, a crash."""
+
+    kind: str
+    title: str
+    text: str
+    began: float
+    ended: float
+
+
+@dataclass(slots=True)
+class Story:
+    """All that is known before the first frame is drawn.
+
+    Attributes:
+        begin: The session's first moment, in seconds since the recording began.
+        start: The first moment that there is a picture of.
+        end: Its last moment.
+        size: The page's width and height.
+        lines: How many of its lines are seen: what is written later is no part of this.
+        actions: In order.
+        cards: In order.
+        pace: The map of its time to the video's.
+    """
+
+    begin: float
+    start: float
+    end: float
+    size: tuple[int, int]
+    lines: int
+    actions: list[Action]
+    cards: list[Card]
+    pace: Pace
+
+
+def read(footage: Footage, kind: Kind = "real", *, mask: bool = True) -> Story:
+    """Read a session's story. Works on one that is still written, and on one that broke off."""
+    reading = _Reading(kind, mask, footage.head.t, Stage(size_of(footage.head["viewport"])))
+    for entry in ordered(footage.entries(*SEEN)):
+        reading.take(entry)
+    return reading.story(footage.head)
+
+
+@dataclass(slots=True)
+class _UnderWay:
+    """What is held of an action until it is done."""
+
+    action: Action
+    fields: Mapping[str, Any]
+    selector: object
+    hidden: bool
+
+    def say(self, selectors: object = None) -> None:
+        """Put it in words, as far as it is known."""
+        thing = words.element(selectors, self.selector)
+        self.action.words = words.action(self.fields, thing, hidden=self.hidden)
+
+
+@dataclass(slots=True)
+class _Reading:
+    kind: Kind
+    mask: bool
+    begin: float
+    stage: Stage
+    pace: Pace | None = None
+    actions: list[Action] = field(default_factory=list)
+    cards: list[Card] = field(default_factory=list)
+    lines: int = 0
+    settled: float = 0.0
+    last: float = 0.0
+    size: tuple[float, float] | None = None
+    _under_way: dict[object, _UnderWay] = field(default_factory=dict)
+
+    def take(self, entry: Entry) -> None:
+        changed = self.stage.take(entry)
+        self.lines += 1
+        self.last = max(self.last, entry.t)
+        if self.stage.picture is not None and self.pace is None:
+            # What was before the first picture is no part of the video, unless something was done in it.
+            self._begin(entry.t)
+        if entry.event in {"frame", "anchor"}:
+            self._painted(entry)
+        elif entry.event == "before":
+            self._before(entry)
+        elif entry.event == "after":
+            self._after(entry)
+        elif entry.event == "tab":
+            self._tab(entry)
+        else:
+            self._card(entry)
+        if changed and self.pace is not None:
+            self.pace.happened(entry.t)
+
+    def story(self, head: Entry) -> Story:
+        last = max(self.last, self.begin)
+        pace = self.pace or self._begin(last)
+        pace.end(last, rest=REST)
+        for card in self.cards:
+            card.ended = min(card.ended, pace.knots[-1][1])
+        start = pace.knots[0][1]
+        return Story(self.begin, start, last, self._size(head), self.lines, self.actions, self.cards, pace)
+
+    def _size(self, head: Entry) -> tuple[int, int]:
+        width, height = size_of(head["viewport"])
+        if not width:
+            width, height = self.size or (1280, 720)
+        return (round(width), round(height))
+
+    def _begin(self, t: float) -> Pace:
+        self.pace = Pace(self.kind, t)
+        self.settled = t
+        return self.pace
+
+    def _painted(self, entry: Entry) -> None:
+        self._hide()
+        if self.size is None and isinstance(entry["width"], int) and isinstance(entry["height"], int):
+            self.size = (entry["width"], entry["height"])
+        for card in reversed(self.cards[-3:]):
+            if card.kind == "crash" and card.ended > entry.t:
+                card.ended = entry.t
+
+    def _before(self, entry: Entry) -> None:
+        pace = self.pace or self._begin(entry.t)
+        target = entry["target"] if isinstance(entry["target"], Mapping) else {}
+        fields = entry["action"] if isinstance(entry["action"], Mapping) else {}
+        box = box_of(target.get("box"))
+        actor: Actor = entry["actor"] if entry["actor"] in {"agent", "heal"} else "script"
+        point = _point(target.get("point"), box)
+        action = Action(len(self.actions) + 1, entry["call"], actor, "", box, point, self.settled, entry.t)
+        self.actions.append(action)
+        hidden = self.mask and bool(target.get("secret"))
+        self._under_way[entry["call"]] = under_way = _UnderWay(action, fields, target.get("selector"), hidden)
+        under_way.say()
+        self._hide()
+        pace.hold(entry.t, BEFORE)
+
+    def _after(self, entry: Entry) -> None:
+        self._hide()
+        self.settled = max(self.settled, entry.t)
+        under_way = self._under_way.pop(entry["call"], None)
+        if under_way is None:
+            return
+        under_way.say(entry["selectors"])
+        action = under_way.action
+        action.ended, action.success = entry.t, bool(entry["success"])
+        if not action.success:
+            action.message = words.plain(entry["message"] or "failed")
+            if self.pace is not None:
+                self.pace.hold(entry.t, FAILED)
+
+    def _tab(self, entry: Entry) -> None:
+        if entry["what"] in {"navigated", "active", "closed"}:
+            self.settled = max(self.settled, entry.t)
+            for under_way in self._under_way.values():
+                under_way.action.left = under_way.action.left or entry.t
+
+    def _card(self, entry: Entry) -> None:
+        made = card(entry)
+        if made is None:
+            return
+        same = [
+            one for one in self.cards[-5:] if one.kind == made.kind == "download" and one.title == made.title
+        ]
+        for one in same:
+            one.ended = min(one.ended, made.began)
+        self.cards.append(made)
+        if self.pace is None:
+            self._begin(entry.t)
+
+    def _hide(self) -> None:
+        """Take the value out of the words of what is filled while its field is covered."""
+        if not self.mask:
+            return
+        masks = self.stage.picture.masks if self.stage.picture else ()
+        for under_way in self._under_way.values():
+            box = under_way.action.box
+            if not under_way.hidden and box and any(_overlap(box, one) for one in masks):
+                under_way.hidden = True
+                under_way.say()
+
+
+def card(entry: Entry) -> Card | None:
+    """What is to be said of a line that no pixels show, or None where it is no such line."""
+    match entry.event:
+        case "dialog":
+            answer = entry["answer"]
+            said = "" if answer is None else f" → {words.plain(answer, 40)}"
+            title = f"{words.plain(entry['kind'] or 'dialog', 20)}{said}"
+            return Card("dialog", title, words.plain(entry["text"] or ""), entry.t, entry.t + _CARD)
+        case "download":
+            size = number_of(entry["size"], 0)
+            text = ", ".join(
+                part for part in (str(entry["state"] or ""), words.size(size) if size else "") if part
+            )
+            name = words.plain(entry["name"] or entry["url"] or "", 60)
+            return Card("download", name, words.plain(text), entry.t, entry.t + _CARD)
+        case "chooser":
+            text = "several files" if entry["multiple"] else "one file"
+            return Card("chooser", "File chooser", f"asks for {text}", entry.t, entry.t + _CARD)
+        case "crash":
+            what = "browser" if entry["what"] == "browser" else "page"
+            return Card("crash", f"The {what} crashed", "", entry.t, float("inf"))
+        case _:
+            return None
+
+
+def _point(value: Any, box: Box | None) -> tuple[float, float] | None:
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(one, int | float) for one in value):
+        return (float(value[0]), float(value[1]))
+    return (box[0] + box[2] / 2, box[1] + box[3] / 2) if box else None
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return (
+        one[0] < other[0] + other[2] and other[0] < one[0] + one[2]
+        and one[1] < other[1] + other[3] and other[1] < one[1] + one[3]
+    )  # fmt: skip

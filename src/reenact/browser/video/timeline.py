@@ -1,0 +1,302 @@
+"""Which frame the video shows when: the active tab's picture, the mark on the element, the pointer on its way.
+
+All times in here are the video's. It is a stream: nothing is held but what is on the stage.
+"""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from operator import itemgetter
+from typing import Literal
+
+from reenact.browser.footage import Entry, Footage
+from reenact.browser.video import words
+from reenact.browser.video.pace import BEFORE
+from reenact.browser.video.stage import SEEN, Box, Picture, Stage, ordered, size_of
+from reenact.browser.video.story import Action, Card, Story
+
+GRID = 25
+"""Milliseconds to which frames are put, so that what happens at once is drawn once."""
+
+GLIDE = 0.4
+"""Seconds that the pointer takes to its next place."""
+
+_FRAMES = 7
+"""Frames of a glide."""
+
+_AFTER = 0.15
+"""Seconds that an element stays marked after its action."""
+
+_PRESSED = 0.25
+"""Seconds that a press of the pointer is seen."""
+
+_BEAT = 1.0
+"""Seconds without a frame at most: the clock goes on, and a player that jumps finds a frame near."""
+
+_CARDS = 4
+"""Cards that are seen at once."""
+
+Colour = Literal["script", "agent", "heal", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """The mark on an action's element."""
+
+    box: Box
+    colour: Colour
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """Where the pointer is, in CSS pixels, and whether it is pressed."""
+
+    x: float
+    y: float
+    pressed: bool = False
+    colour: Colour = "script"
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """What the bar below the page says."""
+
+    step: str = ""
+    actor: str = ""
+    colour: Colour = "script"
+    words: str = ""
+    url: str = ""
+    message: str = ""
+    done: bool = False
+    tab: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One frame of the video, to be drawn; `ms` is when it begins."""
+
+    ms: int
+    picture: Picture | None
+    ring: Ring | None
+    pointer: Pointer | None
+    cards: tuple[tuple[str, str, str], ...]
+    caption: Caption
+    clock: str
+    speed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """When an action is seen, in seconds of the video.
+
+    Attributes:
+        action: Which.
+        shown: Since when its caption and its ring are seen.
+        glide: When the pointer starts towards it.
+        acts: When it is done.
+        unmarked: When the ring goes.
+        ended: When its outcome is seen; None where it has none.
+    """
+
+    action: Action
+    shown: float
+    glide: float
+    acts: float
+    unmarked: float
+    ended: float | None
+
+
+class Timeline:
+    """A session's frames in the order of the video.
+
+    Args:
+        footage: The session.
+        story: What `story.read` found in it.
+        smooth: Whether the pointer glides and the clock ticks; without, only what changes is shown.
+
+    Attributes:
+        marks: When each action is seen.
+        duration: Milliseconds of the video.
+    """
+
+    def __init__(self, footage: Footage, story: Story, *, smooth: bool = True) -> None:
+        self._footage = footage
+        self._story = story
+        self._smooth = smooth
+        self.marks = _marks(story)
+        self._shown = [mark.shown for mark in self.marks]
+        self._cards = sorted(((*_seen(story, card), card) for card in story.cards), key=itemgetter(0))
+        self._dealt = [began for began, _, _ in self._cards]
+        self.duration = max(_grid(story.pace.knots[-1][0]), GRID)
+
+    def shots(self) -> Iterator[Shot]:
+        """The frames; each holds until the next, and the last one until `duration`."""
+        stage = Stage(size_of(self._footage.head["viewport"]))
+        last: Shot | None = None
+        for ms, changed in self._moments(stage):
+            if not changed:
+                continue
+            shot = self._shot(ms, stage)
+            if last is None or replace(last, ms=ms) != shot:
+                yield shot
+                last = shot
+
+    def _moments(self, stage: Stage) -> Iterator[tuple[int, bool]]:
+        """When the stage is to be drawn. What falls into one moment is taken in before it."""
+        now, dirty = 0, True
+        pace = self._story.pace
+        lines = islice(self._footage.entries(*SEEN), self._story.lines)
+        entries = ((pace.video(entry.t), entry) for entry in ordered(lines))
+        cues: Iterator[tuple[float, Entry | None]] = ((at, None) for at in self._cues())
+        for at, entry in heapq.merge(entries, cues, key=itemgetter(0)):
+            ms = min(max(_grid(at), now), self.duration - GRID)
+            if ms > now:
+                yield now, dirty
+                yield from self._beats(now, ms)
+                now, dirty = ms, False
+            dirty = (stage.take(entry) if entry is not None else True) or dirty
+        yield now, dirty
+        yield from self._beats(now, self.duration)
+
+    def _beats(self, since: int, until: int) -> Iterator[tuple[int, bool]]:
+        if self._smooth:
+            beat = round(_BEAT * 1000)
+            yield from ((ms, True) for ms in range(since + beat, until - GRID, beat))
+
+    def _cues(self) -> list[float]:
+        """When something changes that no line says."""
+        cues = []
+        for mark in self.marks:
+            cues += [mark.shown, mark.acts, mark.unmarked]
+            if mark.action.point:
+                cues.append(mark.acts + _PRESSED)
+                if self._smooth and mark.acts - mark.glide > 0.03:
+                    width = (mark.acts - mark.glide) / _FRAMES
+                    cues += [mark.glide + width * number for number in range(_FRAMES)]
+            if mark.ended is not None:
+                cues.append(mark.ended)
+        for began, ended, _ in self._cards:
+            cues += [began, ended]
+        return sorted(cues)
+
+    def _shot(self, ms: int, stage: Stage) -> Shot:
+        at = ms / 1000
+        pace = self._story.pace
+        place = bisect_right(self._shown, at + 1e-6) - 1
+        mark = self.marks[place] if place >= 0 else None
+        speed = pace.speed(at)
+        return Shot(
+            ms,
+            stage.picture,
+            _ring(mark, at),
+            self._pointer(place, at),
+            self._on_table(at),
+            _caption(mark, at, stage),
+            words.clock(pace.session(at) - self._story.begin),
+            round(speed) if speed >= 1.5 else 1,
+        )
+
+    def _on_table(self, at: float) -> tuple[tuple[str, str, str], ...]:
+        newest = bisect_right(self._dealt, at + 1e-6)
+        return tuple(
+            (card.kind, card.title, card.text)
+            for _, ended, card in self._cards[max(newest - _CARDS, 0) : newest]
+            if at < ended
+        )
+
+    def _pointer(self, place: int, at: float) -> Pointer | None:
+        mark = self.marks[place] if place >= 0 else None
+        before = self._before(place)
+        if mark is None or mark.action.point is None:
+            return before
+        x, y = mark.action.point
+        pressed = mark.acts <= at < mark.acts + _PRESSED
+        colour = _colour(mark, at)
+        if at >= mark.acts or before is None:
+            return Pointer(x, y, pressed, colour)
+        share = (at - mark.glide) / (mark.acts - mark.glide) if mark.acts > mark.glide else 1.0
+        share = min(max(share, 0.0), 1.0)
+        eased = share * share * (3 - 2 * share)
+        return Pointer(before.x + (x - before.x) * eased, before.y + (y - before.y) * eased, pressed, colour)
+
+    def _before(self, place: int) -> Pointer | None:
+        """Where the pointer was left by the actions before that one."""
+        for number in range(place - 1, max(place - 200, -1), -1):
+            action = self.marks[number].action
+            if action.point is not None:
+                return Pointer(*action.point, colour=action.actor)
+        return None
+
+
+def _grid(seconds: float) -> int:
+    """A moment of the video in milliseconds, on the grid: half a step away from its time at most."""
+    return round(seconds * 1000 / GRID) * GRID
+
+
+def _marks(story: Story) -> list[Mark]:
+    marks: list[Mark] = []
+    pace = story.pace
+    free = 0.0
+    for action in story.actions:
+        acts = pace.video(action.began, after=True)
+        if pace.kind == "compact":
+            shown = pace.video(action.began)
+        else:
+            # Nothing is inserted: the frames before the action are there, as far as they show the same page.
+            shown = max(acts - BEFORE, min(free, acts), min(pace.video(action.settled), acts))
+        ended = pace.video(action.ended) if action.ended is not None else None
+        until = pace.knots[-1][0] if ended is None else ended + _AFTER
+        if action.success is False:
+            until = (ended or acts) + 1.2
+        if action.left is not None:
+            until = min(until, max(pace.video(action.left), acts + 0.05))
+        # Where it starts and where it ends share no frame, or a quick one would not be seen.
+        until = max(until, acts + 0.1)
+        marks.append(Mark(action, shown, max(shown, acts - GLIDE), acts, until, ended))
+        free = ended if ended is not None else acts
+    return marks
+
+
+def _seen(story: Story, card: Card) -> tuple[float, float]:
+    began = story.pace.video(card.began)
+    ended = story.pace.video(card.ended)
+    # Where idle time is squeezed a card would pass in a blink.
+    return began, max(ended, min(began + 1.0, story.pace.knots[-1][0]))
+
+
+def _ring(mark: Mark | None, at: float) -> Ring | None:
+    if mark is None or mark.action.box is None or not mark.shown <= at + 1e-6 < mark.unmarked:
+        return None
+    return Ring(mark.action.box, _colour(mark, at))
+
+
+def _colour(mark: Mark, at: float) -> Colour:
+    failed = mark.action.success is False and mark.ended is not None and at >= mark.ended
+    return "failed" if failed else mark.action.actor
+
+
+def _caption(mark: Mark | None, at: float, stage: Stage) -> Caption:
+    opened = stage.open
+    tab = ""
+    if len(opened) > 1:
+        place = opened.index(stage.shown) + 1 if stage.shown in opened else "?"
+        tab = f"tab {place}/{len(opened)}"
+    url = words.plain(stage.url)
+    if mark is None:
+        return Caption(url=url, tab=tab)
+    done = mark.ended is not None and at >= mark.ended
+    action = mark.action
+    return Caption(
+        step=str(action.number),
+        actor=action.actor,
+        colour=_colour(mark, at),
+        words=action.words,
+        url=url,
+        message=action.message if done else "",
+        done=done,
+        tab=tab,
+    )

@@ -1,0 +1,142 @@
+"""What a viewer reads of an action: one short line of plain text, without what is secret in it."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+LONGEST = 200
+"""Characters of a text that a caption may have; it is cut further where its place is narrow."""
+
+HIDDEN = "•••••"
+"""What stands in the place of a secret."""
+
+_TOKEN = re.compile(r"\[\[secret:[^\]]*\]\]")
+_ROLE = re.compile(r'role=(\w+)\[name="((?:[^"\\]|\\.)*)"[^\]]*\]$')
+_SECRET_FIELD = re.compile(r"passw|pin$|secret|token|otp|one_time|mfa|cc_|card|cvv|cvc", re.IGNORECASE)
+
+_VERBS = {
+    "click": "Click",
+    "fill": "Fill",
+    "fallback_fill": "Type into",
+    "check": "Tick",
+    "select_dropdown_option": "Select",
+    "upload_file": "Upload to",
+    "download_file": "Download by",
+    "goto": "Go to",
+    "goto_new_tab": "Open in a new tab",
+    "close_tab": "Close the tab",
+    "go_back": "Go back",
+    "go_forward": "Go forward",
+    "reload": "Reload",
+    "switch_tab": "Switch to tab",
+    "wait": "Wait",
+    "press_key": "Press",
+    "scroll_up": "Scroll up",
+    "scroll_down": "Scroll down",
+    "form_fill": "Fill the form",
+    "evaluate_js": "Run JavaScript",
+    "scrape": "Scrape",
+    "help": "Ask for help",
+    "completion": "Complete",
+}
+
+
+def plain(text: object, limit: int = LONGEST) -> str:
+    """Any text on one line: no control characters, nothing that turns its direction, no secret, and not too long."""
+    # A page may be a megabyte of text; what is looked at is a little more than what is shown.
+    joined = " ".join(str(text)[: limit * 4].split())
+    shown = "".join(one for one in joined if unicodedata.category(one)[0] != "C")
+    shown = _TOKEN.sub(HIDDEN, shown)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def action(fields: Mapping[str, Any], element: str = "", *, hidden: bool = False) -> str:
+    """An action in words: `Fill textbox “Name” with “Ada”`.
+
+    Args:
+        fields: The action: its `type` and fields.
+        element: What it was done to, where that is known better than by the action's own selector.
+        hidden: Whether the value that it fills is secret.
+    """
+    kind = str(fields.get("type", "action"))
+    thing = _object(kind, fields, element)
+    hidden = hidden or bool(_SECRET_FIELD.search(thing))
+    verb = _VERBS.get(kind, kind.replace("_", " ").capitalize())
+    if kind == "check" and fields.get("value") is False:
+        verb = "Untick"
+    value = _value(kind, fields, hidden=hidden)
+    parts = [verb, value, "in", thing] if kind == "select_dropdown_option" else [verb, thing, value]
+    said = " ".join(part for part in parts if part)
+    return plain(f"{said.removesuffix(f' {value}')}{value}" if value.startswith(":") else said)
+
+
+def element(selectors: object, selector: object) -> str:
+    """An element in words: its role and name, or its text, where these are known; else the selector that found it."""
+    known = selectors if isinstance(selectors, Mapping) else {}
+    role = _ROLE.search(str(known.get("role", "")))
+    if role:
+        name = role[2].replace('\\"', '"')
+        return f"{role[1]} “{plain(name, 60)}”"
+    text = known.get("text")
+    if isinstance(text, str) and text.startswith("~"):
+        return f"“{plain(text[1:], 60)}”"
+    return plain(_first(selector), 90)
+
+
+def clock(seconds: float) -> str:
+    """A time as a viewer reads it: `0:07`, `1:02:03`."""
+    whole = max(int(seconds), 0)
+    hours, minutes = whole // 3600, whole // 60 % 60
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+
+
+def size(count: float) -> str:
+    """A number of bytes as a viewer reads it."""
+    place = min(max(int(math.log(max(count, 1), 1000)), 0), 3)
+    shown = count / 1000**place
+    digits = 1 if place and shown < 10 else 0
+    return f"{shown:.{digits}f} {('B', 'kB', 'MB', 'GB')[place]}"
+
+
+def _first(selector: object) -> object:
+    """Of several selectors, the first."""
+    return next(iter(selector.values()), "") if isinstance(selector, Mapping) else selector or ""
+
+
+def _object(kind: str, fields: Mapping[str, Any], element: str) -> str:
+    if kind in {"goto", "goto_new_tab"}:
+        return plain(fields.get("url", ""))
+    if kind == "switch_tab":
+        return str(fields.get("tab_index", ""))
+    if kind == "press_key":
+        return plain(fields.get("key", ""))
+    if kind == "wait":
+        return f"{_number(fields.get('time_ms')) / 1000:g} s"
+    return element or plain(_first(fields.get("selector") or fields.get("id")), 90)
+
+
+def _value(kind: str, fields: Mapping[str, Any], *, hidden: bool) -> str:
+    if kind in {"fill", "fallback_fill", "select_dropdown_option"} and "value" in fields:
+        value = HIDDEN if hidden else f"“{plain(fields['value'], 60)}”"
+        return value if kind == "select_dropdown_option" else f"with {value}"
+    if kind == "form_fill" and isinstance(fields.get("value"), Mapping):
+        return ", ".join(
+            f"{plain(name, 30)} {HIDDEN if hidden or _SECRET_FIELD.search(str(name)) else '“' + plain(text, 30) + '”'}"
+            for name, text in fields["value"].items()
+        )
+    if kind == "upload_file":
+        return f"the file {plain(fields.get('file_path', ''), 80)}"
+    if kind in {"scroll_up", "scroll_down"}:
+        return f"by {fields['amount']} pixels" if fields.get("amount") else ""
+    said = {"evaluate_js": "code", "scrape": "instructions", "help": "reason", "completion": "answer"}.get(
+        kind
+    )
+    return f": {plain(fields[said])}" if said and fields.get(said) else ""
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

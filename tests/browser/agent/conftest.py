@@ -1,0 +1,51 @@
+"""A session that several tests share, and pages that are whole in their address."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+
+import reenact
+from reenact.browser import finding
+from reenact.errors import SessionError
+
+SHOP = """<title>Shop</title>
+<h1>Tea shop</h1>
+<label>Item <select id=item><option>green<option>black</select></label>
+<label>Name <input id=name></label>
+<label>Password <input id=pw type=password></label>
+<button onclick="document.querySelector('#said').textContent =
+  `sold ${item.value} to ${name_.value} (${pw.value.length})`">Buy</button>
+<p id=said>nothing sold</p>
+<script>const name_ = document.querySelector('#name')</script>"""
+
+
+def page(html):
+    """An address that holds the page itself."""
+    return "data:text/html," + quote(html)
+
+
+@pytest.fixture(scope="session")
+def browser_here():
+    """Skips with a word where no browser is."""
+    try:
+        finding.find(None)
+    except SessionError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def session(browser_here, tmp_path_factory):
+    """A session on the shop's page, shared by a module; its own recording is what the tests look into."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REENACT_HOME", str(tmp_path_factory.mktemp("home")))
+        with reenact.Client().Session() as running:
+            yield running
+
+
+@pytest.fixture
+def shop(session):
+    """The session, with the shop open afresh."""
+    session.execute(type="goto", url=page(SHOP))
+    return session

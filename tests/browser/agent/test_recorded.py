@@ -1,0 +1,87 @@
+"""An agent's run in a recording: replayed elsewhere without browser or model, forked at a decision."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import reenact
+from tests.browser.agent.conftest import SHOP, page
+from tests.browser.agent.scripted import Scripted, click, done, fill
+
+APP = """
+import json
+import re
+import sys
+from pathlib import Path
+
+from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
+from reenact import Client
+
+PAGE = "data:text/html,<title>Shop</title><button onclick=said.textContent='sold'>Buy</button><p id=said>full</p>"
+STEPS = [{"type": "click", "id": "B1"}, {"type": "scrape"}, {"type": "completion", "answer": "bought"}]
+
+
+def decide(messages, info):
+    asked = Path("asked.txt")
+    number = len(asked.read_text()) if asked.exists() else 0
+    asked.write_text("x" * (number + 1))
+    args = json.dumps({"reasoning": "so", **STEPS[number]})
+    return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, args)])
+
+
+with Client().Session() as session:
+    agent = Client().Agent(session, reasoning_model=FunctionModel(decide, model_name="scripted"))
+    agent.start("Buy", url=PAGE)
+    for line in agent.watch_logs():
+        print(line)
+    result = agent.wait()
+    print(result.success, result.answer, result.created_at, result.closed_at, result.agent_id, result.session_id)
+    print(result.steps[1]["value"]["data"])
+"""
+
+
+def test_another_process_replays_it_without_browser_and_model_or_lets_the_browser_live(browser_here, shell):
+    shell.write("app.py", APP)
+    first = shell.run("record", "--", sys.executable, "app.py")
+    assert first.status == 0, first.err
+    assert "sold" in first.out
+    again = shell.run("replay", "last", env={"REENACT_BROWSER": "/nowhere"})
+    assert (again.status, again.out) == (0, first.out), again.err
+    assert "3 model" in again.err
+    live = shell.run("replay", "last", "--live", "browser")
+    assert (live.status, live.out) == (1, first.out), live.err
+    assert "let through live: browser:click" in live.err
+    assert "3 model" in live.err
+    assert (shell.folder / "asked.txt").read_text() == "xxx"
+
+
+def test_a_decision_is_edited_and_the_future_that_follows_is_a_fork(browser_here, tmp_path, monkeypatch):
+    monkeypatch.setenv("REENACT_HOME", str(tmp_path))
+    answers = [fill("Name", "Ada"), click("button"), lambda told: done(re.search("sold [^\n]*", told)[0])]
+
+    def program():
+        model = Scripted(*answers)
+        with reenact.Client().Session() as session:
+            agent = reenact.Client().Agent(session, reasoning_model=model.model, use_vision=False)
+            return agent.run("Buy", url=page(SHOP)).answer
+
+    with reenact.record("buyer") as recording:
+        recording.output = program()
+    first = recording.load()
+    decision = next(step for step in first.steps if step.call.kind == "model")
+
+    def bob(answer):
+        call = answer["parts"][0]
+        call["args"] = json.dumps({**json.loads(call["args"]), "action": {"type": "fill", "id": "I2", "value": "Bob"}})
+        return answer
+
+    # The first decision is not asked for again: it is the edited one.
+    del answers[0]
+    forked = first.fork(at=decision.number, edit=bob, program=program)
+    filled = [step.args["value"] for step in forked.steps if step.label == "browser:fill"]
+    assert filled == ["Bob"]
+    assert forked.output == "sold green to Bob (0)"
+    assert forked.status == "ok"
