@@ -127,7 +127,7 @@ async def browser():
 async def page(browser):
     """A tab in a context of its own."""
     context = await browser.new_context(viewport={"width": 1280, "height": 720})
-    context.set_default_timeout(5000)
+    context.set_default_timeout(15000)  # ten thousand rows, on a busy machine
     yield await context.new_page()
     await context.close()
 

@@ -107,7 +107,7 @@ async def test_one_of_several_is_never_taken(page, site):
 @driven
 async def test_nothing_is_found_after_the_time_given(page, site):
     await page.goto(site("form.html"))
-    with pytest.raises(ElementNotFound, match=r"^no element matches #a or ~nowhere after 0.1 s$"):
+    with pytest.raises(ElementNotFound, match=r"^no element matches css=#a or ~nowhere after 0.1 s$"):
         await resolve(page, {"css": "#a", "text": "nowhere"}, 100)
 
 
@@ -178,6 +178,13 @@ async def test_a_fingerprint_holds_what_identifies_an_element(page, site):
     )
     assert found["path"] == "html[1]/body[1]/form[1]/p[2]/label[1]/input[1]"
     assert (found["secret"], found["visible"], found["frames"]) == (False, True, [])
+    await page.goto(site("frames.html"))
+    inside = page.frame_locator("#own").locator("#inside")
+    at = await inside.bounding_box()
+    assert (await fingerprint(inside))["box"] == pytest.approx(
+        [at["x"], at["y"], at["width"], at["height"]], abs=0.2
+    )
+    await page.goto(site("form.html"))
     link = await fingerprint(page.locator("a"))
     assert link["attributes"]["href"] == "/terms.html"  # without its query
 

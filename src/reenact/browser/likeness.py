@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from playwright.async_api import Frame, Locator, Page
 
 from reenact.browser.selectors import Selector, parse
-from reenact.browser.world import chained, frame_chain, of_page
+from reenact.browser.world import chained, frame_chain, of_page, origin
 
 WEIGHTS = {
     "test_id": 3.0,
@@ -200,9 +200,10 @@ async def similar(
     request = {"wanted": wanted, "selectors": hidden, "most": max(60, most)}
     scored = []
     for number, (frame, answer) in enumerate(await of_page(page, "candidates", request)):
-        chain = await frame_chain(frame) if answer["found"] and frame.parent_frame else []
+        chain, (left, top) = await _within(frame)
         for order, (path, told) in enumerate(answer["found"]):
-            told["frames"] = chain
+            x, y, width, height = told["box"]
+            told |= {"frames": chain, "box": [x + left, y + top, width, height]}
             score, parts = likeness(fingerprint, told)
             scored.append((-score, number, order, path, told, parts))
     scored.sort(key=lambda one: one[:3])
@@ -211,6 +212,12 @@ async def similar(
         for score, _, _, path, told, parts in scored[:most]
         if score
     ]
+
+
+async def _within(frame: Frame) -> tuple[list[str], tuple[float, float]]:
+    if frame.parent_frame is None:
+        return [], (0.0, 0.0)
+    return await frame_chain(frame), await origin(frame)
 
 
 def _at(frame: Frame, chain: Sequence[str], path: str) -> Locator:

@@ -18,7 +18,7 @@ from typing import Any
 
 from playwright.async_api import Error, Frame, FrameLocator, Locator, Page
 
-from reenact.browser.world import chained, frame_chain, of_element
+from reenact.browser.world import chained, frame_chain, of_element, origin
 from reenact.errors import ReenactError, UsageError
 
 type_of = {"css": "css=", "xpath": "xpath=", "text": "~", "role": "", "playwright": "", "test_id": ""}
@@ -359,7 +359,7 @@ async def fingerprint(
 
     `tag`, `role`, `name` (accessible), `text`, `label`, `attributes` (id, name, type, placeholder, aria-label, title,
     alt, test ids, paths of href and src without their query), `classes`, `heading` (the nearest before it), `near`
-    (its neighbours' texts), `box`, `path` (in the DOM, with indices), `siblings`, `frames`, `secret`, `visible`.
+    (its neighbours' texts), `box` (in the main viewport), `path` (in the DOM, with indices), `siblings`, `frames`, `secret`, `visible`.
     What people typed is not in it, nor what an element shows that one of the selectors `secret` names.
 
     Raises Playwright's Error where the element is not there within `timeout` (milliseconds).
@@ -368,4 +368,8 @@ async def fingerprint(
     hidden = [one.removeprefix("css=") for one in secret]
     found: dict[str, Any] = await of_element(handle, "eyes.fingerprint(el, argument)", hidden)
     frame = await handle.owner_frame()
-    return {**found, "frames": await frame_chain(frame) if frame else []}
+    if frame is None or frame.parent_frame is None:
+        return {**found, "frames": []}
+    chain, (left, top) = await asyncio.gather(frame_chain(frame), origin(frame))
+    x, y, width, height = found["box"]
+    return {**found, "box": [x + left, y + top, width, height], "frames": chain}

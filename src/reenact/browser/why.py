@@ -135,15 +135,8 @@ async def _asked(
     if frame is not None and frame.parent_frame is not None:
         facts["frame"] = await frame_chain(frame)
         probe["covered"] = probe["covered"] or await _covered_outside(frame, probe["box"])
-<<<<<<< HEAD
     late = isinstance(error, ElementNotFound) or (
         "waiting for" in asked.error and "locator resolved" not in asked.error
-=======
-    late = (
-        isinstance(error, ElementNotFound)
-        or "waiting for" in asked.error
-        and "locator resolved" not in asked.error
->>>>>>> main
     )
     return reasons.of_element(asked, probe, facts) or reasons.unknown(asked, facts, late=late)
 
