@@ -108,7 +108,7 @@ async def test_an_element_that_is_not_there_is_answered_with_the_closest(page, s
         ('get_by_label("Username or mail")', 'textbox "User name or e-mail"', "#login"),
         ("~Forgot password", 'link "Forgot your password?"', 'a[href="/forgot"]'),
         ("xpath=//a[text()='Checkout']", 'link "Proceed to checkout"', 'a[href="/checkout"]'),
-        ('role=button[name="Search"]', 'button "Search products"', "role=button[name=\"Search products\"]"),
+        ('role=button[name="Search"]', 'button "Search products"', 'role=button[name="Search products"]'),
     ]:
         said = await attempt(page, "click", selector)
         start = f"No element matches {selector} on {page.url}: the closest is the {described}; try {proposed}"
