@@ -355,11 +355,12 @@ async def fingerprint(
     secret: Sequence[str] = (),
     timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
 ) -> dict[str, Any]:
-    """What tells an element from others, to know it again when its selectors fail: `likeness` compares two.
+    """What tells an element from others, to know it again when its selectors fail (`likeness`).
 
     `tag`, `role`, `name` (accessible), `text`, `label`, `attributes` (id, name, type, placeholder, aria-label, title,
     alt, test ids, paths of href and src without their query), `classes`, `heading` (the nearest before it), `near`
-    (its neighbours' texts), `box` (in the main viewport), `path` (in the DOM, with indices), `siblings`, `frames`, `secret`, `visible`.
+    (its neighbours' texts), `box` (in the main viewport),
+    `path` (in the DOM, with indices), `siblings`, `frames`, `secret`, `visible`.
     What people typed is not in it, nor what an element shows that one of the selectors `secret` names.
 
     Raises Playwright's Error where the element is not there within `timeout` (milliseconds).
