@@ -170,10 +170,10 @@ def _one_page(page: str) -> Iterator[str]:
 
 
 def _long(place: Path, count: int) -> None:
-    """A synthetic session: pictures of few pages, one after the other, for hours."""
+    """A synthetic session: small pictures of few pages, one after the other, for hours."""
     memory = importlib.import_module("tests.browser.video.test_memory")
     folder = place / f"long-{count}"
-    memory.long_session(folder, count, viewport=(1280, 720), seconds=8 * 3600 / 100_000)
+    memory.long_session(folder, count, viewport=(640, 360), seconds=8 * 3600 / 100_000)
     cost = rendered(folder, place / "long.mp4")
     print(
         f"{count} pictures, {cost['ms'] / 3.6e6:.1f} h: {cost['bytes'] / 1e6:.0f} MB, {cost['cpu']:.0f} CPU s, "
