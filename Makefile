@@ -49,8 +49,9 @@ demo: setup-demo
 exercise: setup-dev
 	@$(BIN)/python examples/exercise/exercise.py
 
-picture: setup-demo
+picture: setup-demo setup-dev chromium
 	@FORCE_COLOR=1 $(BIN)/python examples/order_agent/picture.py
+	@$(BIN)/python examples/lamp_shop/picture.py
 
 test: setup-dev chromium pages
 	$(PYTEST) -m "not slow and not thorough" -n 2 $(PYTEST_ARGS)
