@@ -91,6 +91,7 @@ class Camera:
         for tab in list(self._tabs.values()):
             try:
                 if tab.page is self._active:
+                    await tab.reel.settled()
                     tab.reel.want("end", None)
                 await tab.reel.stop()
             except Exception as error:
