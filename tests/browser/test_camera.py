@@ -93,7 +93,7 @@ def in_red(data):
 async def pictured(folder, tab, *, seconds=5.0):
     """Wait until there is a picture of a tab."""
     until = time.monotonic() + seconds
-    while not any(one["tab"] == tab for one in footage(folder).entries("frame")) and time.monotonic() < until:
+    while not any(one["tab"] == tab for one in footage(folder).entries("frame")) and time.monotonic() < until:  # noqa: ASYNC110 - of a file
         await asyncio.sleep(0.02)
 
 
@@ -270,7 +270,9 @@ async def test_a_secret_that_moves_is_masked_in_every_picture(browser, shop, fol
 class _Page:
     """A page in no browser, for what needs none."""
 
-    viewport_size = {"width": 800, "height": 600}
+    @property
+    def viewport_size(self):
+        return {"width": 800, "height": 600}
 
     def is_closed(self):
         return False
