@@ -56,7 +56,7 @@ class Workflow:
         self._agent = agent_id
 
     def code(self) -> WorkflowCode:
-        """The script. Raises UsageError where the session is not recorded, RecordingError where that cannot be read."""
+        """The script. Raises UsageError where the session is not recorded, RecordingError where it is unreadable."""
         folder = self._session.recording
         if folder is None:
             raise UsageError("the session is not recorded, so there is nothing to make a script of")
@@ -108,7 +108,7 @@ def _of_session(recording: Recording, session: str | None) -> list[Step]:
 
 
 def _sessions_of(recording: Recording, steps: Sequence[Step]) -> dict[int, str]:
-    """The session of each browser step: by the session's own file where there is one, else the last that was started."""
+    """The session of each browser step: by the session's own file where there is one, else the last one started."""
     filmed, names = {}, []
     for footage in sessions(Path(recording.path)):
         names.append(footage.id)
