@@ -521,6 +521,7 @@
     if (tag === "iframe" || tag === "frame") facts.inset = inset(el);
     if (typeOf(el)) facts.type = typeOf(el);
     facts.invites = inviting(el);
+    facts.called = called(el);
     if (facts.secret || FIELD.has(tag)) facts.filled = Boolean(el.value);
     if (!facts.secret && (tag === "input" || tag === "textarea") && !/^(checkbox|radio|file)$/.test(typeOf(el)))
       facts.value = cut(el.value, 200);
@@ -535,16 +536,33 @@
   function inviting(el) {
     const tag = tagOf(el);
     if (tag === "html" || tag === "body" || tag === "option" || tag === "iframe") return false;
+    if (getComputedStyle(el).pointerEvents === "none") return false;
     if (tag === "label" && el.control && !hiddenBy(el.control)) return false;
     if (tag === "canvas" || el.hasAttribute("onclick") || el.hasAttribute("onmousedown")) return true;
     if (el.tabIndex >= 0 && el.hasAttribute("tabindex")) return true;
     if (editable(el) && !(el.parentElement && editable(el.parentElement))) return true;
     if (el.draggable && tag !== "img" && tag !== "a") return true;
     if (SHAPES.test(tag)) return tag !== "g" && tag !== "tspan" && (pointer(el) || !el.closest("a,button"));
-    if (!pointer(el)) return false;
     const above = outer(el);
-    return !above || !pointer(above);
+    if (pointer(el)) return !above || !pointer(above);
+    return token(el);
   }
+
+  // A small empty box that is drawn all the same: an icon, a coloured field. Scripts often listen to such ones, and
+  // whether one does cannot be asked without the browser's debugger, which has been seen to bring a page down.
+  function token(el) {
+    if (el.childNodes.length || SHAPES.test(tagOf(el)) || FIELD.has(tagOf(el)) || above(el, "a,button,[role=button]")) return false;
+    const [, , width, height] = box(el);
+    if (Math.min(width, height) < 8 || Math.max(width, height) > 160) return false;
+    const style = getComputedStyle(el);
+    return style.backgroundImage !== "none" || !/^(transparent|rgba\(.*, 0\))$/.test(style.backgroundColor) || pictured(el);
+  }
+  const above = (el, selector) => Boolean(el.closest(selector));
+  const pictured = (el) => !["none", "normal", '""'].includes(getComputedStyle(el, "::before").content);
+
+  // What to call an element that shows no text: what the page's author calls it.
+  const called = (el) =>
+    cut([...Object.values(el.dataset).slice(0, 2), el.id, ...[...el.classList].slice(0, 2)].filter(Boolean)[0] || "", 40);
 
   // For each reference of Playwright's snapshot what the page says of its element; and what invites to act besides.
   function facts({ refs, selectors = [], most = 300 }) {
@@ -561,8 +579,11 @@
         continue;
       }
       if (!inviting(el) || hiddenBy(el)) continue;
+      const text = tidy(el.textContent); // a wrapper that the snapshot left out for what it wraps
+      const same = [...el.querySelectorAll("*")].slice(0, 5);
+      if (text && same.some((one) => wanted.has(one._ariaRef?.ref) && tidy(one.textContent) === text)) continue;
       if (more.length >= most) left += 1;
-      else more.push([placeOf(el), { ...detail(el, selectors), role: roleOf(el), name: nameOf(el, selectors) }]);
+      else more.push([placeOf(el), { ...detail(el, selectors), role: roleOf(el), name: nameOf(el, selectors) || called(el) }]);
     }
     return { found, more, left, said };
   }

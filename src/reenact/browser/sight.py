@@ -308,7 +308,7 @@ def _complete(line: _Line, facts: dict[str, Any], place: _Place, ids: _Ids) -> N
     if not acts and "cursor" not in line.marks:
         return
     shown = "" if facts["tag"] in _FIELDS else line.rest.removeprefix(":").strip().strip('"')
-    named = line.name or shown
+    named = line.name or shown or (facts["called"] if line.role == "generic" else "")
     line.element = Element(
         id=ids.give(line.role, facts["tag"]),
         role=facts["tag"] if line.role == "generic" else line.role,

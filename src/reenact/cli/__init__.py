@@ -36,6 +36,7 @@ PLACES = {
     "scripting": ("export-script",),
     "serving": ("mcp",),
     "verifying": ("verify",),
+    "watching": ("watch",),
 }
 """Which module adds which commands, in the order of `--help`. Only the module of the command that is asked for is
 imported: all of them take half a second."""
@@ -92,6 +93,7 @@ def reenact(
     [bold]reenact debug last[/bold]                  run it step by step, back too
     [bold]reenact fork last --at 7[/bold]            again up to step 7, and live from there
     [bold]reenact diff A B[/bold]                    where two runs part
+    [bold]reenact watch last[/bold]                  a browser session, played
     """
     _readers()
 

@@ -59,7 +59,7 @@ def video(
 
     [bold]reenact video last -o failure.mp4 --pace compact[/bold]
     """
-    with _folder(LocalStore(home), ref) as folder:
+    with folder_of(LocalStore(home), ref) as folder:
         target = output or Path(f"{folder.name}.mp4")
         for path in {target, *(target.with_suffix(suffix) for suffix in (".vtt", ".json"))}:
             if path.exists() and not force:
@@ -100,7 +100,7 @@ def _tell(video: Video, target: Path) -> None:
 
 
 @contextmanager
-def _folder(store: LocalStore, ref: str) -> Iterator[Path]:
+def folder_of(store: LocalStore, ref: str) -> Iterator[Path]:
     """The recording's folder; of an exported file, one that it is unpacked into."""
     source = store.find(ref)
     if source.is_dir():

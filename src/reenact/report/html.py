@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import base64
-import re
 from html import escape
 
-from reenact.report.page import Block, Page, Section
+from reenact.report.page import Block, Page, Section, visible
 
-# Control characters, and those that turn the direction of writing, would show another text than is there.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-_STYLE = """
+COLOURS = """
 :root { color-scheme: light dark; --ink: #1f2328; --dim: #656d76; --line: #d8dee4; --paper: #fff; --shade: #f6f8fa;
   --good: #1a7f37; --bad: #cf222e; --warn: #9a6700; --warm: #fff8c5; --link: #0969da; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --dim: #8d96a0; --line: #30363d; --paper: #0d1117;
   --shade: #161b22; --good: #3fb950; --bad: #f85149; --warn: #d29922; --warm: #272115; --link: #4493f8; } }
+"""
+"""The colours of every page of ours, in light and in dark."""
+
+_STYLE = """
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 62rem; color: var(--ink); background: var(--paper);
   font: 15px/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
@@ -58,7 +58,7 @@ def html(page: Page, attached: tuple[str, bytes] | None = None) -> str:
         '<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">',
         # Whatever a recording holds, a page of it runs nothing and fetches nothing.
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-        f"<title>{_text(page.title)}</title><style>{_STYLE}</style></head>",
+        f"<title>{_text(page.title)}</title><style>{COLOURS}{_STYLE}</style></head>",
         f'<body><h1>{_text(page.title)}</h1><p class="lead">{_text(page.lead)}</p>',
     ]
     if attached is not None:
@@ -110,5 +110,4 @@ def _step(block: Block) -> str:
 
 
 def _text(value: str) -> str:
-    known = value.replace("\r\n", "\n").encode("utf-8", "replace").decode()
-    return escape(_CONTROL.sub(lambda match: f"<U+{ord(match[0]):04X}>", known))
+    return escape(visible(value))

@@ -6,6 +6,7 @@ need not know how pages look.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -83,12 +84,22 @@ def versus(*rows: tuple[str, str]) -> Block:
     return Block("versus", rows=tuple((title, cut(value)) for title, value in rows))
 
 
-def cut(value: str) -> str:
+def cut(value: str, longest: int = LONGEST) -> str:
     """A text, and where it is very long its beginning and end."""
-    if len(value) <= LONGEST:
+    if len(value) <= longest:
         return value
-    head, tail = LONGEST * 2 // 3, LONGEST // 3
+    head, tail = longest * 2 // 3, longest // 3
     return f"{value[:head]}\n… {len(value) - head - tail} letters left out …\n{value[-tail:]}"
+
+
+# Control characters, and those that turn the direction of writing, would show another text than is there.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(value: str) -> str:
+    """A text as a page may show it: what would act on what stands around it is spelled out, `<U+202E>`."""
+    known = value.replace("\r\n", "\n").encode("utf-8", "replace").decode()
+    return _CONTROL.sub(lambda match: f"<U+{ord(match[0]):04X}>", known)
 
 
 def redacted(page: Page, redactor: Redactor) -> Page:

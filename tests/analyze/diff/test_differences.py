@@ -133,6 +133,15 @@ def test_volatile_headers_and_those_of_answers_are_not_compared():
     assert told(compare(program("a", "x"), program("b", "x", "bye"))) == ["changed 1 1 output.body"]
 
 
+def test_the_moments_of_a_browsers_actions_are_not_compared():
+    def program(moment, message="done"):
+        given = {"success": True, "message": message, "started_at": moment, "ended_at": moment}
+        return run(step("browser:click", given, selector="#pay"))
+
+    assert compare(program("12:00"), program("13:00")).same
+    assert told(compare(program("12:00"), program("13:00", "covered"))) == ["changed 1 1 output.message"]
+
+
 def test_a_model_over_http_is_compared_as_a_model():
     def program(text, temperature=0, trace="1"):
         body = f'{{"model": "gpt-4o", "temperature": {temperature}, "messages": [{{"role": "user", "content": "{text}"}}]}}'

@@ -1,8 +1,9 @@
 """What of a step is compared, and its fingerprints.
 
 Left out is what two runs never share and nobody means: the ids of tool calls, the salt of replaced secrets, the headers
-of HTTP answers and the volatile ones of questions. Of a model call what is new in it is compared: its history is the
-sum of the calls before it, and once two runs have parted it would make every later call look changed.
+of HTTP answers and the volatile ones of questions, the moments of a browser's action. Of a model call what is new in it
+is compared: its history is the sum of the calls before it, and once two runs have parted it would make every later call
+look changed.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ SPOKEN = frozenset(
     ("messages", "input", "contents", "prompt", "question", "system", "instructions", "systemInstruction")
 )
 """Arguments of a model call that hold its messages, which are compared as messages."""
+
+_PASSING = {"http": ("headers", "extensions"), "browser": ("started_at", "ended_at", "timestamp")}
+"""Parts of an answer, by the effect's kind, that are another's in every run."""
 
 _SECRET = re.compile(r"(\[\[secret:[^\[\]:]+):[0-9a-f]{8}\]\]")
 _OWNER = re.compile(r"/call:[^/]+")
@@ -91,11 +95,12 @@ class Content:
 
     @property
     def output(self) -> Tree:
-        """What it gave, as a tree; a stream as one text. HTTP without the answer's headers."""
+        """What it gave, as a tree; a stream as one text. Without what no two runs share: headers, moments."""
         outcome = self.facts.call.outcome
         value = outcome.get("value") if outcome is not None else None
-        if self.facts.call.kind == "http" and isinstance(value, dict):
-            value = {name: tree for name, tree in value.items() if name not in ("headers", "extensions")}
+        passing = _PASSING.get(self.facts.call.kind)
+        if passing and isinstance(value, dict):
+            value = {name: tree for name, tree in value.items() if name not in passing}
         if not self.facts.call.pieces:
             return value
         pieces = [self.facts.step.log.filled(tree) for _, _, tree in self.facts.call.pieces]

@@ -8,17 +8,14 @@ from typing import Any
 
 from playwright.async_api import BrowserContext, Error, Page
 
+from reenact.browser.camera.gate import Gate
 from reenact.browser.camera.happenings import Happenings
 from reenact.browser.camera.log import Log
 from reenact.browser.camera.masks import Ask, Masks
 from reenact.browser.camera.network import Network
-from reenact.browser.camera.reel import Reel
+from reenact.browser.camera.reel import Film, Reel
 from reenact.model.event import Tree
 from reenact.record.beside import Beside
-
-SIZE = (1280, 720)
-QUALITY = 75
-RATE = 8.0
 
 
 class Tab:
@@ -58,20 +55,19 @@ class Camera:
         beside: Beside,
         *,
         masks: Ask | None = None,
-        size: tuple[int, int] = SIZE,
-        quality: int = QUALITY,
-        rate: float = RATE,
+        size: tuple[int, int] = (1280, 720),
+        quality: int = 75,
+        rate: float = 8.0,
     ) -> None:
         self._context = context
         self._log = Log(beside)
         self._ask = masks
-        self._size = {"width": size[0], "height": size[1]}
-        self._quality = quality
-        self._rate = rate
+        self._film = Film(size=size, quality=quality, rate=rate)
         self._tabs: dict[Page, Tab] = {}
         self._opened = 0
         self._active: Page | None = None
-        self._network = Network(context, self._log, self._number)
+        self._gate = Gate()
+        self._network = Network(context, self._log, self._gate, self._number)
         self._happenings = Happenings(context, self._log, self._number)
         self._page_opened = self._log.guarded(self._attach)
 
@@ -201,6 +197,7 @@ class Camera:
         self._log.write("after", call=call, tab=tab.number, **told)
         tab.reel.cut()
         tab.reel.want("after", call, settled=True)
+        self._gate.open()
 
     def _tree(self, tab: Tab, text: str, call: int | None) -> None:
         self._log.write("tree", tab=tab.number, blob=self._log.text(text), call=call)
@@ -219,13 +216,13 @@ class Camera:
             return
         masks = Masks(self._ask, page, self._log.now)
         number, self._opened = self._opened, self._opened + 1
-        reel = Reel(page, number, self._log, masks, size=self._size, quality=self._quality, rate=self._rate)
+        reel = Reel(page, number, self._log, masks, gate=self._gate, film=self._film)
         tab = self._tabs[page] = Tab(number, page, masks, reel)
         page.on("close", self._log.guarded(lambda _: self._closed(tab)))
         page.on("framenavigated", self._log.guarded(lambda frame: self._navigated(tab, frame)))
         page.on("load", self._log.guarded(lambda _: self._log.start(self._titled(tab), "a title")))
         page.on("popup", self._log.guarded(lambda popup: self._popped_up(tab, popup)))
-        self._log.start(tab.reel.start(), "the screencast")
+        self._log.guarded(reel.start)()
         self._happenings.attach(page, number)
         # Who opened it is told right after, in another event.
         asyncio.get_running_loop().call_soon(self._log.guarded(self._tell), tab)

@@ -10,6 +10,7 @@ from email.policy import HTTP
 from time import perf_counter
 from typing import Any
 
+from reenact.browser.camera.gate import Gate
 from reenact.browser.camera.log import Log
 from reenact.model import codec
 
@@ -59,9 +60,10 @@ class Network:
         tab: The number of a page's tab, or None.
     """
 
-    def __init__(self, context: Any, log: Log, tab: Callable[[Any], int | None]) -> None:
+    def __init__(self, context: Any, log: Log, gate: Gate, tab: Callable[[Any], int | None]) -> None:
         self._context = context
         self._log = log
+        self._gate = gate
         self._tab = tab
         self._open: dict[Any, Exchange] = {}
         self._count = 0
@@ -153,6 +155,7 @@ class Network:
     async def _read(self) -> None:
         while True:
             request, exchange, t = await self._finished.get()
+            await self._gate.passed()
             try:
                 await self._answered(request, exchange, t)
             except Exception as error:  # of one answer only: the page may be closed by now

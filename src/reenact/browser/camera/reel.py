@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from reenact.browser.camera.gate import Gate
 from reenact.browser.camera.log import Log
 from reenact.browser.camera.masks import Masks
+from reenact.browser.camera.stream import Stream
 
 MASKED_EVERY = 0.15
 """Seconds between two measures of where the secrets are, while the page is painted."""
@@ -22,6 +23,12 @@ QUIET = 0.3
 """Seconds without a picture after which a page that was painted fast is looked at once more."""
 FAST = 0.1
 """Seconds between two pictures below which the browser may have left out the last one."""
+ENDLESS = 8
+"""Pictures within a second after which a page is taken for one that moves all the time."""
+LATE = 0.1
+"""Seconds without a picture after which the next is waited for, although an action begins."""
+RESTS = ((5.0, 1), (60.0, 4), (float("inf"), 16))
+"""Seconds since the last action, and what the time between two pictures of an endless animation is then times."""
 
 
 @dataclass(slots=True)
@@ -35,6 +42,15 @@ class Picture:
     masks: list[list[float]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Film:
+    """What pictures are taken: the largest size in pixels, the quality of JPEG (0 to 100), the most a second."""
+
+    size: tuple[int, int]
+    quality: int
+    rate: float
+
+
 @dataclass(slots=True)
 class Anchor:
     """A picture that is wanted: what the page looked like at that moment."""
@@ -45,11 +61,12 @@ class Anchor:
 
 
 class Reel:
-    """One tab's stream of pictures, from Playwright's screencast.
+    """One tab's pictures, from Playwright's screencast.
 
-    A page that does not change gives none. A page that changes all the time gives `rate` a second: of those between
-    only the last is kept, and it is kept in any case, so the picture that stays is never missing. Around an action
-    (`cut`) the last picture before it and the first after it are kept whatever the rate.
+    A page that does not change gives none. A page that changes gives at most `rate` a second: of those between only
+    the last is kept, and it is kept in any case, so the picture that stays is never missing. Around an action (`cut`)
+    the last picture before it and the first after it are kept whatever the rate. A page that never rests is looked at
+    instead of filmed, and the more seldom the longer nothing is done with it.
     """
 
     def __init__(
@@ -59,77 +76,127 @@ class Reel:
         log: Log,
         masks: Masks,
         *,
-        size: Mapping[str, int],
-        quality: int,
-        rate: float,
+        gate: Gate,
+        film: Film,
     ) -> None:
         self._page = page
         self._tab = tab
         self._log = log
         self._masks = masks
-        self._size = dict(size)
-        self._quality = quality
-        self._gap = 1 / rate
+        self._gate = gate
+        self._stream = Stream(page, log, self.take, size=film.size, quality=film.quality)
+        self._quality = film.quality
+        self._gap = 1 / film.rate
         self._pending: Mapping[str, Any] | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._kept = self._cut = -1.0
-        self._arrived = 0.0
-        self._fast = False
-        self._quiet: asyncio.TimerHandle | None = None
+        self._kept = self._cut = self._acted = -1.0
+        self._arrivals: deque[float] = deque(maxlen=ENDLESS)
+        self._fast = self._looking = False
+        self._timers: dict[str, asyncio.TimerHandle] = {}
         self._waiting: list[Picture] = []
         self._measuring = False
         self._written: deque[Picture] = deque(maxlen=32)
         self._anchors: list[Anchor] = []
         self._running = False
 
-    async def start(self) -> None:
-        """Begin to film. A page that is closed meanwhile gives no pictures."""
+    def start(self) -> None:
+        """Begin to film."""
         self._running = True
-        await self._page.screencast.start(
-            on_frame=self._log.guarded(self.take), size=self._size, quality=self._quality
-        )
+        self._stream.on()
 
     async def stop(self) -> None:
         """Write what is under way, and film no more."""
         self._running = False
-        for timer in (self._timer, self._quiet):
-            if timer is not None:
-                timer.cancel()
+        for timer in self._timers.values():
+            timer.cancel()
         self._keep_pending()
         await self._measure()
         for anchor in self._anchors:
             self._anchor(anchor)
         self._anchors.clear()
-        with suppress(Exception):  # the page or its browser may be gone
-            await asyncio.wait_for(self._page.screencast.stop(), 1)
+        await self._stream.stop()
 
     # -- pictures --------------------------------------------------------------------------------------------
 
     def take(self, frame: Mapping[str, Any]) -> None:
         """A picture as Playwright gives it: `data` (JPEG) and `timestamp` (milliseconds since 1970)."""
         t = self._log.at(frame["timestamp"])
-        self._fast = self._fast or t - self._arrived < FAST
-        self._arrived = t
-        self._look_when_quiet()
         if self._pending is not None and self._log.at(self._pending["timestamp"]) <= self._cut < t:
             self._keep_pending()  # the last one before an action
         if t - self._kept >= self._gap or self._kept <= self._cut < t:
             self._pending = None
             self._keep(frame, t)
+        else:
+            self._pending = frame
+            if "pending" not in self._timers:
+                self._later("pending", self._kept + self._gap - t, self._keep_pending)
+        self._pace(t)
+
+    def _pace(self, t: float) -> None:
+        """Go on filming, or look again later."""
+        last = self._arrivals[-1] if self._arrivals else -1.0
+        self._arrivals.append(t)
+        if not self._running or self._gate.shut:
             return
-        self._pending = frame
-        if self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(max(0.0, self._kept + self._gap - t), self._keep_pending)
+        if self._looking:
+            self._stream.off()
+            self._later("look", self._rest(), self._look)
+        elif len(self._arrivals) == ENDLESS and t - self._arrivals[0] < 1:
+            self._looking = True
+            self._stream.off()
+            self._later("look", self._gap, self._look)
+        else:
+            self._fast = self._fast or t - last < FAST
+            if self._fast:
+                # A page that is painted faster than its pictures leave the browser loses some, perhaps the last one.
+                self._later("quiet", QUIET, self._look_again)
+
+    def _rest(self) -> float:
+        idle = self._log.now() - self._acted
+        return self._gap * next(times for seconds, times in RESTS if idle < seconds)
+
+    def _look(self) -> None:
+        if self._running and not self._gate.shut:
+            self._stream.on()
+
+    def _look_again(self) -> None:
+        self._fast = False
+        if self._running and not self._gate.shut:
+            self._stream.again()
+
+    def _later(self, what: str, seconds: float, act: Callable[[], None]) -> None:
+        if (timer := self._timers.pop(what, None)) is not None:
+            timer.cancel()
+
+        def due() -> None:
+            self._timers.pop(what, None)
+            self._log.guarded(act)()
+
+        self._timers[what] = asyncio.get_running_loop().call_later(max(0.0, seconds), due)
+
+    # -- actions ---------------------------------------------------------------------------------------------
 
     def cut(self) -> None:
         """An action begins or ends now: its last picture before and its first one after are kept."""
-        self._cut = self._log.now()
+        self._cut = self._acted = self._log.now()
+
+    def hold(self) -> None:
+        """Leave the driver to an action, unless a picture is overdue."""
+        last = self._arrivals[-1] if self._arrivals else -1.0
+        if self._running and self._log.now() - last < LATE:
+            self._stream.off()
+
+    def go_on(self) -> None:
+        """The action is done: film again, with what it has done first."""
+        if self._running:
+            self._looking = self._fast = False
+            self._arrivals.clear()
+            self._stream.on()
+
+    # -- keeping ---------------------------------------------------------------------------------------------
 
     def _keep_pending(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        if (timer := self._timers.pop("pending", None)) is not None:
+            timer.cancel()
         frame, self._pending = self._pending, None
         if frame is not None:
             self._log.guarded(self._keep)(frame, self._log.at(frame["timestamp"]))
@@ -138,7 +205,11 @@ class Reel:
         self._kept = max(self._kept, t)
         data = frame["data"]
         width, height = size_of(data)
-        self._waiting.append(Picture(t, self._log.blob(data), width, height))
+        blob = self._log.blob(data)
+        if self._looking and self._written and self._written[-1].blob == blob:
+            self._looking = False  # it rests: from now on a change tells itself
+            self._arrivals.clear()
+        self._waiting.append(Picture(t, blob, width, height))
         if not self._masks.needed:
             self._write([])
         elif not self._measuring:
@@ -148,6 +219,7 @@ class Reel:
     async def _measure_while_painted(self) -> None:
         try:
             while self._waiting:
+                await self._gate.passed()
                 await self._measure()
                 await asyncio.sleep(MASKED_EVERY)
         finally:
@@ -178,24 +250,6 @@ class Reel:
             "height": picture.height,
             "masks": picture.masks,
         }
-
-    def _look_when_quiet(self) -> None:
-        if self._quiet is not None:
-            self._quiet.cancel()
-        if self._fast and self._running:
-            self._quiet = asyncio.get_running_loop().call_later(QUIET, self._look_again)
-
-    def _look_again(self) -> None:
-        self._fast = False
-        if self._running:
-            self._log.start(self._look(), "a look")
-
-    async def _look(self) -> None:
-        # A page that is painted faster than its pictures leave the browser loses some, and it may be the last one.
-        # A stream that begins anew begins with what is there now (25 ms, against 35 of a screenshot).
-        with suppress(Exception):  # the page may be closed by now
-            await self._page.screencast.stop()
-            await self.start()
 
     # -- anchors ---------------------------------------------------------------------------------------------
 

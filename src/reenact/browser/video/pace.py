@@ -14,8 +14,11 @@ KINDS: tuple[str, ...] = get_args(Kind)
 IDLE = 1.5
 """Seconds without any change that a compact video shows; what is longer is squeezed into them."""
 
-HOLD = 0.6
+BEFORE = 0.6
 """Seconds that a compact video stands still before an action, for the pointer to get there."""
+
+FAILED = 1.2
+"""Seconds that it stands still after one that failed, for its message to be read."""
 
 Knot = tuple[float, float]
 """A moment of the video and the moment of the session that it shows, both in seconds."""
@@ -49,12 +52,12 @@ class Pace:
         self._video += gap
         self._session = t
 
-    def hold(self, t: float) -> None:
-        """An action is about to be done at that moment."""
+    def hold(self, t: float, seconds: float) -> None:
+        """There is something to see at that moment: a compact video stands still."""
         self.happened(t)
         if self.kind == "compact":
             self._knot()
-            self._video += HOLD
+            self._video += seconds
             self._knot()
 
     def end(self, t: float, *, rest: float) -> None:

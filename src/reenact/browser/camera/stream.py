@@ -1,0 +1,100 @@
+"""Playwright's screencast of one page, switched on and off."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from reenact.browser.camera.log import Log
+
+AWAITED = 0.5
+"""Seconds after which a stream that has given nothing yet is begun anew; then twice that, and so on."""
+SELDOM = 8.0
+"""Seconds between two such attempts at most: a page may be stuck for long."""
+
+
+class Stream:
+    """Pictures of one page as it is painted. What is asked for last holds; nothing of it is waited for.
+
+    A stream that is switched on gives what the page looks like at once, some 25 ms later. (A loaded browser at times
+    starts one that gives nothing: such a stream is begun anew.)
+    """
+
+    def __init__(
+        self,
+        page: Any,
+        log: Log,
+        take: Callable[[Mapping[str, Any]], None],
+        *,
+        size: tuple[int, int],
+        quality: int,
+    ) -> None:
+        self._page = page
+        self._log = log
+        self._keep = take
+        self._take = log.guarded(self._took)
+        self._options: dict[str, Any] = {"size": {"width": size[0], "height": size[1]}, "quality": quality}
+        self._wanted = self._is = False
+        self._anew = self._switching = False
+        self._awaited = AWAITED
+        self._timer: asyncio.TimerHandle | None = None
+
+    def on(self) -> None:
+        """Give pictures from now on."""
+        self._want(True)
+
+    def off(self) -> None:
+        """Give no more of them."""
+        self._want(False)
+
+    def again(self) -> None:
+        """Begin anew, with a picture of what the page looks like now."""
+        self._anew = self._is
+        self._want(True)
+
+    def _took(self, frame: Mapping[str, Any]) -> None:
+        self._await(0)
+        self._awaited = AWAITED
+        self._keep(frame)
+
+    def _await(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._missed) if seconds else None
+
+    def _missed(self) -> None:
+        if self._wanted and not self._log.closed and not self._page.is_closed():
+            self._awaited = min(SELDOM, 2 * self._awaited)
+            self.again()
+
+    def _want(self, wanted: bool) -> None:
+        self._wanted = wanted
+        if not self._switching and (self._is is not wanted or self._anew):
+            self._switching = True
+            self._log.start(self._switch(), "the screencast")
+
+    async def _switch(self) -> None:
+        try:
+            while not self._page.is_closed() and (self._is is not self._wanted or self._anew):
+                if self._is:
+                    self._is = self._anew = False
+                    self._await(0)
+                    await self._page.screencast.stop()
+                else:
+                    self._is = True
+                    self._await(self._awaited)
+                    await self._page.screencast.start(on_frame=self._take, **self._options)
+        except Exception:
+            if not self._page.is_closed():  # else it is only too late
+                raise
+        finally:
+            self._switching = False
+
+    async def stop(self) -> None:
+        """Switch off for good."""
+        self._wanted = self._anew = False
+        self._await(0)
+        with suppress(Exception):  # the page or its browser may be gone
+            await self._switch()

@@ -1,0 +1,97 @@
+"""A page to watch a browser session with: screen, steps, messages, network, console and trees, moving together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from reenact.analyze.diff import compare
+from reenact.browser.footage import Footage, sessions
+from reenact.browser.video import Video, means, render
+from reenact.browser.video.pace import KINDS, Kind
+from reenact.browser.video.render import Progress
+from reenact.browser.watch import page
+from reenact.browser.watch.film import Film, film
+from reenact.browser.watch.pairs import pairs
+from reenact.errors import UsageError
+from reenact.model.facts import RecordingFacts
+from reenact.model.recording import Recording
+from reenact.store import local
+
+__all__ = ["write"]
+
+
+def write(
+    folder: Path,
+    target: Path,
+    *,
+    beside: Path | None = None,
+    session: int = 1,
+    frames: bool = False,
+    pace: Kind = "real",
+    mask: bool = True,
+    ignore: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Path:
+    """Write a page that plays a session, alone or beside another one. It needs nothing else, and fetches nothing.
+
+    It can be written at any time: of a session that still goes on, or whose program was killed, it shows what there is.
+
+    Args:
+        folder: The recording's folder.
+        target: The file to write.
+        beside: Another recording's folder, to compare it with.
+        session: Which of their sessions, from 1.
+        frames: Play the pictures themselves, as it is done where nothing encodes a video.
+        pace: `real`, or `compact`: stretches in which nothing happens are passed over.
+        mask: Cover what holds secrets.
+        ignore: What is left out of the comparison, by the rules of `reenact diff`.
+        progress: Told of the milliseconds of video that are drawn, and of how many there are.
+
+    Returns:
+        The file.
+
+    Raises:
+        RecordingError: There is no such recording.
+        UsageError: It has neither a session of that number nor an action of a browser.
+    """
+    if pace not in KINDS:
+        raise UsageError(f"pace {pace!r}: it is {' or '.join(KINDS)}")
+    folders = [folder] if beside is None else [folder, beside]
+    recordings = [local.load(each) for each in folders]
+    films: list[Film] = []
+    for each, recording in zip(folders, recordings, strict=True):
+        found = _sessions(recording, each, session)
+        video = None
+        if not frames and found:
+            video = _video(found[session - 1], pace, progress, mask=mask)
+        films.append(film(RecordingFacts(recording), found, session, video))
+    together = None
+    if beside is not None:
+        together = pairs(compare(recordings[0], recordings[1], ignore), [each.rows for each in films])
+    page.write(target, films, together, mask=mask, compact=pace == "compact")
+    return target
+
+
+def _sessions(recording: Recording, folder: Path, number: int) -> list[Footage]:
+    found = sessions(folder)
+    if found and not 1 <= number <= len(found):
+        raise UsageError(f"recording {recording.id} has no session {number}: they go from 1 to {len(found)}")
+    if not found and not any(step.call.kind == "browser" for step in recording):
+        raise UsageError(
+            f"recording {recording.id} has no browser session to watch; "
+            f"`reenact show {recording.id}` shows what it holds"
+        )
+    return found
+
+
+def _video(footage: Footage, pace: Kind, progress: Progress | None, *, mask: bool) -> Video | None:
+    """The session as a video, or None where nothing encodes one, or there is nothing to be seen."""
+    if (
+        find_spec("PIL") is None
+        or means() == "page"
+        or not any(entry["blob"] for entry in footage.entries("frame", "anchor"))
+    ):
+        return None
+    return render(footage, pace=pace, mask=mask, progress=progress)

@@ -1,0 +1,132 @@
+"""One session as its page shows it: steps, screen, network, console and trees, all by one clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from reenact.browser.footage import Entry, Footage
+from reenact.browser.video import Video
+from reenact.browser.video.stage import size_of
+from reenact.browser.watch import happenings
+from reenact.browser.watch.budget import Budget
+from reenact.browser.watch.scenes import Pictures, follow
+from reenact.browser.watch.steps import Marks, rows
+from reenact.model.facts import RecordingFacts
+
+LETTERS = 24_000_000
+"""Letters of texts that one side of a page takes; packed they are about a tenth of that."""
+
+_USUAL = (1280.0, 720.0)
+_TIMES = ("t", "end")
+
+
+@dataclass
+class Film:
+    """One session, ready for a page.
+
+    Attributes:
+        data: What the page's script gets.
+        footage: The session's file, or None where there is none: a replay without a browser shows no pictures.
+        pictures: The pictures that it shows, where it shows pictures.
+        video: The video that it shows instead.
+    """
+
+    data: dict[str, Any]
+    footage: Footage | None
+    pictures: Pictures
+    video: Video | None = None
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+
+def film(facts: RecordingFacts, sessions: Sequence[Footage], number: int, video: Video | None = None) -> Film:
+    """Gather all that a page shows of one session.
+
+    Args:
+        facts: The recording.
+        sessions: All sessions of it; none where nothing was filmed.
+        number: Which of them, from 1.
+        video: A video of it; without one its pictures are shown one by one.
+    """
+    recording = facts.recording
+    budget = Budget(LETTERS, f"`reenact show {recording.id}`")
+    footage = sessions[number - 1] if sessions else None
+    entries = sorted(footage.entries(), key=lambda entry: entry.t) if footage is not None else []
+    pictures = Pictures()
+    screen = follow(entries, _viewport(footage), None if video is not None else pictures)
+    steps = rows(facts, _marks(entries, sessions, footage), budget)
+    data: dict[str, Any] = {
+        **_about(facts, footage),
+        "sessions": len(sessions),
+        "session": number,
+        "rows": steps,
+        "scenes": screen.scenes,
+        "places": screen.places,
+        "sizes": [[picture.width, picture.height] for picture in pictures.numbers],
+        "video": [[one / 1000, other / 1000] for one, other in video.segments] if video is not None else None,
+        "console": happenings.told(_of(entries, happenings.TOLD), budget),
+    }
+    if footage is not None:
+        data["network"] = happenings.network(_of(entries, happenings.NETWORK), footage, budget)
+        data["reads"], data["trees"] = happenings.trees(_of(entries, ("tree",)), footage, budget)
+    start = footage.head.t if footage is not None else min((row["t"] for row in steps), default=0.0)
+    data["duration"] = _shift(data, start, entries)
+    return Film(data, footage, pictures, video, steps)
+
+
+def _about(facts: RecordingFacts, footage: Footage | None) -> dict[str, Any]:
+    recording = facts.recording
+    return {
+        "id": recording.id,
+        "name": recording.name,
+        "status": recording.status,
+        "started": recording.started,
+        "steps": len(facts.steps),
+        "notes": list(recording.notes),
+        "viewport": list(_viewport(footage)),
+        "browser": str((footage.head["browser"] if footage is not None else None) or ""),
+    }
+
+
+def _viewport(footage: Footage | None) -> tuple[float, float]:
+    known = size_of(footage.head["viewport"]) if footage is not None else (0, 0)
+    return known if known[0] else _USUAL
+
+
+def _of(entries: Sequence[Entry], kinds: Sequence[str]) -> list[Entry]:
+    return [entry for entry in entries if entry.event in kinds]
+
+
+def _marks(entries: Sequence[Entry], sessions: Sequence[Footage], footage: Footage | None) -> Marks:
+    marks = Marks()
+    marks.take(_of(entries, ("before", "after")))
+    for other in sessions:
+        if other is not footage:
+            marks.others |= {entry["call"] for entry in other.entries("before", "after")}
+    marks.others -= {*marks.before, *marks.after}
+    return marks
+
+
+def _shift(data: dict[str, Any], start: float, entries: Sequence[Entry]) -> float:
+    """Count all times from the session's beginning; returns its length."""
+    last = entries[-1].t if entries else start
+    for name in ("rows", "places", "console", "network"):
+        for row in data.get(name, ()):
+            last = max(last, *(row[key] for key in _TIMES if row.get(key) is not None))
+            _since(row, start)
+    for name in ("scenes", "reads"):
+        for pair in data.get(name, ()):
+            pair[0] = _moment(pair[0], start)
+    return round(max(last - start, 0.1), 3)
+
+
+def _since(row: Mapping[str, Any], start: float) -> None:
+    assert isinstance(row, dict)
+    for key in _TIMES:
+        if row.get(key) is not None:
+            row[key] = _moment(row[key], start)
+
+
+def _moment(t: float, start: float) -> float:
+    return round(max(t - start, 0.0), 3)

@@ -1,0 +1,117 @@
+"""What happened in the pages beside the actions: network, console, dialogs, downloads, accessibility trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from reenact.browser.footage import Entry, Footage
+from reenact.browser.video.story import card
+from reenact.browser.watch.budget import Budget
+from reenact.errors import RecordingError
+from reenact.model.plain import compact
+
+NETWORK = ("request", "response", "failed")
+TOLD = ("console", "error", "dialog", "download", "chooser", "crash")
+_ADDRESS = 2000
+_BODY = 6000
+_TREE = 60_000
+_LINE = 4000
+
+Row = dict[str, Any]
+
+
+def network(entries: Iterable[Entry], footage: Footage, budget: Budget) -> list[Row]:
+    """The requests in the order in which they went out, each with what came of it."""
+    rows: dict[Any, Row] = {}
+    for entry in entries:
+        row = rows.setdefault(entry["id"], {"t": entry.t, "method": "", "url": "", "end": None})
+        if entry.event == "request":
+            row |= {
+                "t": entry.t,
+                "tab": entry["tab"],
+                "method": str(entry["method"] or ""),
+                "url": budget.text(str(entry["url"] or ""), _ADDRESS),
+                "type": str(entry["resource"] or ""),
+                "asked": _headers(entry["headers"], budget),
+                "post": budget.text(_text(entry["post"], footage), _BODY),
+            }
+        elif entry.event == "response":
+            row |= {
+                "end": entry.t,
+                "status": entry["status"],
+                "size": entry["size"],
+                "ms": entry["ms"],
+                "answered": _headers(entry["headers"], budget),
+                "body": budget.text(_body(entry, footage), _BODY),
+            }
+        else:
+            row |= {"end": entry.t, "failed": str(entry["text"] or "failed")}
+    return sorted(rows.values(), key=lambda row: row["t"])
+
+
+def _headers(headers: Any, budget: Budget) -> str:
+    pairs = headers.items() if isinstance(headers, Mapping) else headers or ()
+    return budget.text("\n".join(f"{name}: {value}" for name, value in pairs), _LINE)
+
+
+def _body(entry: Entry, footage: Footage) -> str:
+    if not entry["body"]:
+        return ""
+    data = _bytes(footage, str(entry["body"]))
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" not in text:
+        return text
+    kind = dict(entry["headers"] or {}).get("content-type") or "no text"
+    return f"{len(data):,} bytes, {kind}"
+
+
+def _text(value: Any, footage: Footage) -> str:
+    """A text, or what lies at the address that stands in its place."""
+    if isinstance(value, str) and value.startswith("sha256:"):
+        return _bytes(footage, value).decode("utf-8", "replace")
+    return "" if value is None else compact(value)
+
+
+def _bytes(footage: Footage, address: str) -> bytes:
+    try:
+        return footage.blob(address)
+    except RecordingError as error:
+        return f"({error})".encode()
+
+
+def told(entries: Iterable[Entry], budget: Budget) -> list[Row]:
+    """What the pages said, and what is in no page's pixels, in its order."""
+    return [_told(entry, budget) for entry in entries]
+
+
+def _told(entry: Entry, budget: Budget) -> Row:
+    # What a person would have seen beside the page stands on the screen for a moment.
+    beside = card(entry)
+    said = (
+        str(entry["text"] or "") if beside is None else ": ".join(filter(None, (beside.title, beside.text)))
+    )
+    return {
+        "t": entry.t,
+        "level": str(entry["level"] or entry.event),
+        "text": budget.text(said, _LINE),
+        "where": f"{entry['url']}:{entry['row']}" if entry["url"] and entry["row"] is not None else "",
+        "card": beside is not None,
+    }
+
+
+def trees(entries: Iterable[Entry], footage: Footage, budget: Budget) -> tuple[list[list[float]], list[str]]:
+    """When which accessibility tree was read, and the trees, each once."""
+    places: dict[str, int] = {}
+    texts: list[str] = []
+    when: list[list[float]] = []
+    for entry in entries:
+        address = str(entry["blob"])
+        if address not in places:
+            places[address] = len(texts)
+            texts.append(budget.text(_bytes(footage, address).decode("utf-8", "replace"), _TREE))
+        when.append([entry.t, places[address]])
+    return when, texts

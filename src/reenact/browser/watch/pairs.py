@@ -1,0 +1,68 @@
+"""Two sessions beside each other: which step of the one is which of the other, and where they part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from reenact.analyze.diff import Diff, Difference, Pair, Parting
+from reenact.model.divergence import ABSENT
+from reenact.model.plain import compact
+from reenact.report.page import cut
+
+_MOST = 40
+_LONGEST = 3000
+_SHOWN = tuple(
+    f"output.{name}" for name in ("action", "why", "error", "selectors", "fingerprint", "box", "actor", "tab")
+)
+
+
+def pairs(found: Diff, sides: Sequence[list[dict[str, Any]]]) -> dict[str, Any]:
+    """The rows of two sides, joined; a step that is no row of the page is left out.
+
+    Args:
+        found: The comparison of the two recordings.
+        sides: The rows of each.
+    """
+    places = [{row["n"]: place for place, row in enumerate(rows) if row["n"]} for rows in sides]
+    joined: list[dict[str, Any]] = []
+    parting: int | None = None
+    begun = False
+    for pair in found.pairs:
+        a, b = (places[side].get(step.number) if step else None for side, step in enumerate((pair.a, pair.b)))
+        begun = begun or (found.parting is not None and pair is found.parting.pair)
+        if a is None and b is None:
+            continue
+        if begun and parting is None:
+            # Where the very step of the parting is none of the page's, the next one stands for it.
+            parting = len(joined)
+        joined.append({"a": a, "b": b, "kind": pair.kind.value, "differences": _differences(pair)})
+    return {
+        "pairs": joined,
+        "parting": parting,
+        "why": found.parting.why if found.parting is not None else "",
+        "steps": _numbers(found.parting),
+        "ending": [_told(item) for item in found.ending],
+    }
+
+
+def _numbers(parting: Parting | None) -> list[int | None]:
+    steps = (parting.a, parting.b) if parting is not None else (None, None)
+    return [step.number if step is not None else None for step in steps]
+
+
+def _differences(pair: Pair) -> list[list[str | None]]:
+    told = [_told(item) for item in _worth(pair.differences)]
+    return told[:_MOST]
+
+
+def _worth(differences: Iterable[Difference]) -> Iterable[Difference]:
+    """Without what the page shows of a step in its own place."""
+    return (item for item in differences if not item.path.startswith(_SHOWN))
+
+
+def _told(item: Difference) -> list[str | None]:
+    """Where, and what each side has there; None where it has nothing."""
+    a, b = (None if side is ABSENT else cut(compact(side), _LONGEST) for side in (item.a, item.b))
+    path = item.path.removeprefix("output.")
+    return [f"{path} ({item.who})" if item.who else path, a, b]

@@ -1,0 +1,28 @@
+"""A browser's action in a few words, as the video has it: `Click button “Pay now”`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reenact.browser.video import words
+
+_NAMES = ("name", "label", "text")
+
+
+def headline(action: Mapping[str, Any], selectors: object = None, fingerprint: object = None) -> str:
+    """What an action does, on one line; an element is called by its role and name where these are known.
+
+    Args:
+        action: Its type and fields.
+        selectors: The durable ones of the element that it found.
+        fingerprint: What else is known of it: `role`, `name`, `label`, `text`, `tag`, and whether it is `secret`.
+    """
+    known = fingerprint if isinstance(fingerprint, Mapping) else {}
+    element = words.element(selectors, "") or _element(known)
+    return words.action(action, element, hidden=bool(known.get("secret")))
+
+
+def _element(known: Mapping[str, Any]) -> str:
+    name = next((words.plain(known[key], 60) for key in _NAMES if known.get(key)), "")
+    return f"{known.get('role') or known.get('tag') or ''} “{name}”".strip() if name else ""
