@@ -36,7 +36,11 @@ def recorded(model: Model) -> tuple[str, str]:
     ran = must_run(["reenact", "record", "--name", "newsletter", "--", "python", PROGRAM], model.environment)
     console.print(Panel(Text(ran.output.rstrip()), title=f"{ran.seconds:.0f} s", title_align="left"))
     done = "Ada is subscribed" in ran.output
-    mark = "[green]the page says that it was done[/]" if done else "[yellow]it did not get there[/], as one would expect"
+    mark = (
+        "[green]the page says that it was done[/]"
+        if done
+        else "[yellow]it did not get there[/], as was to be expected"
+    )
     console.print(f"This time: {mark}.")
     listed = json.loads(must_run(["reenact", "list", "--json"], model.environment, echo=False).output)
     newest = max((one for one in listed if one["name"] == "newsletter"), key=lambda one: one["started"])
@@ -58,7 +62,11 @@ def exported(model: Model, recording: str) -> None:
     text = must_run(["reenact", "export-script", recording], model.environment).output
     console.print(Syntax(text.rstrip(), "python", background_color="default", word_wrap=True))
     compile(text, "script.py", "exec")
-    claim("AgentFallback" in text or "click" not in text, "what the agent did stands in a block of its own")
+    acted = "AgentFallback" in text
+    claim(
+        "session.execute" in text,
+        f"{'the agent has a block of its own' if acted else 'the agent did nothing'} in it",
+    )
 
 
 def main() -> int:

@@ -26,12 +26,12 @@ _NO_CODE = frozenset({"completion", "help", "scrape"})
 """What an agent says, and what it only read for itself: nothing that a script would do."""
 
 _DOING = frozenset({
-    "add_init_script", "add_script_tag", "add_style_tag", "blur", "bring_to_front", "check", "clear", "click", "close",
-    "dblclick", "dispatch_event", "down", "drag_and_drop", "drag_to", "evaluate", "fill", "focus", "go_back",
+    "add_init_script", "add_script_tag", "add_style_tag", "blur", "bring_to_front", "check", "clear", "click",
+    "close", "dblclick", "dispatch_event", "down", "drag_and_drop", "drag_to", "evaluate", "fill", "focus", "go_back",
     "go_forward", "goto", "hover", "insert_text", "move", "press", "press_sequentially", "reload",
-    "scroll_into_view_if_needed", "select_option", "select_text", "set_checked", "set_content", "set_extra_http_headers",
-    "set_input_files", "set_viewport_size", "tap", "type", "uncheck", "up", "wait_for", "wait_for_function",
-    "wait_for_load_state", "wait_for_selector", "wait_for_timeout", "wait_for_url", "wheel",
+    "scroll_into_view_if_needed", "select_option", "select_text", "set_checked", "set_content",
+    "set_extra_http_headers", "set_input_files", "set_viewport_size", "tap", "type", "uncheck", "up", "wait_for",
+    "wait_for_function", "wait_for_load_state", "wait_for_selector", "wait_for_timeout", "wait_for_url", "wheel",
 })  # fmt: skip
 """What of `session.page` does something, or waits until something is done; the rest only looks."""
 
