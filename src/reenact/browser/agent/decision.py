@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model, model_validator
 
 from reenact.browser.actions import TYPES
