@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from benchmarks import (
+    adapters,
     browser,
     comparing,
     elsewhere,
@@ -42,6 +43,7 @@ SECTIONS: dict[str, Callable[[Plan], report.Section]] = {
     "search": search.measure,
     "comparing": comparing.measure,
     "verifying": verifying.measure,
+    "adapters": adapters.measure,
     "browser": browser.measure,
 }
 RESULTS = Path(__file__).parent / "RESULTS.md"

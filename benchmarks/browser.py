@@ -56,7 +56,7 @@ def measure(plan: Plan) -> Section:
     load = os.getloadavg()[0]
     cores = os.cpu_count()
     section = Section(
-        "11. A filmed browser", _HOW.format(actions=actions, pause=_PAUSE, load=load, cores=cores)
+        "12. A filmed browser", _HOW.format(actions=actions, pause=_PAUSE, load=load, cores=cores)
     )
     table = Table(["action", "filmed, ms", "not filmed, ms", "ratio"], rows := [])
     total = {True: 0.0, False: 0.0}
