@@ -55,7 +55,9 @@ def chosen(model: Any) -> Any:
     found = model or os.environ.get(MODEL)
     if not found:
         raise UsageError(f"no model is named: Session(model='openai:gpt-5-mini'), say, or {MODEL}")
-    return found
+    from reenact.browser.agent import models  # noqa: PLC0415 - it brings Pydantic AI, and only this needs it
+
+    return models.chosen(found)
 
 
 def _agent(result: ExecutionResult, action: Action, model: Any) -> tuple[Any, str]:
