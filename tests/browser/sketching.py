@@ -55,17 +55,18 @@ class Filming:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / f"session.{number}.jsonl"
         self.size = viewport
-        self._file = self.path.open("ab", buffering=0)
+        self.path.touch()
         self.line(
             "session", t, format=1, id=id, started="2026-11-21T12:00:00Z", viewport=list(viewport), browser="chromium",
             headless=True,
         )  # fmt: skip
 
     def line(self, event, t, **members):
-        self._file.write(orjson.dumps({"event": event, "t": t, **members}) + b"\n")
+        self.raw(orjson.dumps({"event": event, "t": t, **members}) + b"\n")
 
     def raw(self, data: bytes):
-        self._file.write(data)
+        with self.path.open("ab") as file:
+            file.write(data)
 
     def blob(self, data: bytes) -> str:
         digest = hashlib.sha256(data).hexdigest()

@@ -73,7 +73,7 @@ _runner: asyncio.Runner | None = None
 
 
 def _asked_here(agent: Any, prompt: str) -> Any:
-    global _runner  # noqa: PLW0603 - a model's connections belong to the loop that they began in
+    global _runner
     if asyncio._get_running_loop() is not None:
         # In a notebook a loop runs in this very thread: another one has to wait for the model.
         with ThreadPoolExecutor(1) as pool:

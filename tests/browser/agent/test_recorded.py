@@ -75,7 +75,9 @@ def test_a_decision_is_edited_and_the_future_that_follows_is_a_fork(browser_here
 
     def bob(answer):
         call = answer["parts"][0]
-        call["args"] = json.dumps({**json.loads(call["args"]), "action": {"type": "fill", "id": "I2", "value": "Bob"}})
+        call["args"] = json.dumps(
+            {**json.loads(call["args"]), "action": {"type": "fill", "id": "I2", "value": "Bob"}}
+        )
         return answer
 
     # The first decision is not asked for again: it is the edited one.

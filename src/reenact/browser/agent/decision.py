@@ -27,7 +27,9 @@ Kind = Literal[
 class Decision(BaseModel):
     """The next step: one action. What it does not need stays empty."""
 
-    reasoning: str = Field("", description="what you see, and why this is the next step; one or two sentences")
+    reasoning: str = Field(
+        "", description="what you see, and why this is the next step; one or two sentences"
+    )
     type: Kind
     id: str = Field("", description="the element, by its id in the page, such as B1")
     selector: str = Field("", description="only for what has no id: ~its visible text")

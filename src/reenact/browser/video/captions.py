@@ -40,7 +40,7 @@ def chapters(marks: Sequence[Mark], duration: int) -> list[Chapter]:
     found = []
     if starts and starts[0] > 0:
         found.append(Chapter(0, min(starts[0], duration), "Start"))
-    ends = [*starts[1:], duration]
+    ends = [*starts[1:], duration][: len(starts)]
     for mark, ms, until in zip(marks, starts, ends, strict=True):
         if ms < duration:
             title = f"{mark.action.number}. {mark.action.words}"

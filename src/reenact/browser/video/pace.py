@@ -6,6 +6,7 @@ The map is kept beside the video, so that steps, network and console find their 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 Kind = Literal["real", "compact"]
@@ -14,8 +15,11 @@ KINDS: tuple[str, ...] = get_args(Kind)
 IDLE = 1.5
 """Seconds without any change that a compact video shows; what is longer is squeezed into them."""
 
-HOLD = 0.6
+BEFORE = 0.6
 """Seconds that a compact video stands still before an action, for the pointer to get there."""
+
+FAILED = 1.2
+"""Seconds that it stands still after one that failed, for its message to be read."""
 
 Knot = tuple[float, float]
 """A moment of the video and the moment of the session that it shows, both in seconds."""
@@ -49,12 +53,12 @@ class Pace:
         self._video += gap
         self._session = t
 
-    def hold(self, t: float) -> None:
-        """An action is about to be done at that moment."""
+    def hold(self, t: float, seconds: float) -> None:
+        """There is something to see at that moment: a compact video stands still."""
         self.happened(t)
         if self.kind == "compact":
             self._knot()
-            self._video += HOLD
+            self._video += seconds
             self._knot()
 
     def end(self, t: float, *, rest: float) -> None:
@@ -70,12 +74,12 @@ class Pace:
         place = find(self.knots, t, key=lambda knot: knot[1])
         if after and place and self.knots[place - 1][1] == t:
             return self.knots[place - 1][0]
-        return _between(self.knots, place, t, source=1)
+        return between(self.knots, place, t, source=1)
 
     def session(self, video: float) -> float:
         """The moment of the session that is shown at that moment of the video."""
         place = bisect_left(self.knots, video, key=lambda knot: knot[0])
-        return _between(self.knots, place, video, source=0)
+        return between(self.knots, place, video, source=0)
 
     def speed(self, video: float) -> float:
         """How many seconds of the session pass in one of the video."""
@@ -91,8 +95,11 @@ class Pace:
             self.knots.append(knot)
 
 
-def _between(knots: list[Knot], place: int, at: float, *, source: int) -> float:
-    """What `at` is on the other side of the map; `place` is the first knot that is not before it."""
+def between(knots: Sequence[Knot], place: int, at: float, *, source: int) -> float:
+    """What `at` is on the other side of a map (`source` 0 for the video's, 1 for the session's).
+
+    `place` is the first knot that is not before it.
+    """
     other = 1 - source
     if place == 0:
         return knots[0][other]

@@ -41,9 +41,9 @@ class Picture:
 
     Attributes:
         blob: Where its JPEG is kept.
-        width: Of the page that it shows, in CSS pixels; 0 where it is not known.
+        width: Of the page that it shows, in CSS pixels; 0 where it is not known. The JPEG may be smaller.
         height: Likewise.
-        masks: What of it is secret.
+        masks: What of it is secret, in CSS pixels.
     """
 
     blob: str
@@ -66,12 +66,16 @@ class Tab:
 class Stage:
     """The tabs, as the lines of a session come in.
 
+    Args:
+        viewport: The page's width and height when the session began.
+
     Attributes:
         shown: The number of the tab that is seen.
         tabs: All tabs by their numbers.
         picture: What is seen; a tab that closes leaves its last picture until there is another.
     """
 
+    viewport: tuple[float, float] = (0, 0)
     shown: int = 0
     tabs: dict[int, Tab] = field(default_factory=dict)
     picture: Picture | None = None
@@ -108,12 +112,26 @@ class Stage:
         blob = entry["blob"]
         if not isinstance(blob, str):
             return False
-        masks = tuple(box for box in map(box_of, entry["masks"] or ()) if box)
-        tab.picture = Picture(blob, _length(entry["width"]), _length(entry["height"]), masks)
+        tab.picture = self._picture(entry, blob)
         if number != self.shown or tab.picture == self.picture:
             return False
         self.picture = tab.picture
         return True
+
+    def _picture(self, entry: Entry, blob: str) -> Picture:
+        width, height = _length(entry["width"]), _length(entry["height"])
+        masks = tuple(box for box in map(box_of, entry["masks"] or ()) if box)
+        known = size_of(entry["viewport"])
+        if known[0]:
+            return Picture(blob, *known, masks)
+        wide, high = self.viewport
+        if not (0 < width < wide and abs(width * high - height * wide) <= 2 * wide):
+            return Picture(blob, width, height, masks)
+        # The session's page made smaller, by its shape. Should it be a small window of the same shape after all,
+        # its secrets are covered too.
+        scale = wide / width
+        more = tuple((x * scale, y * scale, across * scale, down * scale) for x, y, across, down in masks)
+        return Picture(blob, wide, high, masks + more)
 
     def _tab(self, entry: Entry) -> bool:
         number, what = number_of(entry["tab"], 0), entry["what"]
@@ -162,6 +180,14 @@ def box_of(value: Any) -> Box | None:
 def number_of(value: Any, other: int) -> int:
     """A whole number, or the other where it is none."""
     return value if isinstance(value, int) else other
+
+
+def size_of(value: Any) -> tuple[float, float]:
+    """A width and a height, or twice 0 where there are none."""
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return (0, 0)
+    width, height = map(_length, value)
+    return (width, height) if width and height else (0, 0)
 
 
 def _length(value: Any) -> float:

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from reenact.browser.footage import Entry, Footage
 from reenact.browser.video import words
-from reenact.browser.video.pace import Kind, Pace
-from reenact.browser.video.stage import SEEN, Box, Stage, box_of, number_of, ordered
+from reenact.browser.video.pace import BEFORE, FAILED, Kind, Pace
+from reenact.browser.video.stage import SEEN, Box, Stage, box_of, number_of, ordered, size_of
 
 REST = 1.0
 """Seconds that the last picture stands."""
@@ -94,10 +94,25 @@ class Story:
 
 def read(footage: Footage, kind: Kind = "real", *, mask: bool = True) -> Story:
     """Read a session's story. Works on one that is still written, and on one that broke off."""
-    reading = _Reading(kind, mask, footage.head.t)
+    reading = _Reading(kind, mask, footage.head.t, Stage(size_of(footage.head["viewport"])))
     for entry in ordered(footage.entries(*SEEN)):
         reading.take(entry)
     return reading.story(footage.head)
+
+
+@dataclass(slots=True)
+class _UnderWay:
+    """What is held of an action until it is done."""
+
+    action: Action
+    fields: Mapping[str, Any]
+    selector: object
+    hidden: bool
+
+    def say(self, selectors: object = None) -> None:
+        """Put it in words, as far as it is known."""
+        thing = words.element(selectors, self.selector)
+        self.action.words = words.action(self.fields, thing, hidden=self.hidden)
 
 
 @dataclass(slots=True)
@@ -105,7 +120,7 @@ class _Reading:
     kind: Kind
     mask: bool
     begin: float
-    stage: Stage = field(default_factory=Stage)
+    stage: Stage
     pace: Pace | None = None
     actions: list[Action] = field(default_factory=list)
     cards: list[Card] = field(default_factory=list)
@@ -113,9 +128,7 @@ class _Reading:
     settled: float = 0.0
     last: float = 0.0
     size: tuple[float, float] | None = None
-    _under_way: dict[object, tuple[Action, Mapping[str, Any], Mapping[str, Any]]] = field(
-        default_factory=dict
-    )
+    _under_way: dict[object, _UnderWay] = field(default_factory=dict)
 
     def take(self, entry: Entry) -> None:
         changed = self.stage.take(entry)
@@ -147,12 +160,9 @@ class _Reading:
         return Story(self.begin, start, last, self._size(head), self.lines, self.actions, self.cards, pace)
 
     def _size(self, head: Entry) -> tuple[int, int]:
-        viewport = head["viewport"]
-        if isinstance(viewport, list) and len(viewport) == 2:
-            width, height = (one if isinstance(one, int | float) else 0 for one in viewport)
-            if width > 0 and height > 0:
-                return (round(width), round(height))
-        width, height = self.size or (1280, 720)
+        width, height = size_of(head["viewport"])
+        if not width:
+            width, height = self.size or (1280, 720)
         return (round(width), round(height))
 
     def _begin(self, t: float) -> Pace:
@@ -174,29 +184,34 @@ class _Reading:
         fields = entry["action"] if isinstance(entry["action"], Mapping) else {}
         box = box_of(target.get("box"))
         actor: Actor = entry["actor"] if entry["actor"] in {"agent", "heal"} else "script"
-        said = words.action(fields, target)
-        action = Action(
-            len(self.actions) + 1, entry["call"], actor, said, box, _point(target.get("point"), box), self.settled,
-            entry.t,
-        )  # fmt: skip
+        point = _point(target.get("point"), box)
+        action = Action(len(self.actions) + 1, entry["call"], actor, "", box, point, self.settled, entry.t)
         self.actions.append(action)
-        self._under_way[entry["call"]] = (action, fields, target)
+        hidden = self.mask and bool(target.get("secret"))
+        self._under_way[entry["call"]] = under_way = _UnderWay(action, fields, target.get("selector"), hidden)
+        under_way.say()
         self._hide()
-        pace.hold(entry.t)
+        pace.hold(entry.t, BEFORE)
 
     def _after(self, entry: Entry) -> None:
         self._hide()
-        action, *_ = self._under_way.pop(entry["call"], (None,))
-        if action is not None:
-            action.ended, action.success = entry.t, bool(entry["success"])
-            action.message = "" if action.success else words.plain(entry["message"] or "failed")
         self.settled = max(self.settled, entry.t)
+        under_way = self._under_way.pop(entry["call"], None)
+        if under_way is None:
+            return
+        under_way.say(entry["selectors"])
+        action = under_way.action
+        action.ended, action.success = entry.t, bool(entry["success"])
+        if not action.success:
+            action.message = words.plain(entry["message"] or "failed")
+            if self.pace is not None:
+                self.pace.hold(entry.t, FAILED)
 
     def _tab(self, entry: Entry) -> None:
         if entry["what"] in {"navigated", "active", "closed"}:
             self.settled = max(self.settled, entry.t)
-            for action, *_ in self._under_way.values():
-                action.left = action.left or entry.t
+            for under_way in self._under_way.values():
+                under_way.action.left = under_way.action.left or entry.t
 
     def _card(self, entry: Entry) -> None:
         made = card(entry)
@@ -213,12 +228,14 @@ class _Reading:
 
     def _hide(self) -> None:
         """Take the value out of the words of what is filled while its field is covered."""
-        picture = self.stage.picture
-        if not self.mask or picture is None:
+        if not self.mask:
             return
-        for action, fields, target in self._under_way.values():
-            if action.box and any(_overlap(action.box, one) for one in picture.masks):
-                action.words = words.action(fields, target, hidden=True)
+        masks = self.stage.picture.masks if self.stage.picture else ()
+        for under_way in self._under_way.values():
+            box = under_way.action.box
+            if not under_way.hidden and box and any(_overlap(box, one) for one in masks):
+                under_way.hidden = True
+                under_way.say()
 
 
 def card(entry: Entry) -> Card | None:

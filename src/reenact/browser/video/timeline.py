@@ -6,7 +6,6 @@ All times in here are the video's. It is a stream: nothing is held but what is o
 from __future__ import annotations
 
 import heapq
-import math
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,8 +15,8 @@ from typing import Literal
 
 from reenact.browser.footage import Entry, Footage
 from reenact.browser.video import words
-from reenact.browser.video.pace import HOLD
-from reenact.browser.video.stage import SEEN, Box, Picture, Stage, ordered
+from reenact.browser.video.pace import BEFORE
+from reenact.browser.video.stage import SEEN, Box, Picture, Stage, ordered, size_of
 from reenact.browser.video.story import Action, Card, Story
 
 GRID = 25
@@ -136,7 +135,7 @@ class Timeline:
 
     def shots(self) -> Iterator[Shot]:
         """The frames; each holds until the next, and the last one until `duration`."""
-        stage = Stage()
+        stage = Stage(size_of(self._footage.head["viewport"]))
         last: Shot | None = None
         for ms, changed in self._moments(stage):
             if not changed:
@@ -234,8 +233,8 @@ class Timeline:
 
 
 def _grid(seconds: float) -> int:
-    """A moment of the video in milliseconds, on the grid: never before it was."""
-    return math.ceil(round(seconds * 1000, 3) / GRID) * GRID
+    """A moment of the video in milliseconds, on the grid: half a step away from its time at most."""
+    return round(seconds * 1000 / GRID) * GRID
 
 
 def _marks(story: Story) -> list[Mark]:
@@ -248,7 +247,7 @@ def _marks(story: Story) -> list[Mark]:
             shown = pace.video(action.began)
         else:
             # Nothing is inserted: the frames before the action are there, as far as they show the same page.
-            shown = max(acts - HOLD, min(free, acts), min(pace.video(action.settled), acts))
+            shown = max(acts - BEFORE, min(free, acts), min(pace.video(action.settled), acts))
         ended = pace.video(action.ended) if action.ended is not None else None
         until = pace.knots[-1][0] if ended is None else ended + _AFTER
         if action.success is False:

@@ -15,6 +15,12 @@ HIDDEN = "•••••"
 """What stands in the place of a secret."""
 
 _TOKEN = re.compile(r"\[\[secret:[^\]]*\]\]")
+_ROLE = re.compile(r'role=(\w+)\[name="((?:[^"\\]|\\.)*)"[^\]]*\]$')
+_NORMAL = re.compile(
+    r'get_by_(role|label|placeholder|text|title|alt_text)\("((?:[^"\\]|\\.)*)"'
+    r'(?:, name="((?:[^"\\]|\\.)*)")?[^")]*\)(?:\.(?:first|last|nth\(\d+\)))?$'
+)
+_LOCATOR = re.compile(r'(?:page\.)?locator\("((?:[^"\\]|\\.)*)"\)')
 _SECRET_FIELD = re.compile(r"passw|pin$|secret|token|otp|one_time|mfa|cc_|card|cvv|cvc", re.IGNORECASE)
 
 _VERBS = {
@@ -22,7 +28,7 @@ _VERBS = {
     "fill": "Fill",
     "fallback_fill": "Type into",
     "check": "Tick",
-    "select_dropdown_option": "Select in",
+    "select_dropdown_option": "Select",
     "upload_file": "Upload to",
     "download_file": "Download by",
     "goto": "Go to",
@@ -53,23 +59,43 @@ def plain(text: object, limit: int = LONGEST) -> str:
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
-def action(
-    fields: Mapping[str, Any], target: Mapping[str, Any] | None = None, *, hidden: bool = False
-) -> str:
-    """An action in words: `Fill #name with “Ada”`.
+def action(fields: Mapping[str, Any], element: str = "", *, hidden: bool = False) -> str:
+    """An action in words: `Fill textbox “Name” with “Ada”`.
 
     Args:
         fields: The action: its `type` and fields.
-        target: What it was done to, as the footage has it.
+        element: What it was done to, where that is known better than by the action's own selector.
         hidden: Whether the value that it fills is secret.
     """
     kind = str(fields.get("type", "action"))
-    hidden = hidden or bool(_SECRET_FIELD.search(_object(kind, fields, target or {})))
+    thing = _object(kind, fields, element)
+    hidden = hidden or bool(_SECRET_FIELD.search(thing))
     verb = _VERBS.get(kind, kind.replace("_", " ").capitalize())
     if kind == "check" and fields.get("value") is False:
         verb = "Untick"
-    parts = [verb, _object(kind, fields, target or {}), _value(kind, fields, hidden=hidden)]
-    return plain(" ".join(part for part in parts if part))
+    value = _value(kind, fields, hidden=hidden)
+    parts = [verb, value, "in", thing] if kind == "select_dropdown_option" else [verb, thing, value]
+    said = " ".join(part for part in parts if part)
+    return plain(f"{said.removesuffix(f' {value}')}{value}" if value.startswith(":") else said)
+
+
+def element(selectors: object, selector: object) -> str:
+    """An element in words: its role and name, or its label or text, where known; else the selector that found it."""
+    known = selectors if isinstance(selectors, Mapping) else {}
+    role = _ROLE.search(str(known.get("role", "")))
+    if role:
+        name = role[2].replace('\\"', '"')
+        return f"{role[1]} “{plain(name, 60)}”"
+    text = known.get("text")
+    if isinstance(text, str) and text.startswith("~"):
+        return f"“{plain(text[1:], 60)}”"
+    found = str(_first(selector))
+    normal = _NORMAL.search(str(known.get("playwright", found)))
+    if normal:
+        by, what, name = normal[1], normal[2].replace('\\"', '"'), (normal[3] or "").replace('\\"', '"')
+        return f"{what} “{plain(name, 60)}”" if name else what if by == "role" else f"“{plain(what, 60)}”"
+    plainly = _LOCATOR.fullmatch(found)
+    return plain(plainly[1].replace('\\"', '"') if plainly else found, 90)
 
 
 def clock(seconds: float) -> str:
@@ -87,7 +113,12 @@ def size(count: float) -> str:
     return f"{shown:.{digits}f} {('B', 'kB', 'MB', 'GB')[place]}"
 
 
-def _object(kind: str, fields: Mapping[str, Any], target: Mapping[str, Any]) -> str:
+def _first(selector: object) -> object:
+    """Of several selectors, the first."""
+    return next(iter(selector.values()), "") if isinstance(selector, Mapping) else selector or ""
+
+
+def _object(kind: str, fields: Mapping[str, Any], element: str) -> str:
     if kind in {"goto", "goto_new_tab"}:
         return plain(fields.get("url", ""))
     if kind == "switch_tab":
@@ -96,16 +127,13 @@ def _object(kind: str, fields: Mapping[str, Any], target: Mapping[str, Any]) -> 
         return plain(fields.get("key", ""))
     if kind == "wait":
         return f"{_number(fields.get('time_ms')) / 1000:g} s"
-    selector = target.get("selector") or fields.get("selector") or fields.get("id") or ""
-    if isinstance(selector, Mapping):
-        selector = next(iter(selector.values()), "")
-    return plain(selector, 90)
+    return element or plain(_first(fields.get("selector") or fields.get("id")), 90)
 
 
 def _value(kind: str, fields: Mapping[str, Any], *, hidden: bool) -> str:
     if kind in {"fill", "fallback_fill", "select_dropdown_option"} and "value" in fields:
-        joint = "as" if kind == "select_dropdown_option" else "with"
-        return f"{joint} {HIDDEN if hidden else '“' + plain(fields['value'], 60) + '”'}"
+        value = HIDDEN if hidden else f"“{plain(fields['value'], 60)}”"
+        return value if kind == "select_dropdown_option" else f"with {value}"
     if kind == "form_fill" and isinstance(fields.get("value"), Mapping):
         return ", ".join(
             f"{plain(name, 30)} {HIDDEN if hidden or _SECRET_FIELD.search(str(name)) else '“' + plain(text, 30) + '”'}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from reenact.browser.footage import Entry, Footage
 from reenact.browser.video import Video
+from reenact.browser.video.stage import size_of
 from reenact.browser.watch import happenings
 from reenact.browser.watch.budget import Budget
 from reenact.browser.watch.scenes import Pictures, follow
@@ -19,6 +21,7 @@ LETTERS = 24_000_000
 
 _USUAL = (1280.0, 720.0)
 _TIMES = ("t", "end")
+_ERROR = 1e-6
 
 
 @dataclass
@@ -52,8 +55,8 @@ def film(facts: RecordingFacts, sessions: Sequence[Footage], number: int, video:
     budget = Budget(LETTERS, f"`reenact show {recording.id}`")
     footage = sessions[number - 1] if sessions else None
     entries = sorted(footage.entries(), key=lambda entry: entry.t) if footage is not None else []
-    pictures = Pictures(_viewport(footage))
-    screen = follow(entries, None if video is not None else pictures)
+    pictures = Pictures()
+    screen = follow(entries, _viewport(footage), None if video is not None else pictures)
     steps = rows(facts, _marks(entries, sessions, footage), budget)
     data: dict[str, Any] = {
         **_about(facts, footage),
@@ -62,7 +65,7 @@ def film(facts: RecordingFacts, sessions: Sequence[Footage], number: int, video:
         "rows": steps,
         "scenes": screen.scenes,
         "places": screen.places,
-        "sizes": [list(size) for size in pictures.sizes.values()],
+        "sizes": [[picture.width, picture.height] for picture in pictures.numbers],
         "video": [[one / 1000, other / 1000] for one, other in video.segments] if video is not None else None,
         "console": happenings.told(_of(entries, happenings.TOLD), budget),
     }
@@ -89,12 +92,8 @@ def _about(facts: RecordingFacts, footage: Footage | None) -> dict[str, Any]:
 
 
 def _viewport(footage: Footage | None) -> tuple[float, float]:
-    sides = footage.head["viewport"] if footage is not None else None
-    if isinstance(sides, list) and len(sides) == 2 and all(isinstance(side, (int, float)) for side in sides):
-        width, height = sides
-        if width > 0 and height > 0:
-            return float(width), float(height)
-    return _USUAL
+    known = size_of(footage.head["viewport"]) if footage is not None else (0, 0)
+    return known if known[0] else _USUAL
 
 
 def _of(entries: Sequence[Entry], kinds: Sequence[str]) -> list[Entry]:
@@ -120,7 +119,8 @@ def _shift(data: dict[str, Any], start: float, entries: Sequence[Entry]) -> floa
             _since(row, start)
     for name in ("scenes", "reads"):
         for pair in data.get(name, ()):
-            pair[0] = _moment(pair[0], start)
+            # What was painted after an action began is not seen at its beginning, however short after it was.
+            pair[0] = math.ceil(max(pair[0] - start, 0.0) * 1000 - _ERROR) / 1000
     return round(max(last - start, 0.1), 3)
 
 
@@ -132,4 +132,4 @@ def _since(row: Mapping[str, Any], start: float) -> None:
 
 
 def _moment(t: float, start: float) -> float:
-    return round(max(t - start, 0.0), 3)
+    return math.floor(max(t - start, 0.0) * 1000 + _ERROR) / 1000
