@@ -123,3 +123,14 @@ async def page(browser):
     context.set_default_timeout(5000)
     yield await context.new_page()
     await context.close()
+
+
+@pytest.fixture(scope="session")
+def open_session(tmp_path_factory):
+    """Makes browser sessions, in a home of their own unless told: `open_session(headless=True)`."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here: apt-get install chromium, or name one in CHROME")
+    from reenact import Client
+
+    client = Client(home=tmp_path_factory.mktemp("sessions"), executable_path=CHROMIUM)
+    return client.Session

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reenact.browser import extra as _extra  # noqa: F401 - says what is missing, before anything is imported in vain
 from reenact.browser.session import Session as _Session
 
 

@@ -20,7 +20,7 @@ from reenact.browser.live import Live
 from reenact.browser.why import why
 from reenact.errors import ActionError, SessionError
 
-_GRACE = 0.02
+_GRACE = 0.025
 """Seconds after an action in which the page may set off for another one."""
 
 _LOADING = 10_000
@@ -42,6 +42,7 @@ class Deed:
     box: list[float] | None = None
     why: dict[str, Any] | None = None
     error: Exception | None = None
+    navigations: int = 0
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
@@ -73,6 +74,7 @@ async def _act(deed: Deed, *, actor: str, args: dict[str, Any], call: int | None
             await _aim(deed, deed.action)
         if camera is not None:
             await camera.before(call, deed.page, actor, told, _target(deed))
+        deed.navigations = live.navigations
         await _DEEDS[deed.action.type](deed)
         await _settle(deed)
     except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
@@ -452,13 +454,15 @@ async def _settle(deed: Deed) -> None:
     live = deed.live
     if deed.action.type not in _SET_OFF:
         return
-    before = live.started_navigations
+    with suppress(Error, TimeoutError):
+        # What the action set off in the page has run then, and its request for another page is on its way.
+        await asyncio.wait_for(deed.page.evaluate("() => new Promise(done => setTimeout(done, 0))"), 1)
     await asyncio.sleep(_GRACE)
-    page = live.page
-    if live.started_navigations != before or page is not deed.page or page.url != deed.page.url:
+    if live.navigations != deed.navigations:
         with suppress(Error):
-            await page.wait_for_load_state("domcontentloaded", timeout=_LOADING)
-    deed.page = page
+            await live.arrived(_LOADING / 1000)
+            await live.page.wait_for_load_state("domcontentloaded", timeout=_LOADING)
+    deed.page = live.page
 
 
 async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
@@ -498,6 +502,7 @@ _NETWORK = {
     "ERR_INVALID_URL": "that is no address",
     "ERR_FILE_NOT_FOUND": "there is no such file",
     "ERR_ABORTED": "the load was aborted (a download, or another navigation)",
+    "ERR_UNSAFE_PORT": "browsers open no page at that port",
     "ERR_CERT": "its certificate is not valid",
     "ERR_UNKNOWN_URL_SCHEME": "the browser does not know that kind of address",
 }

@@ -75,7 +75,10 @@ class Live:
         self.handles: list[Any] = []
         self.cdp: str | None = None
         self.camera: Camera | None = None
-        self.started_navigations = 0
+        self.navigations = 0
+        self._under_way: set[Any] = set()
+        self._unborn = 0
+        self._moved = asyncio.Event()
         self._numbers: dict[Page, int] = {}
         self._front: Page | None = None
         self._playwright: Playwright | None = None
@@ -106,6 +109,8 @@ class Live:
         self.context.on("page", self._opened)
         self.context.on("close", lambda _: self._died())
         self.context.on("request", self._requested)
+        for event in ("requestfinished", "requestfailed"):
+            self.context.on(event, self._answered)
         for page in self.context.pages:
             self._opened(page)
         if not self.context.pages:
@@ -177,6 +182,17 @@ class Live:
             if known == number and not page.is_closed():
                 return page
         raise SessionError(f"tab {number} is closed")
+
+    async def arrived(self, patience: float) -> None:
+        """Wait until no tab is on its way to another page, for so many seconds at most."""
+        try:
+            async with asyncio.timeout(patience):
+                while self._under_way or self._unborn:
+                    self._moved.clear()
+                    await self._moved.wait()
+        except TimeoutError:
+            self._under_way.clear()
+            self._unborn = 0
 
     def renumber(self, numbers: dict[Page, int]) -> None:
         """Give the tabs the numbers that a recording had given to those in whose place they stand."""
@@ -290,14 +306,29 @@ class Live:
         if page in self._numbers:
             return
         self.number(page)
+        self.navigations += 1
+        self._unborn = max(self._unborn - 1, 0)
+        self._moved.set()
         page.on("close", lambda _: self.sight.pop(page, None))
         if self._busy and self._front is not None:
             # What an action opens comes to the front, as in any browser.
             self.show(page)
 
     def _requested(self, request: Any) -> None:
-        if request.is_navigation_request():
-            self.started_navigations += 1
+        if not request.is_navigation_request():
+            return
+        try:
+            if request.frame.parent_frame is not None:
+                return
+        except Error:
+            # The first page of a tab that is still to open.
+            self._unborn += 1
+        self.navigations += 1
+        self._under_way.add(request)
+
+    def _answered(self, request: Any) -> None:
+        self._under_way.discard(request)
+        self._moved.set()
 
     def _died(self) -> None:
         if self.ended is None:

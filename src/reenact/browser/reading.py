@@ -5,7 +5,12 @@ The model's call is an effect of its own, beside that of reading the page.
 
 from __future__ import annotations
 
+import asyncio
+import atexit
+import contextvars
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from reenact.browser.actions import Action, Scrape
@@ -15,7 +20,7 @@ from reenact.errors import ActionError, UsageError
 MODEL = "REENACT_MODEL"
 """The environment variable that names the model, as Pydantic AI does: `openai:gpt-5-mini`."""
 
-_ASKED = "Extract what is asked for from the page below. Use only what it says."
+_TASK = "Extract what is asked for from the page below. Use only what it says."
 
 
 def wanted(result: ExecutionResult, action: Action) -> bool:
@@ -29,7 +34,7 @@ def read(result: ExecutionResult, action: Action, model: Any) -> ExecutionResult
     """The result, with what the model made of it for its data."""
     agent, prompt = _agent(result, action, model)
     try:
-        result.data = agent.run_sync(prompt).output
+        result.data = _asked_here(agent, prompt).output
     except Exception as error:
         _unread(result, error)
     return result
@@ -58,8 +63,26 @@ def _agent(result: ExecutionResult, action: Action, model: Any) -> tuple[Any, st
 
     assert isinstance(action, Scrape)
     asked: Any = action.response_format or str
-    agent: Any = pydantic_ai.Agent(chosen(model), output_type=asked, instructions=_ASKED)
+    agent: Any = pydantic_ai.Agent(chosen(model), output_type=asked, instructions=_TASK)
     return agent, f"{action.instructions or 'Fill the format from the page.'}\n\n# The page\n{result.data}"
+
+
+_runner: asyncio.Runner | None = None
+
+
+def _asked_here(agent: Any, prompt: str) -> Any:
+    global _runner  # noqa: PLW0603 - a model's connections belong to the loop that they began in
+    if asyncio._get_running_loop() is not None:
+        # In a notebook a loop runs in this very thread: another one has to wait for the model.
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(lambda: asyncio.run(agent.run(prompt))).result()
+    if threading.current_thread() is not threading.main_thread():
+        return asyncio.run(agent.run(prompt))
+    if _runner is None:
+        _runner = asyncio.Runner()
+        atexit.register(_runner.close)
+    # It would else go on in the scope in which it was first used.
+    return _runner.run(agent.run(prompt), context=contextvars.copy_context())
 
 
 def _unread(result: ExecutionResult, error: Exception) -> None:

@@ -202,6 +202,7 @@ def _observation(seen: Mapping[str, Any]) -> Observation:
             role=one["role"],
             name=one["name"],
             value=one.get("value"),
+            options=one.get("options", []),
         )
         for one in seen["elements"]
     ]

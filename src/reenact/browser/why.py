@@ -76,7 +76,9 @@ async def why(
             found = reasons.silent(asked)
         except Error as broken:
             closed = page.is_closed()
-            found = reasons.of_error(asked.saying(_text(broken)), closed=closed) or reasons.unknown(asked, None)
+            found = reasons.of_error(asked.saying(_text(broken)), closed=closed) or reasons.unknown(
+                asked, None
+            )
     facts = {"reason": found.word, "action": told.get("type"), "selector": asked.name, **found.facts}
     if text:
         facts["error"] = text.splitlines()[0][:500]
@@ -133,7 +135,11 @@ async def _asked(
     if frame is not None and frame.parent_frame is not None:
         facts["frame"] = await frame_chain(frame)
         probe["covered"] = probe["covered"] or await _covered_outside(frame, probe["box"])
-    late = isinstance(error, ElementNotFound) or "waiting for" in asked.error and "locator resolved" not in asked.error
+    late = (
+        isinstance(error, ElementNotFound)
+        or "waiting for" in asked.error
+        and "locator resolved" not in asked.error
+    )
     return reasons.of_element(asked, probe, facts) or reasons.unknown(asked, facts, late=late)
 
 
@@ -184,7 +190,9 @@ async def _closest(
 async def _told(match: Match) -> dict[str, Any]:
     """A candidate for the reader: in words, how alike, in what, and a selector that would find it."""
     try:
-        described, css = await of_element(match.locator, "[eyes.describe(el), eyes.selectorsOf(el).css]", timeout=300)
+        described, css = await of_element(
+            match.locator, "[eyes.describe(el), eyes.selectorsOf(el).css]", timeout=300
+        )
     except Error:
         described, css = match.fingerprint["role"], match.fingerprint["path"]
     role, name = match.fingerprint["role"], match.fingerprint["name"]
@@ -205,7 +213,10 @@ def _quoted(text: str) -> str:
 async def _several(locator: Locator, count: int, secret: Sequence[str]) -> list[dict[str, Any]]:
     """The first few of many that match, in words."""
     call = "({described: eyes.describe(el, argument), selector: eyes.selectorsOf(el).css, visible: eyes.shown(el)})"
-    first = [of_element(locator.nth(number), call, list(secret), timeout=500) for number in range(min(count, NAMED))]
+    first = [
+        of_element(locator.nth(number), call, list(secret), timeout=500)
+        for number in range(min(count, NAMED))
+    ]
     return [told for told in await asyncio.gather(*first, return_exceptions=True) if isinstance(told, dict)]
 
 

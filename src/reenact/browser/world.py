@@ -28,7 +28,9 @@ def eyes() -> str:
     return files("reenact.browser").joinpath("eyes.js").read_text(encoding="utf-8").strip()
 
 
-async def of_element(element: Locator | ElementHandle, call: str, argument: Any = None, *, timeout: float = 1000) -> Any:
+async def of_element(
+    element: Locator | ElementHandle, call: str, argument: Any = None, *, timeout: float = 1000
+) -> Any:
     """Evaluate `call` (JavaScript; `eyes`, `el` and `argument` are at hand) with one element.
 
     Raises Playwright's Error where the element is not there within `timeout` (milliseconds).
@@ -118,7 +120,8 @@ async def _of_session(
     tree = (await session.send("Page.getFrameTree"))["frameTree"]
     pairs = _pairs(tree, root, sessions)
     answers = await asyncio.gather(
-        *(_call(session, name, worlds.get(name), function, request) for name, _ in pairs), return_exceptions=True
+        *(_call(session, name, worlds.get(name), function, request) for name, _ in pairs),
+        return_exceptions=True,
     )
     return [
         (frame, answer)

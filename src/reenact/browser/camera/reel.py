@@ -44,7 +44,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """What pictures are taken: the largest size in pixels, the quality of JPEG (0 to 100), how many a second at most."""
+    """What pictures are taken: the largest size in pixels, the quality of JPEG (0 to 100), the most a second."""
 
     size: tuple[int, int]
     quality: int

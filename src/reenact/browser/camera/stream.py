@@ -28,7 +28,7 @@ class Stream:
         log: Log,
         take: Callable[[Mapping[str, Any]], None],
         *,
-        size: Mapping[str, int],
+        size: tuple[int, int],
         quality: int,
     ) -> None:
         self._page = page

@@ -75,7 +75,8 @@ def action(fields: Mapping[str, Any], element: str = "", *, hidden: bool = False
         verb = "Untick"
     value = _value(kind, fields, hidden=hidden)
     parts = [verb, value, "in", thing] if kind == "select_dropdown_option" else [verb, thing, value]
-    return plain(" ".join(part for part in parts if part))
+    said = " ".join(part for part in parts if part)
+    return plain(f"{said.removesuffix(f' {value}')}{value}" if value.startswith(":") else said)
 
 
 def element(selectors: object, selector: object) -> str:

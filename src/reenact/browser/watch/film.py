@@ -8,6 +8,7 @@ from typing import Any
 
 from reenact.browser.footage import Entry, Footage
 from reenact.browser.video import Video
+from reenact.browser.video.stage import size_of
 from reenact.browser.watch import happenings
 from reenact.browser.watch.budget import Budget
 from reenact.browser.watch.scenes import Pictures, follow
@@ -52,8 +53,8 @@ def film(facts: RecordingFacts, sessions: Sequence[Footage], number: int, video:
     budget = Budget(LETTERS, f"`reenact show {recording.id}`")
     footage = sessions[number - 1] if sessions else None
     entries = sorted(footage.entries(), key=lambda entry: entry.t) if footage is not None else []
-    pictures = Pictures(_viewport(footage))
-    screen = follow(entries, None if video is not None else pictures)
+    pictures = Pictures()
+    screen = follow(entries, _viewport(footage), None if video is not None else pictures)
     steps = rows(facts, _marks(entries, sessions, footage), budget)
     data: dict[str, Any] = {
         **_about(facts, footage),
@@ -62,7 +63,7 @@ def film(facts: RecordingFacts, sessions: Sequence[Footage], number: int, video:
         "rows": steps,
         "scenes": screen.scenes,
         "places": screen.places,
-        "sizes": [list(size) for size in pictures.sizes.values()],
+        "sizes": [[picture.width, picture.height] for picture in pictures.numbers],
         "video": [[one / 1000, other / 1000] for one, other in video.segments] if video is not None else None,
         "console": happenings.told(_of(entries, happenings.TOLD), budget),
     }
@@ -89,12 +90,8 @@ def _about(facts: RecordingFacts, footage: Footage | None) -> dict[str, Any]:
 
 
 def _viewport(footage: Footage | None) -> tuple[float, float]:
-    sides = footage.head["viewport"] if footage is not None else None
-    if isinstance(sides, list) and len(sides) == 2 and all(isinstance(side, (int, float)) for side in sides):
-        width, height = sides
-        if width > 0 and height > 0:
-            return float(width), float(height)
-    return _USUAL
+    known = size_of(footage.head["viewport"]) if footage is not None else (0, 0)
+    return known if known[0] else _USUAL
 
 
 def _of(entries: Sequence[Entry], kinds: Sequence[str]) -> list[Entry]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reenact.browser.footage import Entry, Footage
+from reenact.browser.video.story import card
 from reenact.browser.watch.budget import Budget
 from reenact.errors import RecordingError
 from reenact.model.plain import compact
@@ -84,41 +85,22 @@ def _bytes(footage: Footage, address: str) -> bytes:
 
 def told(entries: Iterable[Entry], budget: Budget) -> list[Row]:
     """What the pages said, and what is in no page's pixels, in its order."""
-    return [
-        {
-            "t": entry.t,
-            "level": str(entry["level"] or entry.event),
-            "text": budget.text(_SAID.get(entry.event, _said)(entry), _LINE),
-            "where": f"{entry['url']}:{entry['row']}" if entry["url"] and entry["row"] is not None else "",
-            # What a person would have seen beside the page stands on the screen for a moment.
-            "card": entry.event not in ("console", "error"),
-        }
-        for entry in entries
-    ]
+    return [_told(entry, budget) for entry in entries]
 
 
-def _said(entry: Entry) -> str:
-    return str(entry["text"] or "")
-
-
-def _dialog(entry: Entry) -> str:
-    answer = entry["answer"]
-    return f"{entry['kind'] or 'dialog'}: {entry['text'] or ''}{f' → {compact(answer)}' if answer is not None else ''}"
-
-
-def _download(entry: Entry) -> str:
-    parts = [str(entry["name"] or entry["url"] or "")]
-    parts += [f"{entry['size']:,} bytes"] if isinstance(entry["size"], int) else []
-    parts += [str(entry["state"])] if entry["state"] else []
-    return f"download: {', '.join(parts)}"
-
-
-_SAID: dict[str, Callable[[Entry], str]] = {
-    "dialog": _dialog,
-    "download": _download,
-    "chooser": lambda entry: f"file chooser{', several files' if entry['multiple'] else ''}",
-    "crash": lambda entry: f"the {entry['what'] or 'page'} crashed",
-}
+def _told(entry: Entry, budget: Budget) -> Row:
+    # What a person would have seen beside the page stands on the screen for a moment.
+    beside = card(entry)
+    said = (
+        str(entry["text"] or "") if beside is None else ": ".join(filter(None, (beside.title, beside.text)))
+    )
+    return {
+        "t": entry.t,
+        "level": str(entry["level"] or entry.event),
+        "text": budget.text(said, _LINE),
+        "where": f"{entry['url']}:{entry['row']}" if entry["url"] and entry["row"] is not None else "",
+        "card": beside is not None,
+    }
 
 
 def trees(entries: Iterable[Entry], footage: Footage, budget: Budget) -> tuple[list[list[float]], list[str]]:

@@ -25,7 +25,7 @@ from reenact.browser.watch.pictures import encoded
 from reenact.report.html import COLOURS
 from reenact.report.page import visible
 
-SCRIPTS = ("time.js", "screen.js", "list.js", "panes.js", "page.js")
+SCRIPTS = ("time.js", "screen.js", "list.js", "panes.js", "keys.js", "page.js")
 """The page's script, in the order in which its files stand in it."""
 
 _REST = ("network", "reads", "trees")

@@ -148,7 +148,7 @@ class Log {
 function networkLine(item) {
   const bad = item.failed || item.status >= 400;
   const line = make("div", bad ? "line bad" : "line",
-    make("span", "time", clockText(item.t)), make("span", "status mono", item.failed ? "✕" : String(item.status ?? "…")),
+    make("span", "time", clockText(item.t)), make("span", "status mono", String(item.status ?? (item.failed ? "✕" : "…"))),
     make("span", "word", item.method), make("span", "grow mono", item.url), make("span", "dim", item.type || ""),
     make("span", "right", sizeText(item.size)), make("span", "right", item.ms === null || item.ms === undefined ? "" : lengthText(item.ms / 1000)));
   line.title = item.url;

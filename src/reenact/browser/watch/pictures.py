@@ -18,11 +18,11 @@ _QUALITY = 80
 
 def encoded(footage: Footage, pictures: Pictures, *, mask: bool = True) -> Iterator[str]:
     """Each picture as base64, an empty text where it is lost or cannot be covered."""
-    for picture, size in pictures.sizes.items():
+    for picture in pictures.numbers:
         try:
             data = footage.blob(picture.blob)
             if mask and picture.masks:
-                data = covered(data, picture.masks, size)
+                data = covered(data, picture.masks, (picture.width, picture.height))
             yield base64.b64encode(data).decode()
         except (RecordingError, ImportError, OSError):
             yield ""

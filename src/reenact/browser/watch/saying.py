@@ -1,4 +1,4 @@
-"""A browser's action in a few words: `Click button “Pay now”`, `Fill textbox “E-mail” with “ada@example.com”`."""
+"""A browser's action in a few words, as the video has it: `Click button “Pay now”`."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any
 
 from reenact.browser.video import words
 
+_NAMES = ("name", "label", "text")
 
-def headline(action: Mapping[str, Any], fingerprint: Mapping[str, Any] | None = None) -> str:
-    """What an action does, on one line, as the video says it; an element is called by its role and name.
+
+def headline(action: Mapping[str, Any], selectors: object = None, fingerprint: object = None) -> str:
+    """What an action does, on one line; an element is called by its role and name where these are known.
 
     Args:
         action: Its type and fields.
-        fingerprint: What is known of the element that it found: `role`, `name`, `label`, `text`, `tag`.
+        selectors: The durable ones of the element that it found.
+        fingerprint: What else is known of it: `role`, `name`, `label`, `text`, `tag`, and whether it is `secret`.
     """
-    element = _element(fingerprint or {})
-    return words.action(action, {"selector": element} if element else None)
+    known = fingerprint if isinstance(fingerprint, Mapping) else {}
+    element = words.element(selectors, "") or _element(known)
+    return words.action(action, element, hidden=bool(known.get("secret")))
 
 
-def _element(fingerprint: Mapping[str, Any]) -> str:
-    name = next((words.plain(fingerprint[key], 60) for key in _NAMES if fingerprint.get(key)), "")
-    role = str(fingerprint.get("role") or fingerprint.get("tag") or "")
-    return f"{role} “{name}”".strip() if name else ""
-
-
-_NAMES = ("name", "label", "text")
+def _element(known: Mapping[str, Any]) -> str:
+    name = next((words.plain(known[key], 60) for key in _NAMES if known.get(key)), "")
+    return f"{known.get('role') or known.get('tag') or ''} “{name}”".strip() if name else ""

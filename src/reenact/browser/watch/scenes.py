@@ -8,46 +8,32 @@ from typing import Any
 from reenact.browser.footage import Entry
 from reenact.browser.video.stage import SEEN, Picture, Stage, number_of
 
-_UNEVEN = 0.02
-"""By how much two shapes may differ and still be one: a picture's sides are whole numbers."""
-
 
 class Pictures:
-    """The pictures that a page needs, each once.
+    """The pictures that a page needs, each once; they know how large the page was that they show."""
 
-    Args:
-        viewport: How large the session's page is, in its own pixels. A picture of that shape shows it whole, however
-            small it is itself.
-    """
-
-    def __init__(self, viewport: tuple[float, float]) -> None:
-        self._viewport = viewport
-        self._numbers: dict[Picture, int] = {}
-        self.sizes: dict[Picture, tuple[float, float]] = {}
+    def __init__(self) -> None:
+        self.numbers: dict[Picture, int] = {}
 
     def number(self, picture: Picture) -> int:
         """The place of a picture among them."""
-        if picture not in self.sizes:
-            self.sizes[picture] = self._size(picture.width, picture.height)
-            self._numbers[picture] = len(self._numbers)
-        return self._numbers[picture]
-
-    def _size(self, width: float, height: float) -> tuple[float, float]:
-        across, down = self._viewport
-        alike = abs(width * down - height * across) <= _UNEVEN * down * across
-        return self._viewport if alike else (width, height)
+        return self.numbers.setdefault(picture, len(self.numbers))
 
 
 class Screen:
     """Follows the tabs of a session.
+
+    Args:
+        viewport: How large its page is, in its own pixels.
+        pictures: Where the pictures that are seen are numbered, or None where there is a video of them.
 
     Attributes:
         scenes: When which picture came in front, by its place among the pictures.
         places: When which tabs were open, where they were, and which of them was in front.
     """
 
-    def __init__(self, pictures: Pictures | None) -> None:
-        self._stage = Stage()
+    def __init__(self, viewport: tuple[float, float], pictures: Pictures | None) -> None:
+        self._stage = Stage(viewport)
         self._titles: dict[int, str] = {}
         self._pictures = pictures
         self.scenes: list[list[float]] = []
@@ -80,9 +66,9 @@ class Screen:
 _MOVING = ("tab", "before", "after")
 
 
-def follow(entries: Iterable[Entry], pictures: Pictures | None) -> Screen:
-    """The screen of a whole session; its lines by time. Without `pictures` (there is a video) only the addresses."""
-    screen = Screen(pictures)
+def follow(entries: Iterable[Entry], viewport: tuple[float, float], pictures: Pictures | None) -> Screen:
+    """The screen of a whole session; its lines by time."""
+    screen = Screen(viewport, pictures)
     for entry in entries:
         if entry.event in SEEN:
             screen.take(entry)

@@ -219,7 +219,7 @@ function ringOf(target) {
   const [x, y, width, height] = target.box.map(Number), margin = 4;
   const box = { x: x - margin, y: y - margin, width: width + 2 * margin, height: height + 2 * margin, rx: 6 };
   const parts = [drawn("rect", { class: "ring-under", ...box }), drawn("rect", { class: "ring", ...box })];
-  if (target.point) parts.push(drawn("circle", { class: "pointer", cx: target.point[0], cy: target.point[1], r: 8 }));
+  if (target.point) parts.push(drawn("circle", { class: "pointer", cx: target.point[0], cy: target.point[1], r: 6 }));
   return parts;
 }
 

@@ -104,11 +104,10 @@ def _acted(
 ) -> Row:
     """What an action's outcome and the session's file say of it, whichever of them is there."""
     action = action if isinstance(action, Mapping) else {}
-    fingerprint = given.get("fingerprint")
     told: dict[str, Any] = {**(after.data if after is not None else {}), **given}
     target = before["target"] if before is not None else None
     row = {
-        "title": headline(action, fingerprint if isinstance(fingerprint, Mapping) else None),
+        "title": headline(action, told.get("selectors"), given.get("fingerprint")),
         "actor": str(given.get("actor") or (before and before["actor"]) or "script"),
         "message": budget.text(str(told.get("message") or ""), _LONGEST),
         "url": str(told.get("url") or (before and before["url"]) or ""),

@@ -1,0 +1,75 @@
+"""What is written into a secret field is seen nowhere: not in the recording, a result, a message or an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import reenact
+from reenact.browser.actions import MASK
+
+SECRETS = ("open-sesame-1", "open-sesame-2", "378282246310005", "open-sesame-3", "open-sesame-4", "cookie-sesame")
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory, open_session, site):
+    """A session that has written many secrets: its folder, and all that its results say."""
+    home = tmp_path_factory.mktemp("home")
+
+    def program():
+        with open_session(home=home, mask=["#note"], raise_on_failure=False) as session:
+            session.execute(type="goto", url=site("secrets.html"))
+            first, second, card, third, fourth, cookie = SECRETS
+            said = [
+                session.execute(type="fill", selector="#password", value=first),
+                session.execute(type="fallback_fill", selector="#note", value=second),
+                session.execute(type="form_fill", value={"cc_number": card, "username": "ada"}),
+                session.execute(type="fill", selector="#password-that-is-not-there", value=third, timeout=100),
+                session.execute(type="evaluate_js", code="password.value"),
+            ]
+            session.page.fill("#otp", fourth)
+            session.page.locator("#user").fill("not a secret")
+            session.set_cookies([{"name": "sid", "value": cookie, "url": site("")}])
+            said += [session.get_cookies(), session.page.locator("#otp").input_value()]
+            return session.recording, said
+
+    folder, said = program()
+    return home, program, folder, said
+
+
+def test_nothing_of_it_is_in_the_recording(done):
+    _, _, folder, _ = done
+    for file in Path(folder).rglob("*"):
+        if file.is_file():
+            data = file.read_bytes()
+            assert not [secret for secret in SECRETS if secret.encode() in data], file
+    assert b"not a secret" in (Path(folder) / "events.jsonl").read_bytes()
+
+
+def test_results_have_a_mask_in_its_place(done):
+    _, _, _, said = done
+    assert [result.action.value for result in said[:2]] == [MASK, MASK]
+    assert said[2].action.value == {"cc_number": MASK, "username": "ada"}
+    for result in said[:4]:
+        assert not [secret for secret in SECRETS if secret in f"{result!r} {result.exception} {result.why}"]
+    # The program itself gets what it asks for.
+    assert said[4].data == SECRETS[0]
+    assert (said[5][0]["value"], said[6]) == (SECRETS[5], SECRETS[3 + 1])
+
+
+def test_a_replay_asks_the_same_without_a_page(done):
+    home, program, folder, said = done
+    with reenact.replay(folder, home=home) as replay:
+        _, again = program()
+    assert replay.verdict.divergence is None
+    assert [one.model_dump() for one in again[:4]] == [one.model_dump() for one in said[:4]]
+
+
+def test_a_secret_is_a_token_for_a_session_that_nobody_records(open_session, site, monkeypatch):
+    with reenact.boundary.entered(None), open_session(save_replay_on="never") as session:
+        session.execute(type="goto", url=site("secrets.html"))
+        result = session.execute(type="fill", selector="#password", value="open-sesame-5")
+        assert "open-sesame-5" not in repr(result)
+        assert "open-sesame-5" not in repr(session._outcomes)
+    assert not Path(session.recording).exists()
