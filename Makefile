@@ -1,6 +1,7 @@
 # All set-up starts from python3 (3.11 or newer), make and a C compiler. What is installed is pinned in constraints.txt.
 #
 #   make demo     a real agent with a real model: recorded, replayed, diverging
+#   make demo-browser  a browser agent with a real model: recorded, replayed without both, written as a script
 #   make exercise a recorded run is debugged, mended, forked, and kept as a test
 #   make picture  the pictures of README and guide, drawn from what really runs
 #   make test     the test suite
@@ -36,7 +37,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo exercise picture test test-browser-use soak frameworks frameworks-older frameworks-browser-use check \
+.PHONY: help demo demo-browser exercise picture test test-browser-use soak frameworks frameworks-older frameworks-browser-use check \
 	format bench constraints constraints-older clean pages setup-demo setup-dev setup-bench setup-older \
 	setup-browser-use chromium
 
@@ -45,6 +46,9 @@ help:
 
 demo: setup-demo
 	@$(BIN)/python examples/order_agent/demo.py
+
+demo-browser: setup-dev chromium
+	@$(BIN)/python examples/browser_agent/show.py
 
 exercise: setup-dev
 	@$(BIN)/python examples/exercise/exercise.py
