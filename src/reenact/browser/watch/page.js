@@ -64,7 +64,7 @@ class Page {
     return entry.rows.map((place, side) => (place === null ? null : this.sides[side].rows[place]));
   }
 
-  acts(entry) { return this.rowsOf(entry).some((row) => row && row.kind === "browser"); }
+  acts(entry) { return this.rowsOf(entry).some((row) => row && row.acts); }
 
   failed(entry) { return this.rowsOf(entry).some((row) => row && row.status === "failed"); }
 
@@ -117,7 +117,7 @@ class Page {
     const rows = this.rowsOf(entry), row = rows[0] || rows[1], other = rows[0] && rows[1];
     const kinds = ["row", actorOf(row), entry.kind && `kind-${entry.kind}`];
     if (this.failed(entry)) kinds.push("bad");
-    if (row.kind !== "browser") kinds.push("thought");
+    if (!row.acts) kinds.push("thought");
     if (entry === this.first) kinds.push("here");
     const numbers = this.pairing ? rows.map((each) => (each && each.n) || "·").join(" – ") : String(row.n || "");
     const element = make("div", kinds.filter(Boolean).join(" "), make("span", "number", numbers),
