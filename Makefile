@@ -8,8 +8,9 @@
 #   make soak     the slow suites: thousands of recordings, hundreds of kills
 #   make frameworks      docs/frameworks.md: every framework's program recorded, replayed, forked
 #   make frameworks-older  the same with the frameworks' versions of half a year ago
+#   make frameworks-browser-use  the same of browser-use, in both versions
 #   make check    style, types, layers
-#   make test-browser-use   the adapter of browser-use, with a real browser, in an environment of its own
+#   make test-browser-use   the adapter of browser-use, with a real browser, in environments of its own
 #   make bench    figures side by side with peers, written to benchmarks/RESULTS.md
 #   make clean    removes the environment and everything made here
 
@@ -23,6 +24,7 @@ OLDER := .venv-older
 OLDER_DAY := 2026-05-21
 BENCH_ARGS ?=
 BROWSER_USE := .venv-browser-use
+BROWSER_USE_OLDER := .venv-browser-use-older
 
 # Compiling while installing uses all cores; the first start of each program would use one.
 export UV_COMPILE_BYTECODE := 1
@@ -35,8 +37,9 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-browser exercise picture test test-browser-use soak frameworks frameworks-older check format bench \
-	constraints constraints-older clean pages setup-demo setup-dev setup-bench setup-older setup-browser-use chromium
+.PHONY: help demo demo-browser exercise picture test test-browser-use soak frameworks frameworks-older \
+	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
+	setup-bench setup-older setup-browser-use chromium
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -50,15 +53,17 @@ demo-browser: setup-dev chromium
 exercise: setup-dev
 	@$(BIN)/python examples/exercise/exercise.py
 
-picture: setup-demo
+picture: setup-demo setup-dev chromium
 	@FORCE_COLOR=1 $(BIN)/python examples/order_agent/picture.py
+	@$(BIN)/python examples/lamp_shop/picture.py
 
 test: setup-dev chromium pages
 	$(PYTEST) -m "not slow and not thorough" -n 2 $(PYTEST_ARGS)
 
-# Half a minute to set up and one to run: too much for every change, so it is a target of its own.
+# Half a minute to set up and one to run, in each version: too much for every change, so it is a target of its own.
 test-browser-use: setup-browser-use chromium
-	$(BROWSER_USE)/bin/pytest tests/adapters/browser_use $(PYTEST_ARGS)
+	$(BROWSER_USE)/bin/pytest tests/adapters/browser_use tests/frameworks -k browser_use $(PYTEST_ARGS)
+	$(BROWSER_USE_OLDER)/bin/pytest tests/adapters/browser_use tests/frameworks -k browser_use $(PYTEST_ARGS)
 
 soak: setup-dev
 	$(PYTEST) -m "slow or thorough" $(PYTEST_ARGS)
@@ -70,6 +75,11 @@ frameworks: setup-dev
 
 frameworks-older: setup-older
 	REENACT_RESULTS=1 $(OLDER)/bin/pytest -q -n 2 tests/frameworks/test_frameworks.py
+	$(OLDER)/bin/pytest -q -n 2 tests/adapters/mcp
+
+frameworks-browser-use: setup-browser-use chromium
+	REENACT_RESULTS=1 $(BROWSER_USE)/bin/pytest -q tests/frameworks/test_frameworks.py -k browser_use
+	REENACT_RESULTS=1 $(BROWSER_USE_OLDER)/bin/pytest -q tests/frameworks/test_frameworks.py -k browser_use
 
 check: setup-dev
 	$(BIN)/ruff check .
@@ -98,6 +108,10 @@ constraints-older: $(BIN)/uv
 	printf '%s\n' uv hatchling editables | $(BIN)/uv pip compile --quiet --universal --upgrade --no-annotate \
 		--no-header --exclude-newer $(OLDER_DAY) --exclude-newer-package time-machine=2026-11-01 \
 		--group frameworks --output-file constraints-older.txt pyproject.toml -
+	printf '%s\n' browser-use pytest pytest-asyncio pytest-timeout uv hatchling editables | $(BIN)/uv pip compile --quiet \
+		--upgrade --no-annotate --no-header --python-platform linux --exclude-newer $(OLDER_DAY) \
+		--exclude-newer-package time-machine=2026-11-01 \
+		--output-file constraints-browser-use-older.txt pyproject.toml -
 
 # A stamp for each set of packages: nothing is asked of the registry again until what is pinned changes.
 
@@ -105,7 +119,7 @@ setup-demo: $(VENV)/.demo
 setup-dev: $(VENV)/.dev
 setup-bench: $(BENCH)/.stamp
 setup-older: $(OLDER)/.stamp
-setup-browser-use: $(BROWSER_USE)/.stamp
+setup-browser-use: $(BROWSER_USE)/.stamp $(BROWSER_USE_OLDER)/.stamp
 
 $(BIN)/uv:
 	$(PYTHON) -m venv $(VENV)
@@ -142,6 +156,14 @@ $(BROWSER_USE)/.stamp: $(BIN)/uv pyproject.toml constraints-browser-use.txt
 		--build-constraints constraints.txt --editable . --group browser-use
 	@touch $@
 
+# The group wants a newer one.
+$(BROWSER_USE_OLDER)/.stamp: $(BIN)/uv pyproject.toml constraints-browser-use-older.txt
+	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(BROWSER_USE_OLDER)
+	$(BIN)/uv pip install --quiet --python $(BROWSER_USE_OLDER)/bin/python --constraints \
+		constraints-browser-use-older.txt --build-constraints constraints-browser-use-older.txt --editable . \
+		browser-use pytest pytest-asyncio pytest-timeout
+	@touch $@
+
 # The browser itself comes from the system: $$CHROME, or one on the path, or Debian's where one may install it.
 chromium:
 	@if [ -n "$$CHROME" ] || command -v chromium >/dev/null || command -v google-chrome >/dev/null; then :; \
@@ -160,6 +182,6 @@ pages: .pages/.stamp
 	@touch $@
 
 clean:
-	rm -rf .pages $(VENV) $(BENCH) $(OLDER) $(BROWSER_USE) .mypy_cache .ruff_cache .pytest_cache \
+	rm -rf .pages $(VENV) $(BENCH) $(OLDER) $(BROWSER_USE) $(BROWSER_USE_OLDER) .mypy_cache .ruff_cache .pytest_cache \
 		.import_linter_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

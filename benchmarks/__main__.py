@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from benchmarks import (
+    adapters,
     comparing,
     elsewhere,
     first_token,
@@ -41,6 +42,7 @@ SECTIONS: dict[str, Callable[[Plan], report.Section]] = {
     "search": search.measure,
     "comparing": comparing.measure,
     "verifying": verifying.measure,
+    "adapters": adapters.measure,
 }
 RESULTS = Path(__file__).parent / "RESULTS.md"
 

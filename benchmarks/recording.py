@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmarks import server, subjects
@@ -69,7 +69,9 @@ class Rounds:
 
 
 @dataclass(frozen=True, slots=True)
-class _Load:
+class Load:
+    """One workload to be measured; `effects` is how many a call of it makes."""
+
     name: str
     workload: str
     options: dict[str, Any]
@@ -77,22 +79,26 @@ class _Load:
     calls: int = 100
     rounds: int = 12
 
+    def sized(self, size: int) -> Load:
+        """The same with texts of `size` characters."""
+        return replace(self, options={**self.options, "size": size})
+
 
 def measure(plan: Plan) -> Section:
     """Ours and the peers', interleaved."""
     calls, rounds = plan.calls(100), plan.rounds(12)
     section = Section("2. Recording", _HOW.format(calls=calls, rounds=rounds))
     with server.running() as url, working(subjects.chosen()) as workers:
-        http = _run(plan, workers, _Load("HTTP", "chat", {"url": url}))
+        http = alternate(plan, workers, Load("HTTP", "chat", {"url": url}))
         tools = [worker for worker in workers if worker.subject.tools]
-        text = _run(plan, tools, _Load("tool, text", "tool", {"shape": "text"}))
-        rows = _run(plan, tools, _Load("tool, rows", "tool", {"shape": "rows"}))
+        text = alternate(plan, tools, Load("tool, text", "tool", {"shape": "text"}))
+        rows = alternate(plan, tools, Load("tool, rows", "tool", {"shape": "rows"}))
     ours = [subject for subject in subjects.chosen() if subject.name == "reenact"]
     with working(ours) as workers:
-        memory = _run(plan, workers, _Load("HTTP in memory", "chat", {}))[0]
-        model = _run(plan, workers, _Load("model", "model", {}))[0]
-        agent = _run(plan, workers, _Load("agent", "agent", {"size": 10240}, effects=3, calls=20))[0]
-        blocks = _run(plan, workers, _Load("block", "block", {"warm": 0}))[0]
+        memory = alternate(plan, workers, Load("HTTP in memory", "chat", {}))[0]
+        model = alternate(plan, workers, Load("model", "model", {}))[0]
+        agent = alternate(plan, workers, Load("agent", "agent", {"size": 10240}, effects=3, calls=20))[0]
+        blocks = alternate(plan, workers, Load("block", "block", {"warm": 0}))[0]
     for name, found, effects in (
         ("`@reenact.tool`, text", text[0], 1),
         ("`@reenact.tool`, rows", rows[0], 1),
@@ -101,7 +107,7 @@ def measure(plan: Plan) -> Section:
         ("a model's interface (Pydantic AI), our wrapper by itself", model, 1),
         ("a Pydantic AI agent's run: 2 requests, 1 tool call; for each effect", agent, 3),
     ):
-        _figures(section, name, found, effects)
+        figures(section, name, found, effects)
     _compare(section, http)
     begun = Spread.of(sample.total_cpu for sample in blocks.recorded)
     section.figure("beginning and ending a recording, CPU", "none", f"{begun.text(MILLI, 1)} ms")
@@ -109,7 +115,8 @@ def measure(plan: Plan) -> Section:
     return section
 
 
-def _run(plan: Plan, workers: Sequence[Worker], load: _Load) -> list[Rounds]:
+def alternate(plan: Plan, workers: Sequence[Worker], load: Load) -> list[Rounds]:
+    """Bare and recorded batches, pair by pair, of all workers in turn."""
     found = [Rounds(worker) for worker in workers]
     options = {"warm": plan.warm, **load.options}
     total = plan.rounds(load.rounds)
@@ -120,7 +127,8 @@ def _run(plan: Plan, workers: Sequence[Worker], load: _Load) -> list[Rounds]:
     return found
 
 
-def _figures(section: Section, name: str, found: Rounds, effects: int) -> None:
+def figures(section: Section, name: str, found: Rounds, effects: int) -> None:
+    """What recording adds to each of the effects of a call: its CPU, and the slow ones of it."""
     if found.broken:
         section.figure(name, "< 100 µs", found.broken, met=False)
         return

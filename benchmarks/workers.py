@@ -14,9 +14,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from benchmarks.jobs import Job
 from benchmarks.measure import Sample
 from benchmarks.subjects import SUBJECTS, Subject
-from benchmarks.workloads import Job, run
+from benchmarks.workloads import run
 
 _PATIENCE = 600
 

@@ -2,45 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import itertools
 import json
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks import material
+from benchmarks import frameworks, material
+from benchmarks.jobs import Body, Job, in_a_loop
 from benchmarks.measure import Sample, Stopwatch, now
 from benchmarks.server import reply
 from benchmarks.subjects import Subject
 
 _CANNED = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One batch: what to do, how often, and whether bare, recorded or replayed.
-
-    Attributes:
-        mode: `bare`, `record` or `replay`.
-        path: Where the recording goes, or lies.
-        url: The server; empty for a network in memory.
-        size: Characters of a request, and of its answer.
-        shape: `text` or `rows`, what a tool answers with.
-    """
-
-    workload: str
-    mode: str
-    calls: int
-    path: Path
-    url: str = ""
-    size: int = 10 * material.KB
-    shape: str = "text"
-    warm: int = 10
-    options: dict[str, Any] = field(default_factory=dict)
 
 
 _transcripts: dict[Path, str] = {}
@@ -70,9 +46,6 @@ def size_of(path: Path) -> int:
     """The bytes of all files of a recording (cassetter insists on a suffix of its own)."""
     files = [*path.rglob("*"), *path.parent.glob(f"{path.name}*")]
     return sum(file.stat().st_size for file in files if file.is_file())
-
-
-Body = Callable[[], list[Any]]
 
 
 # -- a function of the program's -----------------------------------------------------------------------------
@@ -212,7 +185,7 @@ def _agent(subject: Subject, job: Job, watch: Stopwatch) -> Body:
     async def ask(number: int, _: Any) -> Any:
         return (await agent.run(material.text(job.size, number))).output
 
-    return _in_a_loop(ask, job, watch)
+    return in_a_loop(ask, job, watch)
 
 
 def _model(subject: Subject, job: Job, watch: Stopwatch) -> Body:
@@ -231,7 +204,7 @@ def _model(subject: Subject, job: Job, watch: Stopwatch) -> Body:
         history.append(ModelResponse(parts=[TextPart(response.parts[0].content)]))
         return response.parts[0].content
 
-    return _in_a_loop(ask, job, watch, inner=True)
+    return in_a_loop(ask, job, watch, inner=True)
 
 
 def _requester(job: Job) -> Callable[[list[Any]], Awaitable[Any]]:
@@ -266,28 +239,6 @@ def _requester(job: Job) -> Callable[[list[Any]], Awaitable[Any]]:
     return request
 
 
-def _in_a_loop(ask: Callable[..., Any], job: Job, watch: Stopwatch, *, inner: bool = False) -> Body:
-    """Async calls one after the other; `inner` ones say themselves which part of them counts."""
-
-    async def timed(call: Callable[[], Awaitable[Any]]) -> Any:
-        watch.start()
-        begun = now()
-        value = await call()
-        watch.stop(begun)
-        return value
-
-    async def main() -> list[Any]:
-        answers = []
-        for number in range(job.calls + job.warm):
-            if inner:
-                answers.append(await ask(number, timed))
-            else:
-                answers.append(await timed(partial(ask, number, timed)))
-        return answers
-
-    return lambda: asyncio.run(main())
-
-
 def _long_agent(subject: Subject, job: Job, watch: Stopwatch) -> Body:
     """A chat of many turns with an agent, its history handed back to it each time."""
     from pydantic_ai import Agent, ModelMessage, ModelResponse, TextPart
@@ -307,7 +258,7 @@ def _long_agent(subject: Subject, job: Job, watch: Stopwatch) -> Body:
         history = result.all_messages()
         return result.output
 
-    return _in_a_loop(ask, job, watch)
+    return in_a_loop(ask, job, watch)
 
 
 def _block(subject: Subject, job: Job, watch: Stopwatch) -> Body:
@@ -331,4 +282,5 @@ _BODIES: dict[str, Callable[[Subject, Job, Stopwatch], Body]] = {
     "model": _model,
     "long_agent": _long_agent,
     "block": _block,
+    **frameworks.BODIES,
 }

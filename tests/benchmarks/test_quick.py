@@ -8,7 +8,7 @@ from benchmarks.measure import Spread, Stopwatch, quantile
 from benchmarks.plan import Plan
 from benchmarks.workers import Broken, working
 
-from benchmarks import elsewhere, idle, report, server, state, subjects
+from benchmarks import elsewhere, frameworks, idle, report, server, state, subjects
 
 QUIET = Plan(quick=True, tell=len)
 
@@ -43,6 +43,15 @@ def test_the_network_goes_to_memory(ours):
     recorded = ours.do("long_chat", "record", 5, warm=0, size=500)
     assert len(recorded.cpu) == 5
     assert recorded.size > 5000
+
+
+def test_the_frameworks_work_is_recorded_and_replayed(ours):
+    for workload in frameworks.BODIES:
+        for mode in ("auto", "legacy") if workload == "mcp" else ("",):
+            path = ours.fresh()
+            given = {"path": path, "warm": 1, "size": 500, "options": {"mode": mode}}
+            assert ours.do(workload, "record", 2, **given).size > 1000
+            assert ours.do(workload, "replay", 2, **given).correct
 
 
 def test_a_subject_that_fails_says_why(ours):

@@ -28,7 +28,11 @@ def test_locators_are_described_here_and_asked_there(page, session):
     steps = session.recording
     before = len(reenact.load(steps).steps)
     form = page.locator("form")
-    button = form.get_by_role("button", name=re.compile("place", re.IGNORECASE)).or_(page.locator("#nothing")).first
+    button = (
+        form.get_by_role("button", name=re.compile("place", re.IGNORECASE))
+        .or_(page.locator("#nothing"))
+        .first
+    )
     assert len(reenact.load(steps).steps) == before
     assert button.inner_text() == "Place order"
     last = reenact.load(steps).steps[-1]

@@ -1,10 +1,10 @@
 """The frameworks under test: each is one file in `programs`, a script with a block that says what it is.
 
-The block stands in the script's docstring, between `# /// framework` and `# ///`, and is TOML:
+The block stands in the script's docstring, or first comment, between `# /// framework` and `# ///`, and is TOML:
 
     title    what people call it
     package  the distribution whose version is told
-    wire     what it speaks: chat, responses, messages, gemini
+    wire     what it speaks: chat, responses, messages, gemini, realtime, steps
     page     its page in docs/
     hook     where it is recorded, in a few words
     model    the label of its model calls, as a pattern: "model:gpt-4o-mini", "http:POST */v1/messages"
@@ -14,6 +14,7 @@ The block stands in the script's docstring, between `# /// framework` and `# ///
     refused  versions that its adapter refuses, as a list: then nothing of it but that is tested
     unsealed what becomes of a refused version in the place of `REFUSAL`, where its replay asks the world, and says so
     thorough whether only `make soak` and `make frameworks` run it: what is recorded by its HTTP alone, as others are
+    runs     what runs it, on the path, where that is not Python: then it is recorded by the proxy
     provider a class of its own in the place of the scripted provider's: "tests.frameworks.realtime:Realtime"
     [absent] cells that cannot apply, each with the reason
     [no]     cells that should work and do not, each with the reason: their tests must fail
@@ -21,12 +22,15 @@ The block stands in the script's docstring, between `# /// framework` and `# ///
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from pkgutil import resolve_name
+
+from reenact.model import reading
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -69,6 +73,8 @@ class Framework:
     refused: tuple[str, ...] = ()
     unsealed: str = ""
     thorough: bool = False
+    runs: str = ""
+    suffix: str = ".py"
     provider: str = "tests.frameworks.provider:Provider"
     absent: dict[str, str] = field(default_factory=dict)
     no: dict[str, str] = field(default_factory=dict)
@@ -76,7 +82,13 @@ class Framework:
     @property
     def program(self):
         """The script."""
-        return PROGRAMS / f"{self.name}.py"
+        return PROGRAMS / f"{self.name}{self.suffix}"
+
+    def record(self, shell):
+        """Record the program; returns what it wrote, and its recording."""
+        if not self.runs:
+            return shell.record(self.program)
+        return shell.run("record", "--proxy", "--", self.runs, self.program), shell.last()
 
     def serve(self):
         """What the program talks to, listening."""
@@ -84,7 +96,9 @@ class Framework:
 
     @property
     def version(self):
-        """The version that is installed here, or None."""
+        """The version that is installed here, or None where it, or what runs it, is not."""
+        if self.runs and shutil.which(self.runs) is None:
+            return None
         try:
             return version(self.package)
         except PackageNotFoundError:
@@ -99,7 +113,15 @@ class Framework:
 
     def models(self, recording):
         """The steps that are model calls."""
-        return [step for step in recording if fnmatchcase(step.call.label, self.model)]
+        found = [step for step in recording if fnmatchcase(step.call.label, self.model)]
+        # Of a connection's messages only some are answers of a model's.
+        return [step for step in found if reading.read(step.log, step.call) is not None]
+
+    def pieces(self, recording):
+        """In how many pieces the longest answer came."""
+        if self.wire == "realtime":
+            return sum("output_text.delta" in str(step.output) for step in recording)
+        return max(len(step.call.pieces) for step in self.models(recording))
 
     def tools(self, recording, name):
         """The steps that are calls of a tool."""
@@ -111,12 +133,13 @@ def read(path):
     _, found, rest = path.read_text(encoding="utf-8").partition("# /// framework\n")
     if not found:
         return None
-    lines = rest.partition("# ///")[0].splitlines()
+    lines = [line.removeprefix("// ") for line in rest.partition("# ///")[0].splitlines()]
     data = tomllib.loads("\n".join(line.removeprefix("#").removeprefix(" ") for line in lines))
     unknown = {*data.get("absent", ()), *data.get("no", ())} - {*CELLS}
     assert not unknown, f"{path.name}: the matrix has no {', '.join(unknown)}"
     lists = {name: tuple(data.pop(name, ())) for name in ("state", "refused")}
-    return Framework(name=path.stem, **data, **lists)
+    return Framework(name=path.stem, suffix=path.suffix, **data, **lists)
 
 
-FRAMEWORKS = sorted(filter(None, map(read, PROGRAMS.glob("*.py"))), key=lambda known: known.title.lower())
+_SCRIPTS = [path for path in PROGRAMS.iterdir() if path.suffix in {".py", ".mjs"}]
+FRAMEWORKS = sorted(filter(None, map(read, _SCRIPTS)), key=lambda known: known.title.lower())

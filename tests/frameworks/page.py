@@ -10,8 +10,11 @@ from tests.frameworks.frameworks import CELLS, FRAMEWORKS, REFUSAL, REFUSED
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "frameworks.md"
-PINS = {"current": ROOT / "constraints.txt", "May 2026": ROOT / "constraints-older.txt"}
-"""The two sets of versions that are tested, by what the page calls them."""
+PINS = {
+    "current": ("constraints.txt", "constraints-browser-use.txt"),
+    "May 2026": ("constraints-older.txt", "constraints-browser-use-older.txt"),
+}
+"""The two sets of versions that are tested, by what the page calls them: files, of which the first to name one counts."""
 
 WRITING = bool(os.environ.get("REENACT_RESULTS"))
 """Whether this run of the tests writes the page, or compares it."""
@@ -22,9 +25,11 @@ GREEN, FAILS, ABSENT, UNKNOWN = "✓", "no", "\N{EN DASH}", "?"
 def pinned():
     """The pinned versions: {"current": {package: version}, ...}."""
     found = {}
-    for name, path in PINS.items():
-        lines = path.read_text(encoding="utf-8").splitlines()
-        found[name] = dict(re.findall(r"^([\w.-]+)==([^\s;]+)", "\n".join(lines), re.MULTILINE))
+    for name, files in PINS.items():
+        found[name] = {}
+        for file in reversed(files):
+            text = (ROOT / file).read_text(encoding="utf-8")
+            found[name] |= re.findall(r"^([\w.-]+)==([^\s;]+)", text, re.MULTILINE)
     return found
 
 
@@ -102,7 +107,7 @@ def _number(version):
 TEXT = """\
 # Frameworks
 
-<!-- Written by the tests: make frameworks frameworks-older. Its words are in tests/frameworks/page.py. -->
+<!-- Written by the tests: make frameworks frameworks-older frameworks-browser-use. Its words: tests/frameworks/page.py. -->
 
 For every framework one program of the kind that its own documentation teaches runs against a scripted provider that
 speaks the true wire format. It has two tools that run side by side, one that fails the first time, and streamed
@@ -114,12 +119,12 @@ test made it so in that version, and the tests fail where this page says somethi
 {notes}
 
 ✓ a test shows it. no: a test shows that it fails. {absent}: cannot apply. Two versions are tested: the one that
-`constraints.txt` pins, and the one of half a year before (`constraints-older.txt`). A version in which an adapter does
-not find all that it hooks is refused in one line: its agents are recorded by their HTTP, whole, and nothing of them by
-halves.
+`constraints.txt` pins, and the one of half a year before (`constraints-older.txt`); browser-use has environments of its
+own (`make frameworks-browser-use`). A version in which an adapter does not find all that it hooks is refused in one
+line: its agents are recorded by their HTTP, whole, and nothing of them by halves.
 
-Tested elsewhere, for their calls are no such program's: [programs in other languages](proxy.md), by the recording proxy,
-and [realtime APIs](sdks.md#realtime-apis-websockets), message by message.
+Tested elsewhere too: the SDKs of other languages by [the recording proxy](proxy.md), and websockets in threads
+([realtime APIs](sdks.md#realtime-apis-websockets)).
 
 ## What a cell says
 
@@ -144,5 +149,5 @@ answer and prints every piece with a `|` behind it, prints what the tools gave, 
 streaming and prints the answer. Nothing is printed inside a tool: in a replay it does not run.
 
 A format that the provider does not speak is a class in `tests/frameworks/provider.py`. Then `make frameworks
-frameworks-older` runs all programs in both versions and writes this page.
+frameworks-older frameworks-browser-use` runs all programs in both versions and writes this page.
 """

@@ -15,6 +15,7 @@ from http.server import ThreadingHTTPServer
 from random import randint
 from secrets import token_hex
 from time import sleep
+from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 from tests.adapters.pydantic_agents.fake_provider import _Anthropic, _Handler, _OpenAI
@@ -30,7 +31,10 @@ class Provider:
         said: The texts that the model has answered, in their order.
         asked: The path of each request.
         met: Whether the two cities' weather was asked for at the same time.
+        shapes: Which format a path speaks, by a piece of it; where there are none, the usual ones.
     """
+
+    shapes: ClassVar[dict[str, type]] = {}
 
     def __init__(self, *, patience=3.0):
         provider = self
@@ -58,6 +62,8 @@ class Provider:
             "GOOGLE_GEMINI_BASE_URL": self.url,
             "GEMINI_API_KEY": self.key,
             "TRAVEL_URL": self.url,
+            # Of programs that are no Python.
+            "REENACT_PROXY": "TRAVEL_URL",
             # It would fetch its price list at its import.
             "LITELLM_LOCAL_MODEL_COST_MAP": "True",
             # It would report each run to its maker.
@@ -107,7 +113,7 @@ class _Requests(_Handler):
     def do_POST(self):  # noqa: N802 - the library's name
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.owner.asked.append(self.path)
-        shape = next(shape for ending, shape in SHAPES.items() if ending in self.path)
+        shape = next(shape for ending, shape in (self.owner.shapes or SHAPES).items() if ending in self.path)
         text, calls = turn(*shape.heard(asked))
         if text:
             self.owner.said.append(text)

@@ -55,7 +55,7 @@ def tell(framework, folder):
     try:
         shell = Shell(folder)
         shell.environ |= provider.environ
-        recorded, recording = shell.record(framework.program)
+        recorded, recording = framework.record(shell)
         story = Story(
             home=str(shell.home),
             key=provider.key,

@@ -24,7 +24,7 @@ def recorded(tmp_path_factory):
             for framework in CHAT:
                 shell = Shell(tmp_path_factory.mktemp(framework.name))
                 shell.environ |= services.environ | {"OPENAI_BASE_URL": url}
-                found[framework.name] = shell, *shell.record(framework.program)
+                found[framework.name] = shell, *framework.record(shell)
     finally:
         services.stop()
     return found

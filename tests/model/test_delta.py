@@ -52,3 +52,19 @@ def test_dicts_that_only_look_equal_are_written_whole() -> None:
     tools = {"tools": ["a tool that has a long description"] * 20, "strict": True}
     other = {**tools, "strict": 1}
     assert delta.Arg.of(other).against(delta.Arg.of(tools), 3) == codec.dumps(other)
+
+
+def test_an_argument_that_only_refers_to_an_earlier_call_is_known_as_such() -> None:
+    def adds_nothing(value: Any, base: Any) -> bool:
+        return delta.adds_nothing(delta.Arg.of(value).against(delta.Arg.of(base), 7))
+
+    chat = [{"role": "user", "content": "hello"}]
+    assert adds_nothing(chat, chat)
+    assert adds_nothing({"a": "x" * 300}, {"a": "x" * 300})
+    assert not adds_nothing([*chat, {"role": "user"}], chat)
+    # A flag's secret may stand behind a text, so the last one of a list is written again.
+    assert not adds_nothing(["--api-key"], ["--api-key"])
+    # A short one, and a text's end, are written again too.
+    assert not adds_nothing({"a": 1}, {"a": 1})
+    assert not adds_nothing("x" * 300, "x" * 300)
+    assert not delta.adds_nothing(b'[{"$items":[1,1,0],"new":[]}]')

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reenact.model import codec
-from reenact.model.exact import exact
+from reenact.model.exact import exact, exact_items
 
 Point = namedtuple("Point", "x y")
 
@@ -81,3 +81,29 @@ def test_what_only_looks_like_that_is_kept(value: Any) -> None:
     data = exact(value)
     assert data is not None
     assert repr(codec.loads(data)) == repr(value)
+
+
+@given(st.lists(values, max_size=5))
+def test_the_items_of_a_list_are_those_of_its_json(value: list[Any]) -> None:
+    data, items = exact(value), exact_items(value)
+    assert items == (None if data is None else [exact(item) for item in value])
+
+
+PAIR, NAN, TEXT = (1, 2), math.nan, "a text that is referred to twice"
+
+
+@pytest.mark.parametrize("value", [[PAIR, PAIR], [{"a": PAIR}], [NAN, NAN], [[NAN]] * 2, [tuple(TEXT)]])
+def test_what_is_referred_to_more_than_once_is_no_more_exact_for_that(value: Any) -> None:
+    assert exact(value) is None
+    assert exact_items(value) is None
+
+
+def test_a_text_that_is_referred_to_more_than_once_is_written_each_time() -> None:
+    assert exact([TEXT, {"a": TEXT}]) == codec.dumps([TEXT, {"a": TEXT}])
+
+
+def test_a_list_within_itself_is_left_to_the_codec() -> None:
+    value: list[Any] = []
+    value.append(value)
+    assert exact(value) is None
+    assert exact_items(value) is None

@@ -12,9 +12,8 @@ class Realtime(Server):
     """Speaks the protocol's events; each session and each answer carries a nonce."""
 
     async def on_v1(self, connection):
-        await self._tell(
-            connection, "session.created", session={"type": "realtime", "id": f"sess_{token_hex(6)}"}
-        )
+        session = {"type": "realtime", "id": f"sess_{token_hex(6)}", "model": "gpt-realtime"}
+        await self._tell(connection, "session.created", session=session)
         items = []
         async for message in connection:
             event = json.loads(message)
@@ -26,9 +25,10 @@ class Realtime(Server):
                     connection, "conversation.item.added", item=event["item"], previous_item_id=None
                 )
             elif event["type"] == "response.create":
-                await self._answer(connection, items[-1])
+                items += await self._answer(connection, items) or ()
 
-    async def _answer(self, connection, last):
+    async def _answer(self, connection, items):
+        """Tell what comes next; returns what it adds to the conversation."""
         response = {
             "id": f"resp_{token_hex(6)}",
             "object": "realtime.response",
@@ -37,7 +37,7 @@ class Realtime(Server):
         }
         await self._tell(connection, "response.created", response=response)
         at = {"response_id": response["id"], "item_id": f"item_{token_hex(4)}", "output_index": 0}
-        if last["type"] == "message":
+        if items[-1]["type"] == "message":
             call = {"call_id": f"call_{token_hex(6)}", "name": "look_up", "arguments": '{"order": 7}'}
             await self._tell(connection, "response.function_call_arguments.done", **at, **call)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from reenact.errors import UsageError
 from reenact.proxy import Route, environ, placeholders, routes, wanted
 
 
@@ -25,6 +26,20 @@ def test_what_the_user_has_set_stays_where_it_leads():
     )
     assert found["OPENAI_BASE_URL"] == "http://127.0.0.1:9999/v1"
     assert found["AZURE_OPENAI_ENDPOINT"] == "https://own.azure.com"
+
+
+def test_variables_of_the_users_own_lead_to_the_proxy_too():
+    found = upstreams(
+        REENACT_PROXY="SHOP_URL, BANK_URL", SHOP_URL="https://shop/", BANK_URL="http://bank:80/v2"
+    )
+    assert (found["SHOP_URL"], found["BANK_URL"]) == ("https://shop", "http://bank:80/v2")
+    assert found["OPENAI_BASE_URL"] == "https://api.openai.com/v1"
+
+
+@pytest.mark.parametrize(("given", "said"), [({}, "is not set"), ({"SHOP_URL": "shop:80"}, "is 'shop:80'")])
+def test_one_that_is_no_address_is_refused_by_its_name(given, said):
+    with pytest.raises(UsageError, match=f"REENACT_PROXY names SHOP_URL, which {said}: set it"):
+        routes({"REENACT_PROXY": "SHOP_URL", **given})
 
 
 @pytest.mark.parametrize(

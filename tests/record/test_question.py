@@ -84,12 +84,18 @@ def test_a_secret_that_is_learnt_between_two_equal_questions_is_hidden_in_the_se
     handler: Any = None
     root = Run(handler, RecordingTurnstile(), replaying=False).root
     scope = root.span(f"agent:{SECRET}a")
-    effect = Effect("tool", f"ask {SECRET}a", {"headers": {"x-trace": f"{SECRET}a"}, "id": f"{SECRET}a"})
+    args = {
+        "headers": {"x-trace": f"{SECRET}a"},
+        "id": f"{SECRET}a",
+        "deep": {"a": [f"{SECRET}a"]},
+        "list": [f"{SECRET}a"],
+    }
+    effect = Effect("tool", f"ask {SECRET}a", args)
 
     def written() -> bytes:
         return questions.line(effect, scope, number=1, ordinal=0, now=0.5, encode=lambda value: value)
 
-    assert written().count(SECRET.encode()) == 4
+    assert written().count(SECRET.encode()) == 6
     redactor.learn(f"{SECRET}a")
     assert SECRET.encode() not in written()
 

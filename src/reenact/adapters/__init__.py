@@ -25,6 +25,8 @@ LIBRARIES = {
     "websockets.sync.client": "reenact.adapters.websockets",
     "pydantic_ai": "reenact.adapters.pydantic_ai",
     "mcp": "reenact.adapters.mcp",
+    "mcp.client.websocket": "reenact.adapters.mcp",
+    "mcp.shared.memory": "reenact.adapters.mcp",
     "langchain_core.language_models.chat_models": "reenact.adapters.langchain",
     "langchain_core.tools.base": "reenact.adapters.langchain",
     "langgraph.pregel.main": "reenact.adapters.langgraph",

@@ -21,6 +21,7 @@ from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from reenact.adapters import ordered, sleepers
+from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import context_of, inner_of, listening, name_of, transparent
 from reenact.boundary import Scope, entered
 from reenact.boundary.scope import _scope, current
@@ -45,10 +46,11 @@ def install() -> None:
     loop = base_events.BaseEventLoop
     if getattr(loop.create_task, "_reenact", False):
         return
-    _replace(loop, "create_task", _create_task)
+    # These two run for every task and every turn of a loop: no call more than there must be.
+    patch(loop, "create_task", _create_task, library="asyncio")
+    patch(loop, "time", _time, library="asyncio")
     _replace(loop, "call_at", _call_at)
     _replace(loop, "run_in_executor", _run_in_executor)
-    _replace(loop, "time", _time)
     _replace(loop, "run_forever", _run_forever)
     _replace(threading.Thread, "start", _start)
     _replace(loop, "shutdown_default_executor", _shut_down)
@@ -87,25 +89,26 @@ def _replace(owner: Any, name: str, wrapper: Callable[..., Any]) -> None:
 # -- scopes --------------------------------------------------------------------------------------------------
 
 
-def _create_task(original: Callable[..., Any], loop: Any, coro: Any, **options: Any) -> Any:
-    scope = current()
-    if scope is None or transparent():
-        return original(loop, coro, **options)
-    if scope.hidden:
-        return original(loop, coro, **options)
-    child = scope.child(name_of(coro))
-    context = options.get("context")
-    if context is not None and sys._getframe(2).f_globals.get("__name__") == "asyncio.runners":
-        # The main task of `asyncio.run` goes on where its caller stands.
-        return original(loop, coro, **options)
-    if context is not None:
-        # The caller shares this context with others: only the task itself may see its scope.
-        return original(loop, _within(child, coro), **options)
-    token = _scope.set(child)
-    try:
-        return original(loop, coro, **options)
-    finally:
-        _scope.reset(token)
+def _create_task(original: Callable[..., Any]) -> Callable[..., Any]:
+    def create_task(loop: Any, coro: Any, **options: Any) -> Any:
+        scope = current()
+        if scope is None or scope.hidden or transparent():
+            return original(loop, coro, **options)
+        child = scope.child(name_of(coro))
+        context = options.get("context")
+        if context is not None and sys._getframe(1).f_globals.get("__name__") == "asyncio.runners":
+            # The main task of `asyncio.run` goes on where its caller stands.
+            return original(loop, coro, **options)
+        if context is not None:
+            # The caller shares this context with others: only the task itself may see its scope.
+            return original(loop, _within(child, coro), **options)
+        token = _scope.set(child)
+        try:
+            return original(loop, coro, **options)
+        finally:
+            _scope.reset(token)
+
+    return create_task
 
 
 async def _within(scope: Scope, coro: Awaitable[T]) -> T:
@@ -363,10 +366,13 @@ def _run_in_executor(original: Callable[..., Any], loop: Any, executor: Any, fun
     return outer
 
 
-def _time(original: Callable[..., float], loop: Any) -> float:
-    turnstile = _clocks.get(loop) if _clocks else None
-    # The loop asks thousands of times, and never for the program: at once from the real clock.
-    return real_time() if turnstile is None else real_time() + cast("float", turnstile.skew)
+def _time(original: Callable[..., float]) -> Callable[..., float]:
+    def time(loop: Any) -> float:
+        # The loop asks thousands of times, and never for the program: at once from the real clock.
+        turnstile = _clocks.get(loop) if _clocks else None
+        return real_time() if turnstile is None else real_time() + cast("float", turnstile.skew)
+
+    return time
 
 
 def _run_forever(original: Callable[..., None], loop: Any) -> None:

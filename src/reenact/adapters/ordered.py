@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from reenact.adapters.scopes import listening
@@ -14,9 +14,7 @@ T = TypeVar("T")
 class InOrder(set[T]):
     """A set that is walked in a fixed order: that of the futures that were given."""
 
-    def __init__(self, items: Iterable[T], order: dict[T, int]) -> None:
-        super().__init__(items)
-        self._order = order
+    _order: Mapping[T, int]
 
     def __iter__(self) -> Iterator[T]:
         return iter(sorted(super().__iter__(), key=lambda item: self._order.get(item, len(self._order))))
@@ -42,6 +40,12 @@ async def wait(original: Callable[..., Any], fs: Iterable[Any], **options: Any) 
     if listening() is None:
         return await original(fs, **options)
     given = list(fs)
-    done, pending = await original(given, **options)
     order = {item: place for place, item in enumerate(given)}
-    return InOrder(done, order), InOrder(pending, order)
+    return tuple(_in_order(found, order) for found in await original(given, **options))
+
+
+def _in_order(found: set[T], order: Mapping[T, int]) -> InOrder[T]:
+    # Some frameworks wait for each little thing: made so, it takes no time.
+    ordered = InOrder(found)
+    ordered._order = order
+    return ordered

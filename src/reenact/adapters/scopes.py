@@ -39,16 +39,27 @@ def transparent() -> bool:
     """Whether the code that starts this task belongs to a framework."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
-        top = frame.f_globals.get("__name__", "").partition(".")[0]
-        if top not in _PLUMBING:
-            return top in TRANSPARENT and not _namesake(top)
+        module = frame.f_globals.get("__name__", "")
+        found = _known[module] if module in _known else _judged(module)
+        if found is not None:
+            return found
         frame = frame.f_back
     return False
 
 
-def _namesake(top: str) -> bool:
-    """A package of the program's own may be called as the OpenAI Agents SDK is; what it starts is told apart."""
-    return top == "agents" and not hasattr(sys.modules.get(top), "run_internal")
+_known: dict[str, bool | None] = {}
+"""What `_judged` has said: some frameworks start dozens of tasks for each call."""
+
+
+def _judged(module: str) -> bool | None:
+    """Whether a module belongs to a framework; None where it only carries what others start."""
+    top = module.partition(".")[0]
+    if top == "agents":
+        # A package of the program's own may be called as the OpenAI Agents SDK is; what it starts is told apart.
+        return hasattr(sys.modules.get(top), "run_internal")
+    found = None if top in _PLUMBING else top in TRANSPARENT
+    _known[module] = found
+    return found
 
 
 def context_of(fn: Any) -> Context | None:

@@ -8,6 +8,7 @@ from reenact.boundary.arrival import arrive, live_now
 from reenact.boundary.call import Call
 from reenact.boundary.handler import Answer, Handler, Ticket, Wire
 from reenact.boundary.perform import aperform, astream, begin, draw, perform, stream
+from reenact.boundary.reporting import areporting, reporting
 from reenact.boundary.scope import Family, Run, Scope, current, entered, span
 from reenact.boundary.turnstile import (
     ForkingTurnstile,
@@ -30,6 +31,7 @@ __all__ = [
     "Turnstile",
     "Wire",
     "aperform",
+    "areporting",
     "arrive",
     "astream",
     "begin",
@@ -38,6 +40,7 @@ __all__ = [
     "entered",
     "live_now",
     "perform",
+    "reporting",
     "span",
     "stream",
 ]

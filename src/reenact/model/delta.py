@@ -10,6 +10,7 @@ steps. An argument is therefore written as what it adds to the same argument of 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -61,6 +62,14 @@ class Arg(NamedTuple):
         return self.data
 
 
+_NOTHING_NEW = re.compile(rb'\{"\$(?:items":\[\d+,\d+,0\],"new":\[\]|same":\d+)\}').fullmatch
+
+
+def adds_nothing(written: bytes) -> bool:
+    """Whether an argument, as `against` gives it, only refers to an earlier call: no byte of it is written anew."""
+    return _NOTHING_NEW(written) is not None
+
+
 def base_of(tree: Tree) -> int | None:
     """The call that an argument was written against, or None."""
     if isinstance(tree, dict):
@@ -109,10 +118,14 @@ def _items(items: list[bytes], base: list[bytes], call: int) -> bytes:
 
 def _common(one: Sequence[Any], other: Sequence[Any], most: int) -> int:
     """How many leading characters or items are the same. Comparing slices runs at memory speed."""
+    if not most or one[0] != other[0]:
+        return 0
     return _search(lambda low, high: one[low:high] == other[low:high], most)
 
 
 def _common_end(one: Sequence[Any], other: Sequence[Any], most: int) -> int:
+    if not most or one[-1] != other[-1]:
+        return 0
     ends = len(one), len(other)
     return _search(
         lambda low, high: one[ends[0] - high : ends[0] - low] == other[ends[1] - high : ends[1] - low], most

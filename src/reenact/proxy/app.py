@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from reenact.adapters.http import exchange
 from reenact.adapters.http.httpx import head_of
-from reenact.boundary import Call
+from reenact.boundary import Call, areporting
 from reenact.errors import Halt
 from reenact.model.event import Effect
 from reenact.proxy.providers import Route
@@ -192,7 +192,7 @@ class _Exchange:
         if other is not None:
             body = exchange.Body(other)
             headers = [header for header in headers if header[0] != b"content-length"]
-        async with exchange.alive(call):
+        async with areporting(call):
             response = await self._upstream.send(_request(method, url, headers, body))
         async with aclosing(response):
             head = await call.areturned(head_of(response), stream=True)

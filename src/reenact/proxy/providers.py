@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from reenact.errors import UsageError
+
 _OPENAI = "https://api.openai.com/v1"
 _ANTHROPIC = "https://api.anthropic.com"
 _OLLAMA = "http://127.0.0.1:11434"
@@ -63,14 +65,34 @@ class Route:
 
 
 def routes(given: Mapping[str, str]) -> tuple[Route, ...]:
-    """The routes for a program with that environment: what the user has set stays where it leads."""
-    found = []
+    """The routes for a program with that environment: what the user has set stays where it leads.
+
+    `REENACT_PROXY=VARIABLE,VARIABLE` names more that lead to the proxy: of services that the program's tools ask.
+    Raises UsageError where one of them is no address.
+    """
+    found = [Route(name, _own(name, given)) for name in named(given)]
     for variable, default in VARIABLES.items():
         own = given.get(variable, "").strip().rstrip("/")
         upstream = (_host(own) if variable == "OLLAMA_HOST" else own) or default
-        if upstream and not _spares(variable, given):
+        if upstream and variable not in named(given) and not _spares(variable, given):
             found.append(Route(variable, upstream))
     return tuple(found)
+
+
+def named(given: Mapping[str, str]) -> list[str]:
+    """The variables that the user has named, each once."""
+    return [*dict.fromkeys(given.get("REENACT_PROXY", "").replace(",", " ").split())]
+
+
+def _own(variable: str, given: Mapping[str, str]) -> str:
+    address = given.get(variable, "").strip().rstrip("/")
+    if not address.startswith(("http://", "https://")):
+        is_what = f"is {address!r}" if address else "is not set"
+        raise UsageError(
+            f"REENACT_PROXY names {variable}, which {is_what}: set it to the address that its service has, as "
+            f"{variable}=http://127.0.0.1:8000"
+        )
+    return address
 
 
 def _spares(variable: str, given: Mapping[str, str]) -> bool:

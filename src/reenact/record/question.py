@@ -7,6 +7,7 @@ remembered; the rest is looked at as it is written, so that a long chat costs wh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from operator import is_
 from typing import Any
 
@@ -14,15 +15,16 @@ import orjson
 
 from reenact.boundary import Scope
 from reenact.model import codec
-from reenact.model.delta import Arg
+from reenact.model.delta import Arg, adds_nothing
 from reenact.model.event import Effect, Tree
-from reenact.model.exact import exact
+from reenact.model.exact import exact, exact_items
 from reenact.redact import Redactor, is_value
 
 _BASES = 256
 _WORTH_SHARING = 512
 _SHORT = 256
 _ITEMS = 4096
+_KEPT = 1024
 
 _CALLED = b'{"event":"called","call":%d,"in":%b,%b,"n":%d,"args":{'
 _END = b'},"t":%.6f}'
@@ -43,6 +45,7 @@ class Questions:
         self._soiled: dict[str, set[str]] = {}
         self._heads: dict[tuple[int, str, str, str], bytes] = {}
         self._items: dict[bytes, bytes] = {}
+        self._clean: dict[bytes, int] = {}
 
     def line(
         self,
@@ -63,7 +66,7 @@ class Questions:
         for name, value in effect.args.items():
             args[name], member = self._member(label, name, value, encode, (earlier.get(name), base))
             members.append(member)
-        before = _CALLED % (number, _number(scope.call), self._head(effect, scope), ordinal)
+        before = _CALLED % (number, number_of(scope.call), self._head(effect, scope), ordinal)
         line = b"".join((before, b",".join(members), _END % now))
         if (self._redactor.patterns or any(map(is_value, args))) and self._redactor.line(line) is not line:
             # Here a secret shows only in two arguments together.
@@ -107,8 +110,11 @@ class Questions:
         if type(value) is dict and (members := self._redactor.members(value)) is not None:
             arg = Arg(data=b"{%b}" % b",".join([member.data for member in members]))
             return arg, _key(name) + _against(arg, base)
-        if type(value) is list:
-            arg = Arg.of(value if exact(value) is not None else encode(value))
+        if type(value) is codec.Items and not value.rest:
+            arg = Arg(items=value.data)
+        elif type(value) is list:
+            items = exact_items(value)
+            arg = Arg.of(encode(value)) if items is None else Arg(items=items)
         else:
             data = exact(value)
             arg = Arg(data=data) if data is not None else Arg.of(encode(value))
@@ -121,9 +127,9 @@ class Questions:
         soiled = name in self._soiled.get(label, ())
         if soiled:
             arg = self._cleaned(key, arg)
-        member = key + _against(arg, base)
-        clean = self._redactor.line(member)
-        if clean is member:
+        written = _against(arg, base)
+        member = key + written
+        if adds_nothing(written) or self._is_clean(member):
             return arg, member
         if not soiled:
             # Secrets mostly stay where they are. From now on this argument is cleaned beforehand, and shared with later
@@ -133,6 +139,21 @@ class Questions:
         # Rare, and no time to be clever: write it whole.
         clean = self._redactor.line(key + arg.whole())
         return _read(clean), clean
+
+    def _is_clean(self, member: bytes) -> bool:
+        """Whether there is no secret in it. Most short ones (settings, the tools as before) are those of an earlier
+        call: these are not looked at again, unless there are more secrets by now.
+        """
+        learnt = self._redactor.learnt
+        if self._clean.get(member) == learnt:
+            return True
+        if self._redactor.line(member) is not member:
+            return False
+        if len(member) < _KEPT:
+            if len(self._clean) >= _ITEMS:
+                self._clean.clear()
+            self._clean[member] = learnt
+        return True
 
     def _cleaned(self, key: bytes, arg: Arg) -> Arg:
         """The whole argument without its secrets; the same object where it has none."""
@@ -153,10 +174,12 @@ class Questions:
         return known
 
 
-def _number(call: int | None) -> bytes:
+def number_of(call: int | None) -> bytes:
+    """The JSON of a call's number, or of none."""
     return b"null" if call is None else b"%d" % call
 
 
+@lru_cache(_ITEMS)
 def _key(name: str) -> bytes:
     return orjson.dumps(name) + b":"
 

@@ -19,7 +19,7 @@ from reenact.model.event import Effect, Failure, Outcome, Tree, Value
 from reenact.model.exact import exact
 from reenact.model.patch import clean_by
 from reenact.record.beside import Beside
-from reenact.record.question import Questions
+from reenact.record.question import Questions, number_of
 from reenact.record.snapshot import Snapshots
 from reenact.redact import Redactor, StreamRedactor
 from reenact.store.writer import Writer, warn
@@ -29,6 +29,7 @@ _RETURNED = b'{"event":"returned","call":%d,"value":%b%b'
 _STREAM, _WHOLE = b',"stream":true,"t":%.6f}', b',"t":%.6f}'
 _CHUNK = b'{"event":"chunk","call":%d,"value":%b,"t":%.6f}'
 _TEXT = b'{"event":"chunk","call":%d,"value":{"$utf8":%b},"t":%.6f}'
+_FIRED = b'{"event":"fired",%b,"in":%b,%b,"t":%.6f}'
 _END = b'{"event":"%b","call":%d,"t":%.6f}'
 
 
@@ -115,9 +116,14 @@ class Recorder:
 
     def fire(self, scope: Scope, name: str) -> None:
         try:
-            self._write(
-                {"event": "fired", "at": scope.path, "in": scope.call, "name": name, "t": self._now()}
-            )
+            # Where, and what: mostly as before, and clean.
+            at, what = self._redactor.member("at", scope.path), self._redactor.member("name", name)
+            if at is None or what is None:
+                self._write(
+                    {"event": "fired", "at": scope.path, "in": scope.call, "name": name, "t": self._now()}
+                )
+                return
+            self._writer.append(_FIRED % (at.data, number_of(scope.call), what.data, self._seconds()))
         except Exception as error:
             self._failed(error)
 

@@ -28,6 +28,7 @@ from reenact.adapters import browser_use as adapter
 from reenact.adapters.browser_use import session as hooks
 from reenact.adapters.hooks import HookMissing
 from reenact.testing import AdapterConformance, World
+from tests.adapters.browser_use.world import OLDER
 
 WORLD = World()
 USAGE = {"prompt_tokens": 7, "prompt_cached_tokens": None, "prompt_cache_creation_tokens": None,
@@ -186,11 +187,12 @@ async def test_what_a_failed_action_left_is_there_too(home, tmp_path):
     async def program(folder):
         files = FileSystem(folder)
         llm, counter = registered()
-        with pytest.raises(BrowserError) as raised:
+        with pytest.raises(RuntimeError if OLDER else BrowserError) as raised:
             await acting.registry.execute_action("half", {}, file_system=files, page_extraction_llm=llm)
+        failed = raised.value.__cause__ if OLDER else raised.value
         used = (await counter.get_usage_summary()).total_tokens
         raw = (files.get_dir() / "raw.bin").stat().st_size
-        return raised.value.long_term_memory, files.list_files(), raw, used
+        return failed.long_term_memory, files.list_files(), raw, used
 
     with reenact.record(home=home) as recording:
         first = await program(tmp_path / "files")

@@ -6,6 +6,12 @@ import json
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import PackageNotFoundError, version
+
+try:
+    OLDER = version("browser-use").startswith("0.12.")
+except PackageNotFoundError:
+    OLDER = False
 
 STYLE = "<style>body{font:16px sans-serif;margin:40px} td{padding:6px 20px;border:1px solid #999}</style>"
 PAGES = {

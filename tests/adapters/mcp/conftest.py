@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("mcp")
 
-from tests.adapters.mcp.shop import Web
+from tests.adapters.mcp.shop import OLDER, Web
 
 
 @pytest.fixture(scope="session")
@@ -13,6 +13,17 @@ def web():
     web = Web()
     yield web
     web.stop()
+
+
+@pytest.fixture(scope="session")
+def unmet(web):
+    """One that needs no greeting."""
+    if not OLDER:
+        yield web
+        return
+    unmet = Web(stateless=True)
+    yield unmet
+    unmet.stop()
 
 
 @pytest.fixture(autouse=True)

@@ -7,11 +7,23 @@ import itertools
 import sys
 import threading
 
-import mcp_types as types
 import uvicorn
-from mcp.server.mcpserver import Context, MCPServer
-from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
+from starlette.routing import WebSocketRoute
+
+try:
+    import mcp_types as types
+    from mcp.server.mcpserver import Context, MCPServer
+    from mcp.shared.exceptions import MCPError
+
+    OLDER = False
+except ImportError:  # MCP 1.x
+    from mcp import types
+    from mcp.server.fastmcp import Context
+    from mcp.server.fastmcp import FastMCP as MCPServer
+    from mcp.shared.exceptions import UrlElicitationRequiredError
+
+    OLDER = True
 
 COUNT = itertools.count(1)
 
@@ -37,7 +49,7 @@ def shop() -> MCPServer:
 
     @server.tool()
     def refuse(question: str) -> str:
-        raise MCPError(-32050, f"refused {question}, {next(COUNT)}", {"tries": next(COUNT)})
+        raise refusal(f"refused {question}, {next(COUNT)}", {"tries": next(COUNT)})
 
     @server.tool()
     async def never(question: str) -> str:
@@ -69,18 +81,43 @@ def shop() -> MCPServer:
     return server
 
 
-class Web:
-    """The shop by streamable HTTP on a free port."""
+def refusal(text, data):
+    """What a tool raises that is no result of the tool's, but an error of the protocol."""
+    if not OLDER:
+        return MCPError(-32050, text, data)
+    asked = types.ElicitRequestURLParams(
+        mode="url", message=str(data), url="https://x.example", elicitationId="1"
+    )
+    return UrlElicitationRequiredError([asked], text)
 
-    def __init__(self):
-        app = shop().streamable_http_app()
-        self._server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", ws="none"))
+
+async def _socket(socket):
+    """MCP 1.x speaks by websockets too."""
+    from mcp.server.websocket import websocket_server
+
+    server = shop()._mcp_server
+    async with websocket_server(socket.scope, socket.receive, socket.send) as streams:
+        await server.run(*streams, server.create_initialization_options())
+
+
+class Web:
+    """The shop by streamable HTTP on a free port; MCP 1.x needs no greeting where it is `stateless`."""
+
+    def __init__(self, *, stateless=False):
+        server = shop()
+        if stateless:
+            server.settings.stateless_http = True
+        app = server.streamable_http_app()
+        app.routes.append(WebSocketRoute("/ws", _socket))
+        config = uvicorn.Config(app, port=0, log_level="critical", ws="websockets-sansio")
+        self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
         while not self._server.started:
             self._thread.join(0.01)
         port = self._server.servers[0].sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{port}/mcp"
+        self.ws = f"ws://127.0.0.1:{port}/ws"
 
     def stop(self):
         self._server.should_exit = self._server.force_exit = True

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from itertools import tee
 
-import mcp_types as types
 import pytest
-from mcp.client.client import Client
 
 from reenact.testing import AdapterConformance
 from tests.adapters.mcp import shop
+from tests.adapters.mcp.sdk import WARNINGS, once, request, types
+
+pytestmark = pytest.mark.filterwarnings(*WARNINGS)
 
 
 class TestCalls(AdapterConformance):
     @pytest.fixture(autouse=True)
-    def _web(self, web):
-        self.web = web
+    def _web(self, unmet):
+        self.web = unmet
 
     def touched(self):
         shop.COUNT, copy = tee(shop.COUNT)
@@ -31,10 +32,7 @@ class TestCalls(AdapterConformance):
         return await self.ask("never", question=question)
 
     async def ask(self, tool, **arguments):
-        # A version that needs no greeting: one call is one step.
-        async with Client(self.web.url, mode="2026-07-28") as client:
-            params = types.CallToolRequestParams(name=tool, arguments=arguments)
-            result = await client.session.send_request(
-                types.CallToolRequest(params=params), types.CallToolResult
-            )
+        # Without a greeting, one call is one step.
+        async with once(self.web.url) as client:
+            result = await client.session.send_request(request(tool, arguments), types.CallToolResult)
             return result.content[0].text

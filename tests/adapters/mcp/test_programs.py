@@ -6,11 +6,13 @@ import asyncio
 import sys
 from pathlib import Path
 
-from mcp.client.client import Client
+import pytest
 from mcp.client.stdio import StdioServerParameters
-from mcp.server.mcpserver import MCPServer
 
 import reenact
+from tests.adapters.mcp.sdk import WARNINGS, MCPServer, connect
+
+pytestmark = pytest.mark.filterwarnings(*WARNINGS)
 
 SHOP = Path(__file__).with_name("shop.py")
 
@@ -64,7 +66,7 @@ def test_a_server_that_is_recorded_itself_goes_on_working(shell):
     server = StdioServerParameters(command=command[0], args=command[1:], env=shell.environ)
 
     async def ask():
-        async with Client(server, mode="legacy") as client:
+        async with connect(server) as client:
             return (await client.session.call_tool("lookup", {"order": "A"})).content[0].text
 
     assert '"order": "A"' in asyncio.run(ask())
@@ -78,7 +80,7 @@ def test_two_servers_are_told_apart(shell):
         return server
 
     async def ask():
-        async with Client(named("one"), mode="legacy") as one, Client(named("two"), mode="legacy") as two:
+        async with connect(named("one")) as one, connect(named("two")) as two:
             for client in (one, two, one):
                 await client.session.call_tool("say", {})
 

@@ -7,19 +7,17 @@ import random
 import sys
 from pathlib import Path
 
-import mcp_types as types
+import mcp
 import pytest
-from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
-from mcp.server.mcpserver import MCPServer
-from mcp.shared.exceptions import MCPError
 
 import reenact
 from reenact import DivergenceError
 from reenact.adapters import mcp as adapter
 from reenact.adapters.hooks import HookMissing
+from tests.adapters.mcp.sdk import MODES, OLDER, WARNINGS, MCPError, MCPServer, connect, failed, types
 
-pytestmark = pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+pytestmark = pytest.mark.filterwarnings(*WARNINGS)
 
 SHOP = Path(__file__).with_name("shop.py")
 
@@ -49,25 +47,27 @@ async def errand(where, mode, order="A"):
     async def progress(share, total, text):
         heard.append((share, total, text))
 
-    async with Client(where, mode=mode) as client:
+    async with connect(where, mode) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
         calls = (client.call_tool("lookup", {"order": order}, progress_callback=progress) for _ in range(3))
         found = [result.content[0].text for result in await asyncio.gather(*calls)]
-        failed = await client.call_tool("boom", {})
+        broken = await client.call_tool("boom", {})
         with pytest.raises(MCPError) as refused:
             await client.read_resource("x://none")
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(client.call_tool("never", {"question": "?"}), 0.05)
         note = (await client.read_resource("notes://a")).contents[0].text
         prompt = (await client.get_prompt("greet", {"name": "Bob"})).messages[0].content.text
-        error = refused.value.code, str(refused.value), refused.value.data
-        return tools, found, heard, failed.is_error, failed.content[0].text, error, note, prompt
+        error = refused.value.error.code, str(refused.value), refused.value.error.data
+        return tools, found, heard, failed(broken), broken.content[0].text, error, note, prompt
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", MODES)
 def test_a_session_is_replayed_without_its_server(web, mode):
     first, recording = recorded(errand, web.url, mode)
-    assert len(set(first[1])) == len(first[2]) == 3
+    assert len(set(first[1])) == 3
+    # 1.x loses progress that comes just before its result, recorded or not.
+    assert len(first[2]) == 3 or OLDER
     again, verdict = replayed(recording, errand, NOWHERE, mode)
     assert again == first
     assert verdict.faithful, verdict
@@ -83,7 +83,7 @@ def test_a_session_is_replayed_without_its_server(web, mode):
 
 def test_another_argument_is_named_with_its_path(web):
     async def ask(order):
-        async with Client(web.url) as client:
+        async with connect(web.url) as client:
             return await client.call_tool("lookup", {"order": order})
 
     _, recording = recorded(ask, "A")
@@ -116,10 +116,10 @@ async def talk(where, said=None):
         heard.append(params.data)
 
     async def message(message):
-        heard.append(type(message).__name__)
+        heard.append(type(getattr(message, "root", message)).__name__)
 
-    async with Client(
-        where, mode="legacy", sampling_callback=sample, elicitation_callback=elicit, list_roots_callback=roots,
+    async with connect(
+        where, sampling_callback=sample, elicitation_callback=elicit, list_roots_callback=roots,
         logging_callback=logged, message_handler=message,
     ) as client:  # fmt: skip
         thought = await client.session.call_tool("think", {"about": "x"})
@@ -144,7 +144,7 @@ def test_another_answer_to_the_servers_request_is_a_departure(web):
     assert [m.path for m in departed.value.divergence.mismatches] == ["args.result.content.text"]
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", MODES)
 def test_a_call_that_is_let_through_reaches_the_real_server(web, mode):
     async def ask():
         heard = []
@@ -152,7 +152,7 @@ def test_a_call_that_is_let_through_reaches_the_real_server(web, mode):
         async def progress(share, total, text):
             heard.append(text)
 
-        async with Client(web.url, mode=mode) as client:
+        async with connect(web.url, mode) as client:
             listed = await client.list_tools()
             result = await client.call_tool("lookup", {"order": "A"}, progress_callback=progress)
             return result.content[0].text, heard, len(listed.tools)
@@ -161,8 +161,9 @@ def test_a_call_that_is_let_through_reaches_the_real_server(web, mode):
     again, verdict = replayed(recording, ask, live=["tool"])
     assert again[2] == first[2]
     assert again[0] != first[0]
-    assert len(again[1]) == 1
-    assert again[1] != first[1]
+    if not OLDER:
+        assert len(again[1]) == 1
+        assert again[1] != first[1]
     assert verdict.live == {"tool:lookup": 1}
     assert not verdict.divergences
 
@@ -170,9 +171,9 @@ def test_a_call_that_is_let_through_reaches_the_real_server(web, mode):
 def test_a_live_call_hears_that_its_server_cannot_be_started(capfd):
     async def ask(*command):
         server = StdioServerParameters(command=command[0], args=list(command[1:]))
-        async with Client(server, mode="legacy") as client:
+        async with connect(server) as client:
             try:
-                return (await client.session.call_tool("boom", {})).is_error
+                return failed(await client.session.call_tool("boom", {}))
             except MCPError as error:
                 return str(error)
 
@@ -201,10 +202,10 @@ def shelf():
     return server
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("mode", MODES)
 def test_a_server_in_the_same_process_is_not_run_in_a_replay(mode):
     async def pick():
-        async with Client(shelf(), mode=mode) as client:
+        async with connect(shelf(), mode) as client:
             return [(await client.call_tool("pick", {})).content[0].text for _ in range(2)]
 
     shelf.picked = 0
@@ -217,7 +218,7 @@ def test_a_server_in_the_same_process_is_not_run_in_a_replay(mode):
 
 def test_a_call_inside_of_a_tool_is_answered_with_the_tool(web):
     async def run(where):
-        async with Client(where, mode="legacy") as client:
+        async with connect(where) as client:
 
             @reenact.tool
             async def order(name):
@@ -254,26 +255,46 @@ def test_the_servers_of_the_openai_agents_sdk_are_sessions_too(web):
     assert verdict.faithful, verdict
 
 
+@pytest.mark.skipif(not OLDER, reason="MCP 2.x has no websockets")
+def test_a_session_by_websockets_is_replayed_without_its_server(web):
+    from mcp import ClientSession
+    from mcp.client.websocket import websocket_client
+
+    async def ask(where):
+        async with websocket_client(where) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            return (await session.call_tool("lookup", {"order": "A"})).content[0].text
+
+    first, recording = recorded(ask, web.ws)
+    assert [label for label in labels(recording) if not label.startswith("mcp:")] == ["tool:lookup"]
+    again, verdict = replayed(recording, ask, "ws://127.0.0.1:9/ws")
+    assert again == first
+    assert verdict.faithful, verdict
+
+
 def test_an_unknown_version_is_refused_whole_where_a_session_is_made(monkeypatch, capsys, home):
     class Session:
         def __init__(self):
             """Of a version with nothing to hook."""
 
-    monkeypatch.setattr("mcp.shared.dispatcher.Dispatcher", type("Dispatcher", (), {}))
+    if not OLDER:
+        monkeypatch.setattr("mcp.shared.dispatcher.Dispatcher", type("Dispatcher", (), {}))
     monkeypatch.setattr("mcp.client.session.ClientSession", Session)
-    assert adapter.install(None) is False
+    assert adapter.install(mcp) is False
     Session()
     assert not capsys.readouterr().err
     with reenact.record() as recording:
         Session()
         Session()
-    assert (
-        capsys.readouterr().err.count("is not known to this version of Reenact (Dispatcher has no run") == 1
-    )
+    said = capsys.readouterr().err.splitlines()
+    why = "Session' has no attribute 'send_request'" if OLDER else "Dispatcher has no run"
+    assert len(said) == 1
+    assert f"is not known to this version of Reenact ({'type object ' if OLDER else ''}" in said[0]
+    assert why in said[0]
     with reenact.replay(recording.id) as replay:
         Session()
     assert "its server is asked for real" in str(replay.verdict)
 
     monkeypatch.delattr("mcp.client.session.ClientSession")
-    with pytest.raises(HookMissing, match=r"MCP 2\.\S+ is not known"):
-        adapter.install(None)
+    with pytest.raises(HookMissing, match=r"MCP \d\.\S+ is not known"):
+        adapter.install(mcp)

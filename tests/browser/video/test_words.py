@@ -52,6 +52,12 @@ def test_an_element_goes_by_its_role_and_name_where_these_are_known():
     assert words.element(selectors, "#x") == 'button “Log "in"”'
     assert words.element({"text": "~Log in"}, "#x") == "“Log in”"
     assert words.element({}, "#x") == "#x"
+    assert (
+        words.element({"playwright": 'get_by_role("textbox", name="Pass word", exact=True)'}, "#x")
+        == "textbox “Pass word”"
+    )
+    assert words.element({"playwright": 'locator("#f").get_by_label("City").nth(1)'}, "#x") == "“City”"
+    assert words.element({"playwright": 'locator("#size")'}, 'locator("#size")') == "#size"
     assert words.element(None, None) == ""
 
 

@@ -9,8 +9,6 @@ r"""A travel agent whose tools come from an MCP server over stdio; the model is 
 # model = "http:POST */v1/chat/completions"
 # tool = "tool:{name}"
 # edit = 'output.content[0].text = "{\"city\": \"Tokyo\", \"degrees\": -40}"'
-# refused = ["1.27.1"]
-# unsealed = "refused in one line when its first session is made; the servers are asked for real, in a replay too, which says so"
 # thorough = true
 # [absent]
 # state = "keeps no state of its own; `reenact.track` keeps the program's"

@@ -35,6 +35,14 @@ def stand_in(session: Any) -> None:
     session.session_manager = _Nobody()
 
 
+def gone(session: Any) -> None:
+    """Have a session look as if its browser, which was never there, had ended."""
+    session._cdp_client_root = None
+    session.session_manager = None
+    session._cached_browser_state_summary = None
+    session.update_cached_selector_map({})
+
+
 class _Nobody:
     """Stands where a session keeps what it knows of a living browser."""
 

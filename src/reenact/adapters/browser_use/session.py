@@ -12,7 +12,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from reenact.adapters.browser_use import quiet
-from reenact.adapters.browser_use.absence import answered, outside, revived, stand_in
+from reenact.adapters.browser_use.absence import answered, gone, outside, revived, stand_in
 from reenact.adapters.hooks import patch
 from reenact.boundary import aperform, current, draw, entered
 from reenact.model.event import Effect
@@ -110,6 +110,10 @@ def _effect(original: Any, name: str, wire: Any) -> Any:
         question = {key: value for key, value in given.arguments.items() if key != "self"}
 
         async def live() -> Any:
+            if name in _ENDS and answered(self):
+                # A fork that has gone live and never needed a browser has none to stop.
+                gone(self)
+                return None
             if name not in _STARTS:
                 await revived(self, scope)
             return await original(self, *args, **options)
@@ -119,7 +123,8 @@ def _effect(original: Any, name: str, wire: Any) -> Any:
     return hooked
 
 
-_STARTS = {"start", "connect", "stop", "kill"}
+_ENDS = {"stop", "kill"}
+_STARTS = {"start", "connect", *_ENDS}
 
 
 class _Value:
@@ -148,11 +153,8 @@ class _Done(_Value):
     def load(self, value: Any, /) -> Any:
         """What the method gives, after a browser has come or gone that was never there."""
         session = self.session
-        if self.name in {"stop", "kill"}:
-            session._cdp_client_root = None
-            session.session_manager = None
-            session._cached_browser_state_summary = None
-            session.update_cached_selector_map({})
+        if self.name in _ENDS:
+            gone(session)
         elif not answered(session):
             stand_in(session)
         session.agent_focus_target_id = value["focus"]

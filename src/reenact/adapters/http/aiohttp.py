@@ -21,7 +21,7 @@ from multidict import CIMultiDict, CIMultiDictProxy, istr
 from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
-from reenact.boundary import Call, begin, current, entered
+from reenact.boundary import Call, areporting, begin, current, entered
 
 _BLOCK = 65536
 
@@ -76,7 +76,7 @@ class _Crossing:
         if call.answer is not None:
             return await _replayed(request, call, await call.aserve())
         exchange.keeps_model(call, "aiohttp")
-        async with exchange.alive(call):
+        async with areporting(call):
             response = await handler(request)
         try:
             await call.areturned(_head(response), stream=True)

@@ -10,10 +10,8 @@ import asyncio
 import hashlib
 import re
 import tempfile
-from asyncio import CancelledError
 from collections.abc import AsyncIterator, Iterable, Iterator
 from functools import lru_cache
-from types import TracebackType
 from typing import IO, Any
 from urllib.parse import urlsplit
 
@@ -21,8 +19,6 @@ import orjson
 
 from reenact.adapters.http import coding
 from reenact.boundary import Call
-from reenact.boundary.scope import _scope
-from reenact.errors import Halt
 from reenact.model.event import Effect
 from reenact.model.plain import parsed
 from reenact.model.reading import asks_model
@@ -231,42 +227,6 @@ class Truncated(Exception):
 def head(status: int, reason: str | None, version: str, headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """The recorded form of a response without its body."""
     return {"status": status, "reason": reason, "version": version, "headers": [[k, v] for k, v in headers]}
-
-
-class live:  # noqa: N801 - read as a word: `with live(call):`
-    """The real exchange happens in here; what it raises is reported. A class, as it is entered for every exchange."""
-
-    __slots__ = ("_call", "_token")
-
-    def __init__(self, call: Call) -> None:
-        self._call = call
-
-    def __enter__(self) -> None:
-        self._token = _scope.set(self._call.inner)
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        _scope.reset(self._token)
-        if error is not None and not isinstance(error, Halt):
-            self._call.raised(error)
-
-
-class alive:  # noqa: N801 - as `live`
-    """`live` for an awaited exchange."""
-
-    __slots__ = ("_call", "_token")
-
-    def __init__(self, call: Call) -> None:
-        self._call = call
-
-    async def __aenter__(self) -> None:
-        self._token = _scope.set(self._call.inner)
-
-    async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        _scope.reset(self._token)
-        if isinstance(error, (CancelledError, GeneratorExit)):
-            self._call.cancelled()
-        elif error is not None and not isinstance(error, Halt):
-            await self._call.araised(error)
 
 
 def served(call: Call) -> Iterator[bytes]:

@@ -14,7 +14,7 @@ from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.adapters.http.framing import Served, StandIn, Tee, Unframed, length_again
-from reenact.boundary import Call, begin, current, entered, perform
+from reenact.boundary import Call, begin, current, entered, perform, reporting
 from reenact.model.event import Effect, Failure
 
 _EARLY = "reenact_early"
@@ -127,7 +127,7 @@ def _getresponse(original: Any) -> Any:
             return original(connection)
         if call.answer is not None:
             return _replayed(connection, call, request.method, original)
-        with exchange.live(call):
+        with reporting(call):
             response = original(connection)
         return tee(response, call)
 
@@ -208,7 +208,7 @@ def _send_held(connection: Any, request: _Request) -> Call | None:
             connection._reenact = None
             send()
         else:
-            with exchange.live(call):
+            with reporting(call):
                 send()
     return call
 

@@ -12,7 +12,7 @@ from typing import Any
 from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
-from reenact.boundary import Call, begin, current, entered
+from reenact.boundary import Call, areporting, begin, current, entered, reporting
 from reenact.boundary.scope import _scope
 
 
@@ -68,7 +68,7 @@ class _Library:
         if call.answer is not None:
             return self._response(call.serve(), call)
         self._redirected(call, request, body)
-        with exchange.live(call):
+        with reporting(call):
             response = original(transport, request)
         call.returned(head_of(response), stream=True)
         response.stream = self.teed(call, response.stream)
@@ -90,7 +90,7 @@ class _Library:
         if call.answer is not None:
             return self._response(await call.aserve(), call)
         self._redirected(call, request, body)
-        async with exchange.alive(call):
+        async with areporting(call):
             response = await original(transport, request)
         stream = response.stream = self.teed(call, response.stream)
         try:

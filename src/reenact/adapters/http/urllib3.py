@@ -15,7 +15,7 @@ from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.adapters.http.framing import Served, StandIn, length_again
 from reenact.adapters.http.http_client import tee
-from reenact.boundary import Call, begin, current
+from reenact.boundary import Call, begin, current, reporting
 
 _BLOCK = 16384
 _NEEDED = (
@@ -93,7 +93,7 @@ class _Library:
             response = self._replayed(call, args)
         else:
             exchange.keeps_model(call, "urllib3")
-            with exchange.live(call):
+            with reporting(call):
                 response = _attempt(original, args, prepare)
             _tee(response, call)
         if preload:

@@ -22,13 +22,19 @@ _halts: ContextVar[list[Halt] | None] = ContextVar("reenact_langchain_halts", de
 
 def wrap(name: str) -> Any:
     """What goes around the method of that name."""
+    # Only now, when LangChain is known to have what is needed, is anything of it asked for by name.
+    from reenact.adapters.langchain import question
+
+    cross, streams = _crossing(name), name.endswith("stream")
 
     def wrapper(original: Any) -> Any:
         def hooked(self: Any, messages: Any, *args: Any, **options: Any) -> Any:
             scope = current()
             if scope is None or scope.hidden:
                 return original(self, messages, *args, **options)
-            effect = _effect(self, messages, args, options, stream=name.endswith("stream"))
+            # The question. It is a leaf: the HTTP that carries it is not recorded beside it.
+            label, asked = question.of(self, messages, args, options, stream=streams)
+            effect = Effect("model", label, asked, leaf=True)
 
             def live() -> Any:
                 if scope.run.model is None:
@@ -36,7 +42,7 @@ def wrap(name: str) -> Any:
                 other, changed = _another(self, scope, options)
                 return getattr(other, name)(messages, *args, **changed)
 
-            return _crossing(name)(effect, live)
+            return cross(effect, live)
 
         return hooked
 
@@ -48,10 +54,11 @@ def _crossing(name: str) -> Any:
     from reenact.adapters.langchain.stream import astream, stream
     from reenact.adapters.langchain.wire import Answer
 
+    answer = Answer()
     if name == "_generate":
-        return lambda effect, live: perform(effect, live, Answer())
+        return lambda effect, live: perform(effect, live, answer)
     if name == "_agenerate":
-        return lambda effect, live: aperform(effect, live, Answer())
+        return lambda effect, live: aperform(effect, live, answer)
     return stream if name == "_stream" else astream
 
 
@@ -91,19 +98,6 @@ def one_of(original: Any) -> Any:
             raise
 
     return hooked
-
-
-def _effect(
-    model: Any, messages: Any, args: tuple[Any, ...], options: dict[str, Any], *, stream: bool
-) -> Effect:
-    """The question. It is a leaf: the HTTP that carries it is not recorded beside it."""
-    from reenact.adapters.langchain import question
-
-    # `stop` and the run's manager come by place or by name.
-    stop = args[0] if args else options.get("stop")
-    asked = {key: item for key, item in options.items() if key not in ("stop", "run_manager")}
-    name, found = question.of(model, messages, stop, asked, stream=stream)
-    return Effect("model", name, found, leaf=True)
 
 
 def _another(model: Any, scope: Scope, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import ref
 
 import orjson
 from langchain_core.messages import BaseMessage
@@ -25,13 +26,14 @@ _OUT = {
 """A list of what is out: a field missing here is a loud false divergence, whereas one missing on a list of what is in
 would be a silent wrong answer."""
 
+_MODELS = 256
 _KEPT_APART = {"tools", "_type", "stream"}
 
 
 def of(
     model: Any,
     messages: Sequence[BaseMessage],
-    stop: list[str] | None,
+    args: Sequence[Any],
     options: Mapping[str, Any],
     *,
     stream: bool,
@@ -41,21 +43,23 @@ def of(
     Args:
         model: The chat model that is asked.
         messages: What it is to read.
-        stop: Where it is to stop.
-        options: What else came with the call: tools, a response format.
+        args: What else its method was given by place: where it is to stop.
+        options: And by name: tools, a response format. Of the run's manager nothing reaches the model.
         stream: Whether it is to answer in chunks.
     """
-    given = _settings(model, stop, options)
+    stop = args[0] if args else options.get("stop")
+    asked = {key: item for key, item in options.items() if key not in ("stop", "run_manager")}
+    given = _settings(model, stop, asked)
     name = next((given[key] for key in ("model", "model_name", "model_id") if given.get(key)), None)
-    args = {
+    found = {
         "class": type(model).__name__,
         "api": _provider(model),
         "stream": stream,
         "settings": {key: plain(item) for key, item in given.items() if item is not None},
-        "tools": codec.Items([_encoded(plain(tool)) for tool in options.get("tools") or ()], rest=True),
+        "tools": _items([_encoded(plain(tool)) for tool in asked.get("tools") or ()]),
         "messages": _messages(messages),
     }
-    return str(name or getattr(model, "model", None) or type(model).__name__), args
+    return str(name or getattr(model, "model", None) or type(model).__name__), found
 
 
 def _settings(model: Any, stop: list[str] | None, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,12 +71,22 @@ def _settings(model: Any, stop: list[str] | None, options: Mapping[str, Any]) ->
     return {key: item for key, item in given.items() if key not in _KEPT_APART}
 
 
+_providers: dict[int, tuple[ref[Any], str]] = {}
+
+
 def _provider(model: Any) -> str:
-    """Whose model it is, as LangChain names it for its traces (`openai`), for prices."""
+    """Whose model it is, as LangChain names it for its traces (`openai`), for prices. Each model is asked once."""
+    known = _providers.get(id(model))
+    if known is not None and known[0]() is model:
+        return known[1]
     try:
-        return str(model._get_ls_params().get("ls_provider") or "")
+        name = str(model._get_ls_params().get("ls_provider") or "")
     except Exception:
         return ""
+    if len(_providers) >= _MODELS:
+        _providers.clear()
+    _providers[id(model)] = ref(model), name
+    return name
 
 
 def plain(value: Any) -> Any:
@@ -89,7 +103,10 @@ def plain(value: Any) -> Any:
 
 
 def _messages(messages: Sequence[BaseMessage]) -> codec.Items:
-    data = [_encoded(_tree(message)) for message in messages]
+    return _items([_encoded(_tree(message)) for message in messages])
+
+
+def _items(data: list[Any]) -> codec.Items:
     return codec.Items(data, rest=any(type(item) is not bytes for item in data))
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from asyncio import CancelledError
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from reenact.adapters.langchain.wire import Answer
-from reenact.boundary import Call, begin, entered
+from reenact.boundary import Call, areporting, begin, reporting
 from reenact.boundary.perform import areplayed, replayed
-from reenact.errors import Halt
 from reenact.model.event import Effect
 
 
@@ -32,16 +30,10 @@ def astream(effect: Effect, live: Callable[[], AsyncIterator[Any]]) -> AsyncIter
 def _live(call: Call, live: Callable[[], Iterator[Any]]) -> Iterator[Any]:
     first: list[Any] = []
     chunks: Iterator[Any] = iter(())
-    try:
-        # Asked for in here: a provider's `_stream` that returns that of its base class is one effect, not two.
-        with entered(call.inner):
-            chunks = iter(live())
-            first.extend(_next(chunks))
-    except Halt:
-        raise
-    except BaseException as error:
-        call.raised(error)
-        raise
+    # Asked for in here: a provider's `_stream` that returns that of its base class is one effect, not two.
+    with reporting(call):
+        chunks = iter(live())
+        first.extend(_next(chunks))
     call.returned(None, stream=True)
     yield from call.tee(_rejoined(first, chunks))
 
@@ -64,20 +56,11 @@ def _rejoined(first: list[Any], chunks: Iterator[Any]) -> Iterator[Any]:
 
 async def _alive(call: Call, live: Callable[[], AsyncIterator[Any]]) -> AsyncIterator[Any]:
     first: list[Any] = []
-    try:
-        with entered(call.inner):
-            chunks = aiter(live())
-            async for chunk in chunks:
-                first.append(chunk)
-                break
-    except (CancelledError, GeneratorExit):
-        call.cancelled()
-        raise
-    except Halt:
-        raise
-    except BaseException as error:
-        await call.araised(error)
-        raise
+    async with areporting(call):
+        chunks = aiter(live())
+        async for chunk in chunks:
+            first.append(chunk)
+            break
     await call.areturned(None, stream=True)
     async for chunk in call.atee(_arejoined(first, chunks)):
         yield chunk

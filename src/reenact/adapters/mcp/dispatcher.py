@@ -7,10 +7,8 @@ from functools import partial
 from typing import Any
 
 import anyio
-from mcp.shared.direct_dispatcher import DirectDispatcher
-from mcp.shared.dispatcher import CallOptions
 
-from reenact.adapters.mcp.inbox import Inbox
+from reenact.adapters.mcp.inbox import Inbox, Library
 from reenact.adapters.mcp.question import KIND, effect_of, server_name
 from reenact.adapters.mcp.transport import asked_in, within
 from reenact.boundary import Scope, aperform, entered
@@ -24,13 +22,16 @@ class Recorded:
 
     Args:
         inner: The real one. In a replay it runs as well, over streams with nobody at the other end.
+        library: The version of MCP's package.
+        leaf: Whether nothing of what a request does can be recorded: the server is another process, or speaks as one.
     """
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: Any, library: Library, *, leaf: bool) -> None:
         self._inner = inner
+        self._library = library
         self._inbox: Inbox | None = None
         self._server = ""
-        self._leaf = not isinstance(inner, DirectDispatcher)
+        self._leaf = leaf
         self._lock = anyio.Lock()
         self._greeting: Mapping[str, Any] | None = None
         """The parameters of an `initialize` that a recording has answered, and no server has heard."""
@@ -52,7 +53,7 @@ class Recorded:
         if scope is None:
             await self._inner.run(on_request, on_notify, on_notify_intercept, task_status=task_status)
             return
-        inbox = self._inbox = Inbox(scope, on_request, on_notify, on_notify_intercept)
+        inbox = self._inbox = Inbox(scope, on_request, on_notify, on_notify_intercept, library=self._library)
         with entered(within(scope)):
             async with anyio.create_task_group() as inbox.tasks:
                 try:
@@ -63,7 +64,7 @@ class Recorded:
                     inbox.tasks.cancel_scope.cancel()
 
     async def send_raw_request(
-        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None, **more: Any
+        self, method: str, params: Mapping[str, Any] | None, opts: dict[str, Any] | None = None, **more: Any
     ) -> dict[str, Any]:
         """Ask the server: an effect."""
         scope = asked_in()
@@ -72,7 +73,7 @@ class Recorded:
         effect = effect_of(method, params, leaf=self._leaf)
         at = self._at(scope)
         of = f"{at.path}/{effect.label}#{at.peek(effect.label)}"
-        options: CallOptions = opts or {}
+        options = opts or {}
         callback, answered = options.get("on_progress"), True
 
         async def live() -> dict[str, Any]:
@@ -99,7 +100,7 @@ class Recorded:
         return raw
 
     async def notify(
-        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None, **more: Any
+        self, method: str, params: Mapping[str, Any] | None, opts: dict[str, Any] | None = None, **more: Any
     ) -> None:
         """Tell the server: an effect without an answer, but for the one that belongs to the greeting."""
         scope = asked_in()

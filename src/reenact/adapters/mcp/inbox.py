@@ -15,16 +15,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
-from mcp.shared.dispatcher import ProgressFnT, run_notify_intercept
-from mcp.shared.exceptions import MCPError, NoBackChannelError
-from mcp.shared.transport_context import TransportContext
-from mcp_types import INTERNAL_ERROR
 
 from reenact.adapters.mcp.question import KIND, MESSAGES
 from reenact.boundary import Call, Scope, aperform, arrive, begin, entered, live_now
@@ -36,27 +32,22 @@ _CANCELLED = "notifications/cancelled"
 _PROGRESS = "notifications/progress"
 
 
-@dataclass
-class Given:
-    """The context of a recorded message: there is nobody whom the program could write back to."""
+Progressed = Callable[..., Awaitable[None]]
 
-    request_id: Any = None
-    transport: TransportContext = field(
-        default_factory=lambda: TransportContext(kind="recorded", can_send_request=False)
-    )
-    message_metadata: Any = None
-    can_send_request: bool = False
-    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
 
-    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: Any = None) -> None:
-        """Nobody hears it."""
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What differs between the versions of MCP's package.
 
-    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Nobody hears it."""
+    Attributes:
+        given: The context of a recorded message, of the request's id: there is nobody whom the program could write to.
+        refusal: The error that a server's request is answered with, of its text.
+        intercepted: Whether a notification has been taken by who looks at them first: `(who, method, params)`.
+    """
 
-    async def send_raw_request(self, method: str, params: Mapping[str, Any] | None, opts: Any = None) -> Any:
-        """Raises NoBackChannelError."""
-        raise NoBackChannelError(method)
+    given: Callable[[Any], Any]
+    refusal: Callable[[str], Exception]
+    intercepted: Callable[[Any, str, Mapping[str, Any] | None], bool]
 
 
 class Inbox:
@@ -67,16 +58,20 @@ class Inbox:
         on_request: What the session does with a request of the server's.
         on_notify: What it does with a notification.
         intercept: Who looks at notifications first.
+        library: The version of MCP's package.
     """
 
-    def __init__(self, scope: Scope, on_request: Any, on_notify: Any, intercept: Any) -> None:
+    def __init__(
+        self, scope: Scope, on_request: Any, on_notify: Any, intercept: Any, *, library: Library
+    ) -> None:
         self.scope = scope
+        self.library = library
         self.tasks: TaskGroup | None = None
         self._on_request = on_request
         self._on_notify = on_notify
         self._intercept = intercept
         self._call: Call | None = None
-        self._waiting: dict[str, ProgressFnT] = {}
+        self._waiting: dict[str, Progressed] = {}
         self._handling: dict[Any, anyio.CancelScope] = {}
         self._noted = False
 
@@ -113,7 +108,7 @@ class Inbox:
             # The progress of a call that was let through has gone to whoever asked for it.
             if method == _PROGRESS or not self._past(f"{method} of an MCP server"):
                 return
-            if not run_notify_intercept(self._intercept, method, params):
+            if not self.library.intercepted(self._intercept, method, params):
                 await self._on_notify(context, method, params)
             return
         handle: list[Callable[[], Coroutine[Any, Any, None]]] = []
@@ -130,13 +125,13 @@ class Inbox:
         if call is None:
             if self._past(f"{method} of an MCP server"):
                 return await self._on_request(context, method, params)  # type: ignore[no-any-return]
-            raise MCPError(INTERNAL_ERROR, f"{method} is not answered while a recording is replayed")
+            raise self.library.refusal(f"{method} is not answered while a recording is replayed")
         at: list[Scope] = []
         chunk = {"request": method, "params": dict(params or {}), "id": context.request_id}
         await call.achunk(chunk, lambda: at.append(self.scope.child("asked")))
         return await self._answer(at[0], context, method, params)
 
-    async def progressed(self, of: str, callback: ProgressFnT, *values: Any) -> None:
+    async def progressed(self, of: str, callback: Progressed, *values: Any) -> None:
         """A live call has come so far."""
         call = self._live()
         if call is None:
@@ -151,7 +146,7 @@ class Inbox:
 
     # -- as recorded -----------------------------------------------------------------------------------------
 
-    def hear(self, of: str, callback: ProgressFnT) -> None:
+    def hear(self, of: str, callback: Progressed) -> None:
         """A call wants to hear of its recorded progress."""
         self._waiting[of] = callback
 
@@ -174,7 +169,7 @@ class Inbox:
                 self._start(self._tell, at, partial(callback, *chunk["progress"]))
         elif "notification" in chunk:
             handle: list[Callable[[], Coroutine[Any, Any, None]]] = []
-            self._notified(handle, Given(), chunk["notification"], chunk["params"])
+            self._notified(handle, self.library.given(None), chunk["notification"], chunk["params"])
             for act in handle:
                 self._start(act)
             if chunk["notification"] == _CANCELLED:
@@ -188,7 +183,7 @@ class Inbox:
         with anyio.CancelScope() as cancelled:
             self._handling[chunk["id"]] = cancelled
             try:
-                await self._answer(at, Given(chunk["id"]), chunk["request"], chunk["params"])
+                await self._answer(at, self.library.given(chunk["id"]), chunk["request"], chunk["params"])
             except Exception:
                 # The server would have heard of it; that it was answered so is compared.
                 log.debug("the program could not answer %s", chunk["request"], exc_info=True)
@@ -205,7 +200,7 @@ class Inbox:
         self, handle: list[Any], context: Any, method: str, params: Mapping[str, Any] | None
     ) -> None:
         at = self.scope.child("notified")
-        if not run_notify_intercept(self._intercept, method, params):
+        if not self.library.intercepted(self._intercept, method, params):
             handle.append(partial(self._tell, at, partial(self._on_notify, context, method, params)))
 
     async def _tell(self, at: Scope, callback: Callable[[], Awaitable[None]]) -> None:

@@ -20,34 +20,101 @@ from reenact.adapters.scopes import listening
 from reenact.boundary import Scope, entered
 from reenact.store.writer import warn
 
-Connect = Callable[[], AbstractAsyncContextManager[tuple[Any, Any]]]
+Connect = Callable[[], AbstractAsyncContextManager[tuple[Any, ...]]]
 
 
-def hook(function: Any) -> None:
+def hookable(*functions: Any) -> None:
+    """Raises AttributeError where `hook` could not be put behind one of them."""
+    for function in functions:
+        if "func" not in function.__code__.co_freevars:
+            raise AttributeError(f"{function.__name__} is no context manager of contextlib's")
+
+
+def hook(function: Any, *more: Any) -> None:
     """Put our generator behind a transport that `contextlib.asynccontextmanager` made, once.
 
     The function itself stays, so that every name that a program has imported it by is hooked along.
+
+    Args:
+        function: The transport.
+        more: What it yields behind its two streams, where nobody is connected to.
     """
+
+    def wrapper(original: Any) -> Any:
+        async def transport(*args: Any, **options: Any) -> AsyncIterator[tuple[Any, ...]]:
+            scope = asked_in()
+            connect = functools.partial(asynccontextmanager(original), *args, **options)
+            if scope is None:
+                connected: AbstractAsyncContextManager[tuple[Any, ...]] = connect()
+            elif scope.run.replaying:
+                connected = _nobody(connect, within(scope), more)
+            else:
+                connected = _Unseen(connect, within(scope))
+            async with connected as streams:
+                yield streams
+
+        return transport
+
+    _put_behind(function, wrapper)
+
+
+def beside(function: Any, streams: Any) -> None:
+    """Put our generator behind MCP 1.x's session with a server in the same process, once: what the server does is out
+    of sight, and in a replay it is not started before it is asked.
+
+    Args:
+        function: The context manager that gives the session of a server.
+        streams: The one that gives the streams of both.
+    """
+
+    def wrapper(original: Any) -> Any:
+        async def session(server: Any, *args: Any, **options: Any) -> AsyncIterator[Any]:
+            scope = asked_in()
+            if scope is not None:
+                server = _Beside(getattr(server, "_mcp_server", server), streams, scope)
+            async with asynccontextmanager(original)(server, *args, **options) as client:
+                yield client
+
+        return session
+
+    _put_behind(function, wrapper)
+
+
+def _put_behind(function: Any, wrapper: Callable[[Any], Any]) -> None:
     cell = function.__closure__[function.__code__.co_freevars.index("func")]
     original = cell.cell_contents
-    if getattr(original, "_reenact", False):
-        return
+    if not getattr(original, "_reenact", False):
+        hooked = functools.wraps(original)(wrapper(original))
+        hooked._reenact = True  # type: ignore[attr-defined]
+        cell.cell_contents = hooked
 
-    @functools.wraps(original)
-    async def transport(*args: Any, **options: Any) -> AsyncIterator[tuple[Any, Any]]:
-        scope = asked_in()
-        connect = functools.partial(asynccontextmanager(original), *args, **options)
-        if scope is None:
-            connected: AbstractAsyncContextManager[tuple[Any, Any]] = connect()
-        elif scope.run.replaying:
-            connected = _nobody(connect, within(scope))
-        else:
-            connected = _Unseen(connect, within(scope))
-        async with connected as streams:
-            yield streams
 
-    transport._reenact = True  # type: ignore[attr-defined]
-    cell.cell_contents = transport
+class _Beside:
+    """A server in the program's own process, whose doings are not recorded: the calls that it gets are, whole."""
+
+    def __init__(self, server: Any, streams: Any, scope: Scope) -> None:
+        self._server = server
+        self._streams = streams
+        self._scope = scope
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._server, name)
+
+    async def run(self, read: Any, write: Any, *args: Any, **options: Any) -> None:
+        with entered(within(self._scope)):
+            if self._scope.run.replaying:
+                await when_asked(functools.partial(self._started, *args, **options), read, write)
+            else:
+                await self._server.run(read, write, *args, **options)
+
+    @asynccontextmanager
+    async def _started(self, *args: Any, **options: Any) -> AsyncIterator[tuple[Any, ...]]:
+        async with self._streams() as (client, server), anyio.create_task_group() as tasks:
+            tasks.start_soon(functools.partial(self._server.run, *server, *args, **options))
+            try:
+                yield client
+            finally:
+                tasks.cancel_scope.cancel()
 
 
 def asked_in() -> Scope | None:
@@ -70,7 +137,7 @@ class _Unseen:
         self._connected = connect()
         self._hidden = hidden
 
-    async def __aenter__(self) -> tuple[Any, Any]:
+    async def __aenter__(self) -> tuple[Any, ...]:
         with entered(self._hidden):
             return await self._connected.__aenter__()
 
@@ -80,26 +147,27 @@ class _Unseen:
 
 
 @asynccontextmanager
-async def _nobody(connect: Connect, hidden: Scope) -> AsyncIterator[tuple[Any, Any]]:
+async def _nobody(connect: Connect, hidden: Scope, more: tuple[Any, ...]) -> AsyncIterator[tuple[Any, ...]]:
     """Streams with nobody at the other end, until somebody sends."""
     to_session, read = anyio.create_memory_object_stream[Any](math.inf)
     write, from_session = anyio.create_memory_object_stream[Any](math.inf)
     async with to_session, read, write, from_session, anyio.create_task_group() as tasks:
         with entered(hidden):
-            tasks.start_soon(_when_asked, connect, from_session, to_session)
+            tasks.start_soon(when_asked, connect, from_session, to_session)
         try:
-            yield read, write
+            yield read, write, *more
         finally:
             tasks.cancel_scope.cancel()
 
 
-async def _when_asked(connect: Connect, from_session: Any, to_session: Any) -> None:
+async def when_asked(connect: Connect, from_session: Any, to_session: Any) -> None:
+    """Connect where the session sends its first message, and carry all of them from then on."""
     try:
         first = await from_session.receive()
     except (anyio.EndOfStream, anyio.ClosedResourceError):
         return
     try:
-        async with connect() as (read, write), anyio.create_task_group() as tasks:
+        async with connect() as (read, write, *_), anyio.create_task_group() as tasks:
             tasks.start_soon(_forward, read, to_session)
             await write.send(first)
             await _forward(from_session, write)

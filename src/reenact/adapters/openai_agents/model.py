@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from asyncio import CancelledError
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any
@@ -13,8 +12,8 @@ import wrapt
 from agents.models.multi_provider import MultiProvider
 
 from reenact.adapters.openai_agents import errors, question, runs, wire
-from reenact.boundary import Call, Scope, aperform, begin, current, entered
-from reenact.errors import Halt, UsageError
+from reenact.boundary import Call, Scope, aperform, areporting, begin, current, entered, reporting
+from reenact.errors import UsageError
 from reenact.model.event import Effect
 
 _WHOLE = wire.Answer()
@@ -136,19 +135,10 @@ class _Source:
 
     async def begin(self) -> None:
         """Wait for the first event: a request that is refused has no answer, not a broken one."""
-        try:
-            with entered(self._call.inner):
-                self._first.append(await self.__anext__())
-        except StopAsyncIteration:
-            pass
-        except (CancelledError, GeneratorExit):
-            self._call.cancelled()
-            raise
-        except Halt:
-            raise
-        except BaseException as error:
-            await self._call.araised(error)
-            raise
+        async with areporting(self._call):
+            async for event in self:
+                self._first.append(event)
+                break
 
     async def __anext__(self) -> Any:
         if self._first:
@@ -169,12 +159,8 @@ class _Source:
 
 async def _live(call: Call, opened: Callable[[], Any]) -> AsyncIterator[Any]:
     """The live events, each recorded before the program sees it."""
-    with entered(call.inner):
-        try:
-            source = _Source(call, aiter(opened()))
-        except BaseException as error:
-            call.raised(error)
-            raise
+    with reporting(call):
+        source = _Source(call, aiter(opened()))
     try:
         async with aclosing(source):
             await source.begin()

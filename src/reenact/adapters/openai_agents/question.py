@@ -13,7 +13,7 @@ from typing import Any
 from agents import FunctionTool
 from pydantic import BaseModel
 
-from reenact.adapters.openai_agents.wire import plain
+from reenact.adapters.openai_agents.wire import fields_of, plain
 
 _POSITIONS = (
     "system_instructions", "input", "model_settings", "tools", "output_schema", "handoffs", "tracing",
@@ -48,10 +48,10 @@ def _settings(settings: Any) -> dict[str, Any]:
     if not dataclasses.is_dataclass(settings):
         return {}
     found: dict[str, Any] = {}
-    for field in dataclasses.fields(settings):
-        item = getattr(settings, field.name)
-        if item is not None and field.name not in _NEVER_SENT:
-            found[field.name] = _value(item)
+    for name in fields_of(type(settings)):
+        item = getattr(settings, name)
+        if item is not None and name not in _NEVER_SENT:
+            found[name] = _value(item)
     extra = found.get("extra_args")
     if isinstance(extra, dict) and str(extra.get("prompt_cache_key")).startswith(_MADE_UP):
         found["extra_args"] = {name: item for name, item in extra.items() if name != "prompt_cache_key"}
@@ -70,10 +70,10 @@ def _tool(tool: Any) -> dict[str, Any]:
             "strict": tool.strict_json_schema,
         }
     tree: dict[str, Any] = {"type": type(tool).__name__, "name": getattr(tool, "name", type(tool).__name__)}
-    for field in dataclasses.fields(tool) if dataclasses.is_dataclass(tool) else ():
-        item = _value(getattr(tool, field.name))
+    for name in fields_of(type(tool)) if dataclasses.is_dataclass(tool) else ():
+        item = _value(getattr(tool, name))
         if item is not _NOTHING and item is not None:
-            tree.setdefault(field.name, item)
+            tree.setdefault(name, item)
     return tree
 
 
@@ -88,7 +88,7 @@ def _value(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [item for item in map(_value, value) if item is not _NOTHING]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: _value(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        fields = {name: _value(getattr(value, name)) for name in fields_of(type(value))}
         return _without_nothing(fields)
     return _NOTHING
 

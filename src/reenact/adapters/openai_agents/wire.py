@@ -9,7 +9,7 @@ the SDK sends an answer's items back with the next request, and a field that was
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -20,6 +20,14 @@ from pydantic import BaseModel
 
 _HIDDEN = "_agents_sdk_"
 """How the attributes begin that the SDK pins to a response, beside its fields."""
+
+
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in dataclasses.fields(kind))
+
+
+fields_of: Callable[[Any], tuple[str, ...]] = lru_cache(_names)
+"""The names of a dataclass's fields."""
 
 
 def plain(value: Any) -> Any:
@@ -39,19 +47,17 @@ class Answer:
         if not isinstance(value, ModelResponse):
             return value
         tree = {"output": plain(value.output), "usage": _usage(value.usage)}
-        for field in dataclasses.fields(value):
-            item = getattr(value, field.name)
-            if field.name not in tree and item is not None:
-                tree[field.name] = item
+        for name in fields_of(type(value)):
+            item = getattr(value, name)
+            if name not in tree and item is not None:
+                tree[name] = item
         return tree
 
     def load(self, value: Any, /) -> Any:
         """The response again."""
         if not (isinstance(value, Mapping) and "output" in value):
             return value
-        fields: dict[str, Any] = {
-            field.name: value.get(field.name) for field in dataclasses.fields(ModelResponse)
-        }
+        fields: dict[str, Any] = {name: value.get(name) for name in fields_of(ModelResponse)}
         fields["output"] = [_made(item, _items()) for item in value["output"]]
         fields["usage"] = Usage(**_known(Usage, value.get("usage") or {}))
         return ModelResponse(**fields)
@@ -89,17 +95,17 @@ def _usage(usage: Any) -> dict[str, Any]:
     if not dataclasses.is_dataclass(usage):
         return {}
     tree = {}
-    for field in dataclasses.fields(usage):
-        item = getattr(usage, field.name)
+    for name in fields_of(type(usage)):
+        item = getattr(usage, name)
         if item == []:
             continue
-        tree[field.name] = [_usage(each) for each in item] if isinstance(item, list) else plain(item)
+        tree[name] = [_usage(each) for each in item] if isinstance(item, list) else plain(item)
     return tree
 
 
 def _known(kind: Any, tree: Mapping[str, Any]) -> dict[str, Any]:
     """A recording survives the SDK's next version, and the one before."""
-    names = {field.name for field in dataclasses.fields(kind)}
+    names = fields_of(kind)
     return {name: item for name, item in tree.items() if name in names}
 
 

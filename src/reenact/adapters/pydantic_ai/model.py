@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from asyncio import CancelledError
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
@@ -23,8 +22,8 @@ from pydantic_ai.usage import RequestUsage
 
 from reenact.adapters.pydantic_ai import history, question, wire
 from reenact.adapters.pydantic_ai.stream import Replayed, Tee
-from reenact.boundary import Call, Scope, aperform, begin, entered
-from reenact.errors import Halt, UsageError
+from reenact.boundary import Call, Scope, aperform, areporting, begin, entered
+from reenact.errors import UsageError
 from reenact.model.event import Effect
 from reenact.store.writer import warn
 
@@ -153,7 +152,9 @@ async def _live(
     call: Call, manager: AbstractAsyncContextManager[StreamedResponse]
 ) -> AsyncIterator[StreamedResponse]:
     """The live stream, teed in place: it stays the object that the provider's class made."""
-    stream = await _opened(call, manager)
+    async with areporting(call):
+        stream = await manager.__aenter__()
+    await call.areturned(stream, stream=True)
     tee = Tee(call, stream)
     stream._event_iterator = tee
     if aiter(stream) is not tee:
@@ -170,19 +171,3 @@ async def _live(
         tee.close()
         with entered(call.inner):
             await manager.__aexit__(None, None, None)
-
-
-async def _opened(call: Call, manager: AbstractAsyncContextManager[StreamedResponse]) -> StreamedResponse:
-    """Open the live stream, and report its head or what it failed with."""
-    try:
-        with entered(call.inner):
-            stream = await manager.__aenter__()
-    except (CancelledError, GeneratorExit):
-        call.cancelled()
-        raise
-    except Halt:
-        raise
-    except BaseException as error:
-        await call.araised(error)
-        raise
-    return await call.areturned(stream, stream=True)

@@ -165,7 +165,8 @@ def _walking(self: Any) -> Iterator[str]:
 
 def _walking_by(reader: FrameType, key: str) -> bool:
     """Whether a read is part of a walk through the whole environment."""
-    return getattr(_walked, "key", None) == key or getattr(_walked, "place", None) == _place(reader)
+    place = getattr(_walked, "place", None)
+    return getattr(_walked, "key", None) == key or (place is not None and place == _place(reader))
 
 
 def _place(frame: FrameType | None) -> tuple[int, int] | None:

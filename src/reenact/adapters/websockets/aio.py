@@ -11,9 +11,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.uri import parse_uri
 
 from reenact.adapters import hooks
-from reenact.adapters.http import exchange
 from reenact.adapters.websockets import link
-from reenact.boundary import aperform, astream, begin, current, entered
+from reenact.boundary import aperform, areporting, astream, begin, current, entered
 
 
 def install(library: Any) -> None:
@@ -80,7 +79,7 @@ def _connect(original: Any) -> Any:
                 raise link.refusal(error) from error.__cause__
             connection = _opened(connecting, kept)
         else:
-            async with exchange.alive(call):
+            async with areporting(call):
                 connection = await _for_real(original, connecting)
             try:
                 await call.areturned(link.head(connection))
@@ -130,7 +129,7 @@ def _recv(original: Any) -> Any:
         if joined.taken:
             message = joined.taken.popleft()
         else:
-            async with exchange.alive(call):
+            async with areporting(call):
                 message = await link.really(original, connection, decode)
         try:
             return await call.areturned(message)

@@ -12,10 +12,9 @@ from websockets.exceptions import ConnectionClosed
 from websockets.uri import parse_uri
 
 from reenact.adapters import hooks
-from reenact.adapters.http import exchange
 from reenact.adapters.stdlib import early
 from reenact.adapters.websockets import link
-from reenact.boundary import begin, current, entered, perform, stream
+from reenact.boundary import begin, current, entered, perform, reporting, stream
 
 
 def install(library: Any) -> None:
@@ -79,7 +78,7 @@ def _connect(original: Any, standard: Any) -> Callable[..., Any]:
             connection = _opened(options.get("create_connection") or standard, uri, kept)
         else:
             scope.run.turnstile.settle()
-            with exchange.live(call):
+            with reporting(call):
                 connection = _for_real(original, uri, options)
             call.returned(link.head(connection))
         connection._reenact = joined

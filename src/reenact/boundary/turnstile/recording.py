@@ -18,6 +18,7 @@ class RecordingTurnstile(_Base):
         super().__init__()
         self._running: set[int] = set()
         self._threaded = False
+        self._waiting = 0
         self.uncertain = 0
         """How often another thread had still not come to rest after `GRACE`: the order is uncertain there."""
 
@@ -25,7 +26,8 @@ class RecordingTurnstile(_Base):
         if self._running:
             with self._cond:
                 self._running.discard(get_ident())
-                self._cond.notify_all()
+                if self._waiting:
+                    self._cond.notify_all()
 
     def _idle(self) -> None:
         self.settle()
@@ -105,7 +107,9 @@ class RecordingTurnstile(_Base):
 
     def _await_others(self) -> None:
         until = monotonic() + GRACE
+        self._waiting += 1
         while self._others_run() and (left := until - monotonic()) > 0:
             _wait(self._cond, left)
+        self._waiting -= 1
         self.uncertain += self._others_run()
         self._running.clear()

@@ -56,7 +56,6 @@ class ByPyAV:
     def __init__(self, path: Path, size: tuple[int, int], title: str, chapters: Sequence[Chapter]) -> None:
         import av  # noqa: PLC0415 - an optional package
 
-        av.logging.set_level(av.logging.PANIC)
         self._av = av
         options = {"movflags": "+faststart", "video_track_timescale": "1000"}
         self._container = av.open(str(path), "w", format="mp4", options=options)

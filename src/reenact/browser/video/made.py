@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from reenact.browser.video.captions import Chapter
+from reenact.browser.video.pace import between
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,4 @@ def known(path: Path) -> Video | None:
 
 
 def _mapped(knots: tuple[tuple[int, int], ...], at: float, source: int) -> float:
-    other = 1 - source
-    place = bisect_left(knots, at, key=lambda knot: knot[source])
-    if place == 0:
-        return knots[0][other]
-    if place == len(knots):
-        return knots[-1][other]
-    before, behind = knots[place - 1], knots[place]
-    share = (at - before[source]) / (behind[source] - before[source])
-    return before[other] + share * (behind[other] - before[other])
+    return between(knots, bisect_left(knots, at, key=lambda knot: knot[source]), at, source=source)

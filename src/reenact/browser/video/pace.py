@@ -6,6 +6,7 @@ The map is kept beside the video, so that steps, network and console find their 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 Kind = Literal["real", "compact"]
@@ -73,12 +74,12 @@ class Pace:
         place = find(self.knots, t, key=lambda knot: knot[1])
         if after and place and self.knots[place - 1][1] == t:
             return self.knots[place - 1][0]
-        return _between(self.knots, place, t, source=1)
+        return between(self.knots, place, t, source=1)
 
     def session(self, video: float) -> float:
         """The moment of the session that is shown at that moment of the video."""
         place = bisect_left(self.knots, video, key=lambda knot: knot[0])
-        return _between(self.knots, place, video, source=0)
+        return between(self.knots, place, video, source=0)
 
     def speed(self, video: float) -> float:
         """How many seconds of the session pass in one of the video."""
@@ -94,8 +95,11 @@ class Pace:
             self.knots.append(knot)
 
 
-def _between(knots: list[Knot], place: int, at: float, *, source: int) -> float:
-    """What `at` is on the other side of the map; `place` is the first knot that is not before it."""
+def between(knots: Sequence[Knot], place: int, at: float, *, source: int) -> float:
+    """What `at` is on the other side of a map (`source` 0 for the video's, 1 for the session's).
+
+    `place` is the first knot that is not before it.
+    """
     other = 1 - source
     if place == 0:
         return knots[0][other]

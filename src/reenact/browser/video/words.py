@@ -16,6 +16,11 @@ HIDDEN = "•••••"
 
 _TOKEN = re.compile(r"\[\[secret:[^\]]*\]\]")
 _ROLE = re.compile(r'role=(\w+)\[name="((?:[^"\\]|\\.)*)"[^\]]*\]$')
+_NORMAL = re.compile(
+    r'get_by_(role|label|placeholder|text|title|alt_text)\("((?:[^"\\]|\\.)*)"'
+    r'(?:, name="((?:[^"\\]|\\.)*)")?[^")]*\)(?:\.(?:first|last|nth\(\d+\)))?$'
+)
+_LOCATOR = re.compile(r'(?:page\.)?locator\("((?:[^"\\]|\\.)*)"\)')
 _SECRET_FIELD = re.compile(r"passw|pin$|secret|token|otp|one_time|mfa|cc_|card|cvv|cvc", re.IGNORECASE)
 
 _VERBS = {
@@ -75,7 +80,7 @@ def action(fields: Mapping[str, Any], element: str = "", *, hidden: bool = False
 
 
 def element(selectors: object, selector: object) -> str:
-    """An element in words: its role and name, or its text, where these are known; else the selector that found it."""
+    """An element in words: its role and name, or its label or text, where known; else the selector that found it."""
     known = selectors if isinstance(selectors, Mapping) else {}
     role = _ROLE.search(str(known.get("role", "")))
     if role:
@@ -84,7 +89,13 @@ def element(selectors: object, selector: object) -> str:
     text = known.get("text")
     if isinstance(text, str) and text.startswith("~"):
         return f"“{plain(text[1:], 60)}”"
-    return plain(_first(selector), 90)
+    found = str(_first(selector))
+    normal = _NORMAL.search(str(known.get("playwright", found)))
+    if normal:
+        by, what, name = normal[1], normal[2].replace('\\"', '"'), (normal[3] or "").replace('\\"', '"')
+        return f"{what} “{plain(name, 60)}”" if name else what if by == "role" else f"“{plain(what, 60)}”"
+    plainly = _LOCATOR.fullmatch(found)
+    return plain(plainly[1].replace('\\"', '"') if plainly else found, 90)
 
 
 def clock(seconds: float) -> str:

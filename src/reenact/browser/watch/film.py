@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,7 @@ LETTERS = 24_000_000
 
 _USUAL = (1280.0, 720.0)
 _TIMES = ("t", "end")
+_ERROR = 1e-6
 
 
 @dataclass
@@ -117,7 +119,8 @@ def _shift(data: dict[str, Any], start: float, entries: Sequence[Entry]) -> floa
             _since(row, start)
     for name in ("scenes", "reads"):
         for pair in data.get(name, ()):
-            pair[0] = _moment(pair[0], start)
+            # What was painted after an action began is not seen at its beginning, however short after it was.
+            pair[0] = math.ceil(max(pair[0] - start, 0.0) * 1000 - _ERROR) / 1000
     return round(max(last - start, 0.1), 3)
 
 
@@ -129,4 +132,4 @@ def _since(row: Mapping[str, Any], start: float) -> None:
 
 
 def _moment(t: float, start: float) -> float:
-    return round(max(t - start, 0.0), 3)
+    return math.floor(max(t - start, 0.0) * 1000 + _ERROR) / 1000

@@ -108,7 +108,7 @@ def _acted(
     target = before["target"] if before is not None else None
     row = {
         "title": headline(action, told.get("selectors"), given.get("fingerprint")),
-        "actor": str(given.get("actor") or (before and before["actor"]) or "script"),
+        "actor": str(given.get("actor") or (before and before["actor"]) or ""),
         "message": budget.text(str(told.get("message") or ""), _LONGEST),
         "url": str(told.get("url") or (before and before["url"]) or ""),
         "tab": told.get("tab"),

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from reenact.model.event import Tree
 from reenact.model.plain import binary, plain
-from reenact.model.reading import browser_use, http, langchain, openai, openai_agents, pydantic_ai
+from reenact.model.reading import browser_use, http, langchain, openai, openai_agents, pydantic_ai, realtime
 from reenact.model.reading.call import Asked, Embedded, Message, ModelCall, Reader, ToolCall, Usage
 from reenact.model.reading.growing import Memory
 from reenact.model.reading.price import cost
@@ -67,6 +67,11 @@ class Exchange:
     @property
     def stream(self) -> bool:
         return bool(self._call.pieces)
+
+    @property
+    def before(self) -> list[str]:
+        own, scope = self._call.order, self._call.scope
+        return [text for order, text in _told(self._log).get(scope, ()) if own is None or order < own]
 
     @property
     def memory(self) -> Memory:
@@ -152,13 +157,34 @@ def _memory(log: Log) -> Memory:
     return known
 
 
+def _told(log: Log) -> dict[str, list[tuple[int, str]]]:
+    """What was said over each connection, by its scope, with its place in the log."""
+    length, found = _connections.get(log, (-1, {}))
+    if length != len(log.times):
+        found = {}
+        for call in log.calls.values():
+            if call.kind != "websocket":
+                continue
+            received = call.name.startswith("receive ")
+            order = call.order if received else call.place
+            text = plain((call.outcome or {}).get("value") if received else log.args(call).get("message"))
+            if order is not None and isinstance(text, str) and any(kind in text for kind in realtime.TOLD):
+                found.setdefault(call.scope, []).append((order, text))
+        for messages in found.values():
+            messages.sort()
+        _connections[log] = len(log.times), found
+    return found
+
+
+_connections: WeakKeyDictionary[Log, tuple[int, dict[str, list[tuple[int, str]]]]] = WeakKeyDictionary()
 _memories: WeakKeyDictionary[Log, Memory] = WeakKeyDictionary()
-_KINDS = {"model", "http"}
+_KINDS = {"model", "http", "websocket"}
 _readers: list[Reader] = [
     pydantic_ai.reader,
     openai_agents.reader,
     langchain.reader,
     browser_use.read,
     http.read,
+    realtime.read,
     _model,
 ]

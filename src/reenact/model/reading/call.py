@@ -52,12 +52,19 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens of a call, as its provider counted them. `input` includes `cached` and `written`."""
+    """The tokens of a call, as its provider counted them. `input` includes `cached` and `written`.
+
+    `heard` and `spoken` are those of `input` and `output` that are audio, which has a price of its own; `heard_cached`
+    those that are in `cached` as well.
+    """
 
     input: int = 0
     output: int = 0
     cached: int = 0
     written: int = 0
+    heard: int = 0
+    spoken: int = 0
+    heard_cached: int = 0
 
     @property
     def total(self) -> int:
@@ -138,6 +145,10 @@ class Asked(Protocol):
     @property
     def stream(self) -> bool:
         """Whether the outcome has chunks."""
+
+    @property
+    def before(self) -> list[str]:
+        """Of a connection's message: the texts that went over it before, either way, those that say something."""
 
     @property
     def memory(self) -> Memory:

@@ -30,6 +30,10 @@ def _cost(model: str, provider: str, used: Usage) -> float | None:
         output_tokens=used.output,
         cache_read_tokens=used.cached or None,
         cache_write_tokens=used.written or None,
+        input_audio_tokens=used.heard or None,
+        output_audio_tokens=used.spoken or None,
+        # Of a call with both it must be said, be it none.
+        cache_audio_read_tokens=used.heard_cached if used.heard and used.cached else None,
     )
     # A name such as `openai/gpt-4o` says both; the provider's own word may be one that the list does not know.
     short = model.rpartition("/")[2]
