@@ -37,9 +37,9 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-browser exercise picture test test-browser-use soak frameworks frameworks-older frameworks-browser-use check \
-	format bench constraints constraints-older clean pages setup-demo setup-dev setup-bench setup-older \
-	setup-browser-use chromium
+.PHONY: help demo demo-browser exercise picture test test-browser-use soak frameworks frameworks-older \
+	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
+	setup-bench setup-older setup-browser-use chromium
 
 help:
 	@sed -n 's/^#   //p' Makefile
