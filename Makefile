@@ -1,6 +1,7 @@
 # All set-up starts from python3 (3.11 or newer), make and a C compiler. What is installed is pinned in constraints.txt.
 #
 #   make demo     a real agent with a real model: recorded, replayed, diverging
+#   make demo-browser  a browser agent with a real model: recorded, replayed without both, written as a script
 #   make exercise a recorded run is debugged, mended, forked, and kept as a test
 #   make picture  the pictures of README and guide, drawn from what really runs
 #   make test     the test suite
@@ -36,7 +37,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo exercise picture test test-browser-use soak frameworks frameworks-older frameworks-browser-use check \
+.PHONY: help demo demo-browser exercise picture test test-browser-use soak frameworks frameworks-older frameworks-browser-use check \
 	format bench constraints constraints-older clean pages setup-demo setup-dev setup-bench setup-older \
 	setup-browser-use chromium
 
@@ -46,11 +47,15 @@ help:
 demo: setup-demo
 	@$(BIN)/python examples/order_agent/demo.py
 
+demo-browser: setup-dev chromium
+	@$(BIN)/python examples/browser_agent/show.py
+
 exercise: setup-dev
 	@$(BIN)/python examples/exercise/exercise.py
 
-picture: setup-demo
+picture: setup-demo setup-dev chromium
 	@FORCE_COLOR=1 $(BIN)/python examples/order_agent/picture.py
+	@$(BIN)/python examples/lamp_shop/picture.py
 
 test: setup-dev chromium pages
 	$(PYTEST) -m "not slow and not thorough" -n 2 $(PYTEST_ARGS)
@@ -86,7 +91,7 @@ format: setup-dev
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-bench: setup-bench
+bench: setup-bench chromium
 	$(BENCH)/bin/python -m benchmarks $(BENCH_ARGS)
 
 # Pins for every group at once. A plain list of versions on purpose: lock files embed download addresses.
@@ -134,7 +139,7 @@ $(VENV)/.dev: $(BIN)/uv pyproject.toml constraints.txt
 $(BENCH)/.stamp: $(BIN)/uv pyproject.toml constraints.txt
 	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(BENCH)
 	$(BIN)/uv pip install --quiet --python $(BENCH)/bin/python --constraints constraints.txt \
-		--build-constraints constraints.txt --editable . --group bench
+		--build-constraints constraints.txt --editable '.[browser]' --group bench
 	@touch $@
 
 $(OLDER)/.stamp: $(BIN)/uv pyproject.toml constraints-older.txt

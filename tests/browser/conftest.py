@@ -16,7 +16,10 @@ import pytest_asyncio
 
 PAGES = Path(__file__).parent / "pages"
 CHROMIUM = os.environ.get("CHROME") or next(
-    filter(None, map(shutil.which, ("chromium", "google-chrome-stable", "google-chrome", "chromium-browser"))), None
+    filter(
+        None, map(shutil.which, ("chromium", "google-chrome-stable", "google-chrome", "chromium-browser"))
+    ),
+    None,
 )
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
@@ -38,7 +41,9 @@ class _Pages(SimpleHTTPRequestHandler):
             return self.answer(PIXEL, "image/png", {})
         if where.path == "/stuck":  # a page whose last part does not come before the gate opens
             self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n")
-            self.wfile.write(b"<title>Stuck</title><h1>Stuck</h1><button id=here>Here</button><!--" + b" " * 2000 + b"-->")
+            self.wfile.write(
+                b"<title>Stuck</title><h1>Stuck</h1><button id=here>Here</button><!--" + b" " * 2000 + b"-->"
+            )
             self.wfile.flush()
             self.gate.wait(10)
             return None
@@ -46,7 +51,9 @@ class _Pages(SimpleHTTPRequestHandler):
             return self.answer(parse_qs(where.query)["html"][0].encode(), "text/html", {})
         file = PAGES / where.path.strip("/")
         if file.suffix == ".html" and file.is_file():
-            return self.answer(file.read_text().replace("{{other}}", self.other).encode(), "text/html; charset=utf-8", {})
+            return self.answer(
+                file.read_text().replace("{{other}}", self.other).encode(), "text/html; charset=utf-8", {}
+            )
         return super().do_GET()
 
     def answer(self, body, kind, headers):
@@ -120,7 +127,7 @@ async def browser():
 async def page(browser):
     """A tab in a context of its own."""
     context = await browser.new_context(viewport={"width": 1280, "height": 720})
-    context.set_default_timeout(5000)
+    context.set_default_timeout(15000)  # ten thousand rows, on a busy machine
     yield await context.new_page()
     await context.close()
 

@@ -106,9 +106,9 @@ def beside(folder, *, started=None, name="session.1.jsonl"):
 
 
 @asynccontextmanager
-async def filmed(browser, folder, **options):
-    """A context with one page under the camera: (page, camera)."""
-    file = beside(folder)
+async def filmed(browser, folder, *, started=None, **options):
+    """A context with one page under the camera: (page, camera). `started`: when the recording did, by `perf_counter`."""
+    file = beside(folder, started=started)
     context = await browser.new_context(viewport={"width": VIEWPORT[0], "height": VIEWPORT[1]})
     camera = Camera(context, file, **options)
     try:

@@ -54,8 +54,14 @@ def test_an_unknown_type_is_refused_with_those_there_are():
         ({"type": "click"}, "click: give it an id .* or a selector"),
         ({"type": "click", "id": "B1", "selector": "#a"}, "click: .* not both"),
         ({"type": "wait", "time_ms": 31_000}, "wait: time_ms: input should be less than or equal to 30000"),
-        ({"type": "check", "selector": "#a", "value": "maybe"}, "check: value: input should be a valid boolean"),
-        ({"type": "form_fill", "value": {"shoe_size": "44"}}, "form_fill: no field 'shoe_size'; there are title,"),
+        (
+            {"type": "check", "selector": "#a", "value": "maybe"},
+            "check: value: input should be a valid boolean",
+        ),
+        (
+            {"type": "form_fill", "value": {"shoe_size": "44"}},
+            "form_fill: no field 'shoe_size'; there are title,",
+        ),
     ],
 )
 def test_a_field_that_does_not_fit_is_refused_in_one_line(fields, told):
@@ -252,7 +258,9 @@ def test_an_id_of_an_old_observation_is_a_failed_result(session, at, site):
     session.execute(type="goto_new_tab", url=site("form.html"))
     assert "of no observation" in session.execute(type="click", id="B1", raise_on_failure=False).message
     session.observe()
-    assert "there is no element B99" in session.execute(type="click", id="B99", raise_on_failure=False).message
+    assert (
+        "there is no element B99" in session.execute(type="click", id="B99", raise_on_failure=False).message
+    )
     session.page.evaluate("document.getElementById('order').remove()")
     assert "no longer on the page" in session.execute(type="click", id="B1", raise_on_failure=False).message
 
@@ -284,5 +292,10 @@ def test_an_observation_has_a_picture_and_what_can_be_done(session, at):
 
 def test_the_session_is_one_recording(session):
     steps = reenact.load(session.recording).steps
-    assert {step.label for step in steps} >= {"browser:start", "browser:goto", "browser:observe", "browser:form_fill"}
+    assert {step.label for step in steps} >= {
+        "browser:start",
+        "browser:goto",
+        "browser:observe",
+        "browser:form_fill",
+    }
     assert all(step.label.startswith("browser:") for step in steps)

@@ -6,8 +6,8 @@ import asyncio
 
 import pydantic
 import pytest
-from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
 
 import reenact
 from reenact.errors import UsageError
@@ -63,5 +63,8 @@ def test_without_a_model_it_says_how_to_name_one(open_session, site, monkeypatch
     monkeypatch.delenv("REENACT_MODEL", raising=False)
     with open_session(save_replay_on="never") as session:
         session.execute(type="goto", url=site("form.html"))
-        with pytest.raises(UsageError, match=r"no model is named: Session\(model='openai:gpt-5-mini'\), say, or REENACT_MODEL"):
+        with pytest.raises(
+            UsageError,
+            match=r"no model is named: Session\(model='openai:gpt-5-mini'\), say, or REENACT_MODEL",
+        ):
             session.scrape("What is it called?")

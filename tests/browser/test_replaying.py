@@ -108,7 +108,12 @@ async def test_an_async_program_is_replayed_too(tmp_path, open_session, site):
             await session.aexecute(type="goto", url=site("tabs.html"))
             async with session.page.expect_popup() as popup:
                 await session.page.click("#open")
-            return session.id, await popup.value.title(), popup.value.url, (await session.aobserve()).screenshot
+            return (
+                session.id,
+                await popup.value.title(),
+                popup.value.url,
+                (await session.aobserve()).screenshot,
+            )
 
     with reenact.record("tabs", home=tmp_path) as recording:
         first = await program()

@@ -144,7 +144,9 @@ def test_a_step_that_failed_in_the_script_is_there_and_may_fail_again(recording)
 
 def test_calls_of_the_page_are_playwrights_and_what_only_looks_is_left_out(recording):
     def page(name, **fields):
-        boundary.perform(Effect("browser", f"page.{name}", fields), lambda: {"value": None, "url": "", "tab": 0})
+        boundary.perform(
+            Effect("browser", f"page.{name}", fields), lambda: {"value": None, "url": "", "tab": 0}
+        )
 
     page("goto", args=["http://x/"], wait_until="load")
     page("title")

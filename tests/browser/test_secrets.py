@@ -9,7 +9,14 @@ import pytest
 import reenact
 from reenact.browser.actions import MASK
 
-SECRETS = ("open-sesame-1", "open-sesame-2", "378282246310005", "open-sesame-3", "open-sesame-4", "cookie-sesame")
+SECRETS = (
+    "open-sesame-1",
+    "open-sesame-2",
+    "378282246310005",
+    "open-sesame-3",
+    "open-sesame-4",
+    "cookie-sesame",
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +32,9 @@ def done(tmp_path_factory, open_session, site):
                 session.execute(type="fill", selector="#password", value=first),
                 session.execute(type="fallback_fill", selector="#note", value=second),
                 session.execute(type="form_fill", value={"cc_number": card, "username": "ada"}),
-                session.execute(type="fill", selector="#password-that-is-not-there", value=third, timeout=100),
+                session.execute(
+                    type="fill", selector="#password-that-is-not-there", value=third, timeout=100
+                ),
                 session.execute(type="evaluate_js", code="password.value"),
             ]
             session.page.fill("#otp", fourth)

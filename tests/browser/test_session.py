@@ -120,7 +120,10 @@ def test_the_async_twins_do_the_same(open_session, site, home):
     ],
 )
 def test_an_option_that_cannot_be_is_refused(open_session, options, told):
-    with pytest.raises((UsageError, SessionError), match=told), open_session(save_replay_on="never", **options):
+    with (
+        pytest.raises((UsageError, SessionError), match=told),
+        open_session(save_replay_on="never", **options),
+    ):
         pass
 
 
@@ -132,10 +135,17 @@ def test_an_option_without_effect_is_said_to_have_none(open_session, capsys):
 
 
 def test_the_browser_is_as_the_options_say(open_session, site, home):
-    options = {"viewport_width": 640, "viewport_height": 480, "user_agent": "Test/1", "chrome_args": ["--lang=de"]}
+    options = {
+        "viewport_width": 640,
+        "viewport_height": 480,
+        "user_agent": "Test/1",
+        "chrome_args": ["--lang=de"],
+    }
     with open_session(home=home, **options, cookie_file=str(cookies(home))) as session:
         session.execute(type="goto", url=site("form.html"))
-        told = session.execute(type="evaluate_js", code="[innerWidth, innerHeight, navigator.userAgent, document.cookie]")
+        told = session.execute(
+            type="evaluate_js", code="[innerWidth, innerHeight, navigator.userAgent, document.cookie]"
+        )
         assert told.data == [640, 480, "Test/1", "theme=dark"]
 
 
@@ -163,8 +173,10 @@ def test_a_closed_session_does_nothing_more(open_session, home):
         session.execute(type="reload")
     with session:
         pass
-    for call in (session.observe, session.get_cookies, session.cdp_url, lambda: session.page.title()):
-        with pytest.raises(SessionError, match=r"the session is closed \(it was stopped\): start another one"):
+    for call in (session.observe, session.get_cookies, session.cdp_url, session.page.title):
+        with pytest.raises(
+            SessionError, match=r"the session is closed \(it was stopped\): start another one"
+        ):
             call()
     with pytest.raises(SessionError, match="cannot be started again"):
         session.start()
@@ -205,8 +217,14 @@ def browser_of(session):
     """The process of a session's browser, by the port that it listens on."""
     port = session.cdp_url().rpartition(":")[2]
     for folder in Path("/proc").iterdir():
-        if folder.name.isdigit() and b"--remote-debugging-port" in (line := command(folder)) and b"--type=" not in line:
-            profile = next(word for word in line.split(b"\0") if word.startswith(b"--user-data-dir=")).split(b"=")[1]
+        if (
+            folder.name.isdigit()
+            and b"--remote-debugging-port" in (line := command(folder))
+            and b"--type=" not in line
+        ):
+            profile = next(word for word in line.split(b"\0") if word.startswith(b"--user-data-dir=")).split(
+                b"="
+            )[1]
             file = Path(profile.decode()) / "DevToolsActivePort"
             if file.exists() and file.read_text().split()[0] == port:
                 return int(folder.name)
@@ -233,14 +251,24 @@ def test_no_browser_is_left_and_what_was_written_is_a_recording(open_session, si
             sys.exit()
         time.sleep(60)
     """)
-    environ = {**os.environ, "REENACT_HOME": str(home), "REENACT_BROWSER": open_session().options.executable_path}
-    run = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ)
+    environ = {
+        **os.environ,
+        "REENACT_HOME": str(home),
+        "REENACT_BROWSER": open_session().options.executable_path,
+    }
+    run = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ
+    )
     id_ = run.stdout.readline().decode().strip()
     if how != "exit":
         run.send_signal(signal.SIGKILL if how == "kill" else signal.SIGINT)
     run.communicate(timeout=30)
     mine = f"reenact-browser-{run.pid}-".encode()
-    until(lambda: not any(mine in command(folder) for folder in Path("/proc").iterdir() if folder.name.isdigit()))
+    until(
+        lambda: (
+            not any(mine in command(folder) for folder in Path("/proc").iterdir() if folder.name.isdigit())
+        )
+    )
     recording = reenact.load(id_, home=home)
     assert [step.label for step in recording.steps] == ["browser:start", "browser:goto"]
     assert recording.status == ("ok" if how == "exit" else "unsealed") or how == "interrupt"

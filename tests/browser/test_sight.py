@@ -62,7 +62,12 @@ async def test_elements_of_frames_have_their_place_in_the_main_window(page, site
 async def test_elements_behind_shadow_roots_are_seen(page, site):
     await page.goto(site("shadow.html"))
     sight = await look(page)
-    assert [one.name for one in sight.elements if one.role == "button"] == ["Buy first", "Star", "Buy second", "Star"]
+    assert [one.name for one in sight.elements if one.role == "button"] == [
+        "Buy first",
+        "Star",
+        "Buy second",
+        "Star",
+    ]
     await (await locate(page, sight, "B4")).click()
 
 
@@ -116,14 +121,19 @@ async def test_an_id_of_an_older_look_is_refused(page, site):
     await page.goto(site("form.html"))
     old = await look(page)
     await look(page)
-    with pytest.raises(StaleElement, match=r"^B1 is of an older observation of this page; observe again, and use the new ids$"):
+    with pytest.raises(
+        StaleElement,
+        match=r"^B1 is of an older observation of this page; observe again, and use the new ids$",
+    ):
         await locate(page, old, "B1")
 
 
 async def test_an_id_that_was_never_given_is_refused_with_those_there_are(page, site):
     await page.goto(site("disabled.html"))
     sight = await look(page)
-    with pytest.raises(StaleElement, match=r"there is no element L7 in the last observation; it has B1 to B\d, I1$"):
+    with pytest.raises(
+        StaleElement, match=r"there is no element L7 in the last observation; it has B1 to B\d, I1$"
+    ):
         await locate(page, sight, "L7")
 
 

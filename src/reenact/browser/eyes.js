@@ -4,7 +4,7 @@
   const FIELD = new Set(["input", "textarea", "select"]);
   const HEADINGS = "h1,h2,h3,h4,h5,h6,legend,caption,[role=heading]";
   const ACTIVE =
-    "a[href],button,input:not([type=hidden]),select,textarea,summary,label,option,area[href],audio[controls]," +
+    "a[href],button,input:not([type=hidden]),select,textarea,summary,option,area[href],audio[controls]," +
     "video[controls],[role],[onclick],[tabindex],[contenteditable],[data-testid],[data-test-id],[data-test]";
   const ROLES = {
     a: "link", area: "link", button: "button", select: "combobox", textarea: "textbox", option: "option",
@@ -32,7 +32,8 @@
   };
   const tagOf = (el) => el.localName;
   const outer = (el) => el.parentElement || (el.getRootNode().host ?? null);
-  const typeOf = (el) => (tagOf(el) === "input" ? (el.getAttribute("type") || "text").toLowerCase() : "");
+  const typeOf = (el) =>
+    tagOf(el) === "input" ? (el.getAttribute("type") || "text").toLowerCase() : tagOf(el) === "button" ? el.type : "";
   const editable = (el) => el.isContentEditable === true;
 
   function* elements(root) {
@@ -83,26 +84,23 @@
     if (FIELD.has(tagOf(el)) || (editable(el) && roleOf(el) === "textbox")) return "";
     if (selectors.some((selector) => matches(el, selector) || el.closest?.(selector))) return "";
     const aside = ["script", "style", "textarea", "select", ...selectors].join(",");
-    let whole = el.textContent || "";
-    let skip = null;
-    try {
-      skip = el.querySelector(aside);
-    } catch {
-      return "";
-    }
-    if (skip || el.shadowRoot) {
-      whole = "";
-      const walk = (node) => {
+    let whole = "";
+    const walk = (node) => {
+      for (const child of node.childNodes) {
         if (whole.length > most * 8) return;
-        for (const child of node.childNodes) {
-          if (child.nodeType === 3) whole += child.data;
-          else if (child.nodeType === 1 && !child.matches(aside)) walk(child.shadowRoot || child), (whole += " ");
+        if (child.nodeType === 3) whole += child.data;
+        else if (child.nodeType === 1 && !matches(child, aside)) {
+          const apart = INLINE.has(tagOf(child)) ? "" : " ";
+          whole += apart;
+          walk(child.shadowRoot || child);
+          whole += apart;
         }
-      };
-      walk(el.shadowRoot || el);
-    }
-    return cut(whole.length > most * 40 ? whole.slice(0, most * 40) : whole, most);
+      }
+    };
+    walk(el.shadowRoot || el);
+    return cut(whole, most);
   }
+  const INLINE = new Set("a abbr b bdi cite code em font i kbd mark q s small span strong sub sup time u var".split(" "));
 
   const byIds = (el, ids, selectors) =>
     tidy(ids).split(" ").filter(Boolean)
@@ -336,11 +334,12 @@
 
   function hiddenBy(el) {
     const style = getComputedStyle(el);
+    const folded = el.closest("details:not([open])");
+    if (folded && folded !== el && el.closest("summary")?.parentElement !== folded)
+      return { how: "closed", by: describe(folded) };
     if (style.display === "none" || !el.getClientRects().length) {
       for (let at = el; at; at = outer(at)) {
         if (getComputedStyle(at).display === "none") return { how: "display: none", by: at === el ? null : describe(at) };
-        if (at !== el && tagOf(at) === "details" && !at.open && !el.closest("summary"))
-          return { how: "closed", by: describe(at) };
       }
       if (style.display === "contents") return null;
       return { how: "no box", by: null };
@@ -688,7 +687,10 @@
   const reading = (request) => readable(request.main ? mainOf() : document.body, request);
   const images = () => pictures(document);
 
-  const selectorsOf = (el) => ({
+  const hides = (el, selectors) => secret(el, selectors) ||
+    selectors.some((selector) => el.closest(selector) || el.querySelector(selector));
+
+  const selectorsOf = (el, selectors = []) => ({
     test_id: ["data-testid", "data-test-id", "data-test"].filter((name) => el.hasAttribute(name))
       .map((name) => `[${name}=${quote(el.getAttribute(name))}]`)[0] ?? null,
     css: cssOf(el),
@@ -696,9 +698,9 @@
     xpath: xpathOf(el),
     role: roleOf(el),
     name: nameOf(el),
-    text: textOf(el, [], 80),
+    text: cut(el.textContent, 80),
     field: FIELD.has(tagOf(el)) || editable(el),
-    secret: secret(el),
+    secret: hides(el, selectors),
   });
 
   return { probe, state, candidates, masks, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from playwright.async_api import Frame, Locator, Page
 
 from reenact.browser.selectors import Selector, parse
-from reenact.browser.world import chained, frame_chain, of_page
+from reenact.browser.world import chained, frame_chain, of_page, origin
 
 WEIGHTS = {
     "test_id": 3.0,
@@ -44,8 +44,9 @@ WEIGHTS = {
     "box": 0.4,
     "frames": 0.5,
     "words": 3.0,
+    "shown": 3.0,
 }
-"""What each part counts. `words` is what a selector says without saying of what, as a text or an unknown attribute."""
+"""What each part counts. `words` is what a selector says without saying of what, `shown` a text that it looks for."""
 
 MOST = 10
 """Candidates that `similar` returns, where the caller does not say."""
@@ -61,7 +62,9 @@ class Match(NamedTuple):
     """Weight and likeness (0 to 1) by part."""
 
 
-def likeness(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[float, dict[str, tuple[float, float]]]:
+def likeness(
+    wanted: Mapping[str, Any], found: Mapping[str, Any]
+) -> tuple[float, dict[str, tuple[float, float]]]:
     """How alike an element is to a sought one, and what each part gave (its weight and likeness)."""
     sought, had = _flat(wanted), _flat(found)
     parts = {}
@@ -92,8 +95,8 @@ def _flat(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _part(part: str, sought: Any, had: Any, other: Mapping[str, Any]) -> float:
-    if part == "words":
-        return _words(str(sought), other)
+    if part in {"words", "shown"}:
+        return _words(str(sought), other, 1.0 if part == "words" else 0.6)
     if part in {"name", "label", "text", "placeholder", "aria-label"}:
         # A label that became a placeholder, or a text that became an aria-label, is still what the element is called.
         names = (had, *(other.get(name) for name in ("name", "text", "label", "placeholder", "aria-label")))
@@ -104,11 +107,11 @@ def _part(part: str, sought: Any, had: Any, other: Mapping[str, Any]) -> float:
     if part in {"tag", "role", "type", "frames"}:
         return 1.0 if sought == had else 0.0
     if part == "classes":
-        return len(set(sought) & set(had)) / len(set(sought) | set(had))
+        return float(len(set(sought) & set(had)) / len(set(sought) | set(had)))
     if part == "near":
-        return sum(max(alike(one, another) for another in had) for one in sought) / len(sought)
+        return float(sum(max(alike(one, another) for another in had) for one in sought) / len(sought))
     if part == "siblings":
-        return min(sought, had) / max(sought, had)
+        return float(min(sought, had) / max(sought, had))
     if part == "box":
         return _place(sought, had)
     if part == "path":
@@ -134,11 +137,15 @@ def _plain(text: str) -> str:
     return " ".join(re.sub(r"[\W_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text[:200])).lower().split())
 
 
-def _words(sought: str, other: Mapping[str, Any]) -> float:
+def _words(sought: str, other: Mapping[str, Any], worth: float) -> float:
+    """The best of what an element shows and of its names in the code; those are worth less for a text that is seen."""
     names = [other.get(name) for name in ("name", "text", "label", "placeholder", "title", "alt", "value")]
     keys = [other.get(name) for name in ("id", "field", "test_id", "href", "src")]
-    said = [str(one) for one in [*names, *keys] if one] + [" ".join(other.get("classes") or ())]
-    return max((alike(sought, one) for one in said), default=0.0)
+    shown = max((alike(sought, str(one)) for one in names if one), default=0.0)
+    coded = max(
+        (alike(sought, str(one)) for one in [*keys, " ".join(other.get("classes") or ())] if one), default=0.0
+    )
+    return max(shown, worth * coded)
 
 
 def _place(one: Sequence[float], other: Sequence[float]) -> float:
@@ -149,8 +156,13 @@ def _place(one: Sequence[float], other: Sequence[float]) -> float:
 def _path(one: str, other: str) -> float:
     mine, theirs = one.split("/"), other.split("/")
     ends = max(len(mine), len(theirs))
-    from_above = next((at for at, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), min(len(mine), len(theirs)))
-    tags = SequenceMatcher(None, [step.split("[")[0] for step in mine], [step.split("[")[0] for step in theirs], autojunk=False)
+    from_above = next(
+        (at for at, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b),
+        min(len(mine), len(theirs)),
+    )
+    tags = SequenceMatcher(
+        None, [step.split("[")[0] for step in mine], [step.split("[")[0] for step in theirs], autojunk=False
+    )
     return (from_above / ends + tags.ratio()) / 2
 
 
@@ -172,7 +184,11 @@ async def similar(
         Matches. How far the first is ahead of the second says how sure it is: `matches[0].score - matches[1].score`.
     """
     flat = _flat(fingerprint)
-    texts = [str(flat[key]) for key in WEIGHTS if isinstance(flat.get(key), str) and key not in {"tag", "role", "path"}]
+    texts = [
+        str(flat[key])
+        for key in WEIGHTS
+        if isinstance(flat.get(key), str) and key not in {"tag", "role", "path"}
+    ]
     attributes = {k: v for k, v in (fingerprint.get("attributes") or {}).items() if isinstance(v, str)}
     wanted = {
         "tag": flat.get("tag", ""),
@@ -184,9 +200,10 @@ async def similar(
     request = {"wanted": wanted, "selectors": hidden, "most": max(60, most)}
     scored = []
     for number, (frame, answer) in enumerate(await of_page(page, "candidates", request)):
-        chain = await frame_chain(frame) if answer["found"] and frame.parent_frame else []
+        chain, (left, top) = await _within(frame)
         for order, (path, told) in enumerate(answer["found"]):
-            told["frames"] = chain
+            x, y, width, height = told["box"]
+            told |= {"frames": chain, "box": [x + left, y + top, width, height]}
             score, parts = likeness(fingerprint, told)
             scored.append((-score, number, order, path, told, parts))
     scored.sort(key=lambda one: one[:3])
@@ -195,6 +212,12 @@ async def similar(
         for score, _, _, path, told, parts in scored[:most]
         if score
     ]
+
+
+async def _within(frame: Frame) -> tuple[list[str], tuple[float, float]]:
+    if frame.parent_frame is None:
+        return [], (0.0, 0.0)
+    return await frame_chain(frame), await origin(frame)
 
 
 def _at(frame: Frame, chain: Sequence[str], path: str) -> Locator:
@@ -207,7 +230,9 @@ _ATTRIBUTE = re.compile(r"\[\s*([\w-]+)\s*[*^$~|]?=\s*(?:\"([^\"]*)\"|'([^']*)'|
 _ID = re.compile(r"#((?:[\w-]|\\.)+)")
 _CLASS = re.compile(r"\.((?:[A-Za-z_-]|\\.)(?:[\w-]|\\.)*)")
 _TAG = re.compile(r"^([a-zA-Z][\w-]*)")
-_CALL = re.compile(r"get_by_(\w+)\(\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)')(?:.*?name=(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'))?")
+_CALL = re.compile(
+    r"get_by_(\w+)\(\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)')(?:.*?name=(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'))?"
+)
 _ROLE = re.compile(r"(?:internal:)?role=(\w+)(?:.*?\[name\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'))?")
 _QUOTED = re.compile(r"\"([^\"]+)\"|'([^']+)'")
 _KINDS = {"text": "text", "label": "label", "placeholder": "placeholder", "alt_text": "alt", "title": "title"}
@@ -228,7 +253,7 @@ def sought(selectors: Sequence[Selector]) -> dict[str, Any]:
 def _said(selector: Selector) -> dict[str, Any]:
     body = selector.body
     if selector.kind == "text":
-        return {"words": body}
+        return {"shown": body}
     if selector.kind == "expression":
         calls = _CALL.findall(body)
         if calls:
@@ -239,7 +264,7 @@ def _said(selector: Selector) -> dict[str, Any]:
     if role:
         return {"role": role[1], **({"name": role[2] or role[3]} if role[2] or role[3] else {})}
     if last.startswith(("text=", "internal:text=")):
-        return {"words": last.split("=", 1)[1].strip("\"'i")}
+        return {"shown": last.split("=", 1)[1].strip("\"'i")}
     if last.startswith(("xpath=", "/", "(")):
         return _by_xpath(last)
     return _by_css(last.removeprefix("css="))
@@ -250,7 +275,7 @@ def _called(kind: str, value: str, name: str) -> dict[str, Any]:
         return {"role": value, **({"name": name} if name else {})}
     if kind == "test_id":
         return {"attributes": {"data-testid": value}}
-    return {"words": value} if kind == "text" else {_KINDS.get(kind, "words"): value}
+    return {"shown": value} if kind == "text" else {_KINDS.get(kind, "words"): value}
 
 
 def _by_css(text: str) -> dict[str, Any]:
@@ -261,7 +286,7 @@ def _by_css(text: str) -> dict[str, Any]:
         said["attributes"][name] = next((value for value in values if value), "")
     bare = _ATTRIBUTE.sub("", compound)
     if has:
-        said["words"] = has[1]
+        said["shown"] = has[1]
         bare = bare.split(":", 1)[0]
     found = _ID.search(bare)
     if found:
@@ -281,15 +306,18 @@ def _by_css(text: str) -> dict[str, Any]:
 
 def _by_xpath(text: str) -> dict[str, Any]:
     said: dict[str, Any] = {"attributes": {}}
-    step = text.rsplit("/", 1)[-1]
+    step = re.split(r"/(?![^\[]*\])", text)[-1]
     tag = re.match(r"([a-zA-Z][\w-]*)", step)
     if tag:
         said["tag"] = tag[1].lower()
     for name, value, other in re.findall(r"@([\w-]+)\s*[=,]\s*(?:\"([^\"]*)\"|'([^']*)')", step):
         said["attributes"][name] = value or other
-    texts = [one or other for one, other in _QUOTED.findall(re.sub(r"@[\w-]+\s*[=,]\s*(\"[^\"]*\"|'[^']*')", "", step))]
+    texts = [
+        one or other
+        for one, other in _QUOTED.findall(re.sub(r"@[\w-]+\s*[=,]\s*(\"[^\"]*\"|'[^']*')", "", step))
+    ]
     if texts:
-        said["words"] = texts[0]
+        said["shown"] = texts[0]
     elif said["attributes"]:
         said["words"] = next(iter(said["attributes"].values()))
     return said

@@ -28,7 +28,7 @@ _NET = {
     "ERR_EMPTY_RESPONSE": "the server closed the connection without an answer: look at its log",
     "ERR_TOO_MANY_REDIRECTS": "it redirects in a circle: clear the session's cookies, or look at the server",
     "ERR_ADDRESS_UNREACHABLE": "there is no way to that address: check it, and the network",
-    "ERR_ABORTED": "the browser did not go there: it is a download (use download_file), or another navigation came first",
+    "ERR_ABORTED": "the browser did not go there: it is a download (use download_file), or went elsewhere first",
     "ERR_UNSAFE_PORT": "browsers refuse that port: use another",
     "ERR_INVALID_URL": "it is no address: write it whole, as in https://example.com/",
     "ERR_CERT": "its certificate is not trusted: use the right host name, or a browser that trusts it",
@@ -74,19 +74,31 @@ def of_error(asked: Asked, *, closed: bool) -> Reason | None:
     if "crashed" in text.lower():
         return Reason("crashed", f"The tab at {asked.url} crashed; open the page again in a new tab.", {})
     if closed or "has been closed" in text:
-        return Reason("closed", f"The tab was closed before the {asked.type} was done; open it again, or switch to another.", {})
+        return Reason(
+            "closed",
+            f"The tab was closed before the {asked.type} was done; open it again, or switch to another.",
+            {},
+        )
     net = re.search(r"net::(ERR_\w+)", text)
     if net and asked.type in {"goto", "goto_new_tab", "reload", "go_back", "go_forward"}:
         said = next((words for key, words in _NET.items() if net[1].startswith(key)), "check the address")
         url = asked.action.get("url") or asked.url
-        return Reason("unreachable", f"{url} could not be opened ({net[1]}): {said}.", {"net": net[1], "url": url})
+        return Reason(
+            "unreachable", f"{url} could not be opened ({net[1]}): {said}.", {"net": net[1], "url": url}
+        )
     if "invalid URL" in text or "Cannot navigate to invalid" in text:
         url = asked.action.get("url")
-        return Reason("unreachable", f"{url!r} is no address: write it whole, as in https://example.com/.", {"url": url})
+        return Reason(
+            "unreachable", f"{url!r} is no address: write it whole, as in https://example.com/.", {"url": url}
+        )
     missing = re.search(r"ENOENT.*?'([^']+)'|No such file or directory: '([^']+)'", text)
     if missing:
         path = missing[1] or missing[2]
-        return Reason("no file", f"There is no file {path}; check the path, which is taken from the program's folder.", {"path": path})
+        return Reason(
+            "no file",
+            f"There is no file {path}; check the path, which is taken from the program's folder.",
+            {"path": path},
+        )
     return None
 
 
@@ -115,11 +127,16 @@ def missing(asked: Asked, state: Mapping[str, Any], facts: dict[str, Any]) -> Re
     """Nothing matches: the page is empty or loads, or something like it is there."""
     name = asked.name or "the selector"
     if state.get("empty"):
-        return Reason("empty", f"No element matches {name}: the page {asked.url} is empty; open an address first.", facts)
+        return Reason(
+            "empty",
+            f"No element matches {name}: the page {asked.url} is empty; open an address first.",
+            facts,
+        )
     if state.get("ready") != "complete":
         return Reason(
             "loading",
-            f"No element matches {name} yet: the page {asked.url} has not finished loading; wait longer, or give a longer timeout.",
+            f"No element matches {name} yet: the page {asked.url} has not finished loading; "
+            "wait longer, or give a longer timeout.",
             facts,
         )
     best = facts.get("candidates") or []
@@ -163,8 +180,8 @@ def of_element(asked: Asked, probe: Mapping[str, Any], facts: dict[str, Any]) ->
         ("option", _option(asked, probe)),
         ("value", _value(asked, probe)),
         ("outside", _outside(probe)),
-        ("covered", _covered(asked, probe)),
         ("no clicks", _unclickable(asked, probe)),
+        ("covered", _covered(asked, probe)),
         ("moving", _moving(asked, probe)),
     ):
         if said:
@@ -176,7 +193,10 @@ def of_element(asked: Asked, probe: Mapping[str, Any], facts: dict[str, Any]) ->
 def _detached(asked: Asked, probe: Mapping[str, Any]) -> str | None:
     if probe["attached"] and not re.search(r"not attached|was detached", asked.error):
         return None
-    return "was taken off the page while it was acted on: the page draws itself anew; wait until it rests, then try again"
+    return (
+        "was taken off the page while it was acted on: the page draws itself anew; "
+        "wait until it rests, then try again"
+    )
 
 
 def _hidden(asked: Asked, probe: Mapping[str, Any]) -> str | None:
@@ -188,7 +208,11 @@ def _hidden(asked: Asked, probe: Mapping[str, Any]) -> str | None:
     if hidden["by"]:
         return f"is hidden by the {hidden['by']} around it ({hidden['how']}); make that appear first"
     if hidden["how"] in {"no size", "no box"}:
-        of = f"; try its label {probe['label']!r}" if probe["label"] and asked.type in _POINTED else "; try what it holds, or what opens it"
+        of = (
+            f"; try its label {probe['label']!r}"
+            if probe["label"] and asked.type in _POINTED
+            else "; try what it holds, or what opens it"
+        )
         return "takes no space on the page, so that nothing of it can be seen" + of
     return f"is there and not shown ({hidden['how']}); do first what makes it appear"
 
@@ -201,8 +225,13 @@ def _disabled(probe: Mapping[str, Any]) -> str | None:
     return f"is disabled with the {probe['disabled']} around it; fill or choose first what the page asks for"
 
 
+def _tag(probe: Mapping[str, Any]) -> str:
+    article = "an" if probe["tag"][0] in "aeiou" else "a"
+    return f"{article} {probe['tag']}" + (f" of type {probe['type']}" if probe["type"] else "")
+
+
 def _kind(asked: Asked, probe: Mapping[str, Any]) -> str | None:
-    tag = probe["tag"] + (f" of type {probe['type']}" if probe["type"] else "")
+    tag = _tag(probe)
     if asked.type in _FILLED and not probe["editable"]:
         if probe["tag"] == "select":
             return "is a drop-down list, which cannot be filled; use select_dropdown_option"
@@ -210,13 +239,17 @@ def _kind(asked: Asked, probe: Mapping[str, Any]) -> str | None:
             return "is a box to tick, which cannot be filled; use check"
         if probe["type"] == "file":
             return "takes a file, and cannot be filled; use upload_file"
-        return f"is a {tag}, which cannot be filled; name the field itself"
+        return f"is {tag}, which cannot be filled; name the field itself"
     if asked.type == "check" and not probe["checkable"]:
-        return f"is a {tag}, which cannot be ticked; name the box itself, or use click"
-    if asked.type == "select_dropdown_option" and probe["tag"] != "select" and probe["role"] not in {"listbox", "combobox"}:
-        return f"is a {tag}, no drop-down list; name the list itself, or use click"
+        return f"is {tag}, which cannot be ticked; name the box itself, or use click"
+    if (
+        asked.type == "select_dropdown_option"
+        and probe["tag"] != "select"
+        and probe["role"] not in {"listbox", "combobox"}
+    ):
+        return f"is {tag}, no drop-down list; name the list itself, or use click"
     if asked.type == "upload_file" and probe["type"] != "file" and "file" in asked.error.lower():
-        return f"is a {tag}, which takes no file; name the input of type file"
+        return f"is {tag}, which takes no file; name the input of type file"
     return None
 
 
@@ -247,8 +280,10 @@ def _option(asked: Asked, probe: Mapping[str, Any]) -> str | None:
 
 def _value(asked: Asked, probe: Mapping[str, Any]) -> str | None:
     if asked.type in _FILLED and re.search(r"Cannot type text|Malformed value|non-number", asked.error):
-        shape = {"number": "a number", "date": "a date as 2026-01-31", "time": "a time as 13:45", "month": "a month as 2026-01",
-                 "week": "a week as 2026-W05", "datetime-local": "a time as 2026-01-31T13:45", "color": "a colour as #ff0000"}  # fmt: skip
+        shape = {"number": "a number", "date": "a date as 2026-01-31", "time": "a time as 13:45",
+                 "month": "a month as 2026-01", "week": "a week as 2026-W05",
+                 "datetime-local": "a time as 2026-01-31T13:45",
+                 "color": "a colour as #ff0000"}  # fmt: skip
         return f"takes {shape.get(probe['type'], 'another kind of value')}, and nothing else"
     return None
 
@@ -257,7 +292,10 @@ def _outside(probe: Mapping[str, Any]) -> str | None:
     if probe["in_viewport"] or probe["scrollable"]:
         return None
     x, y = (round(number) for number in probe["box"][:2])
-    return f"lies outside of what can be scrolled to (at {x}, {y}); do first what brings it in, or make the window larger"
+    return (
+        f"lies outside of what can be scrolled to (at {x}, {y}); "
+        "do first what brings it in, or make the window larger"
+    )
 
 
 def _covered(asked: Asked, probe: Mapping[str, Any]) -> str | None:
@@ -296,15 +334,18 @@ def unknown(asked: Asked, facts: dict[str, Any] | None, *, late: bool = False) -
     if probe and late:
         return Reason(
             "late",
-            f"{asked.the(probe['described'])} is there now, and was not in time; give a longer timeout, or wait for it.",
+            f"{asked.the(probe['described'])} is there now, and was not in time; "
+            "give a longer timeout, or wait for it.",
             facts,
         )
     if probe:
         said = f": {line}" if line else ""
         return Reason(
             "unknown",
-            f"{asked.the(probe['described'])} is there, shown and enabled, and the {asked.type} failed all the same{said}; try again.",
+            f"{asked.the(probe['described'])} is there, shown and enabled, "
+            f"and the {asked.type} failed all the same{said}; try again.",
             facts,
         )
-    return Reason("unknown", f"The {asked.type} failed on {asked.url}" + (f": {line}." if line else "."), facts)
-
+    return Reason(
+        "unknown", f"The {asked.type} failed on {asked.url}" + (f": {line}." if line else "."), facts
+    )

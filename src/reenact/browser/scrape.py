@@ -33,7 +33,11 @@ async def markdown(
 
     Raises Playwright's Error where the element is not there.
     """
-    request = {"main": only_main_content, "selectors": [one.removeprefix("css=") for one in secret], "most": MOST}
+    request = {
+        "main": only_main_content,
+        "selectors": [one.removeprefix("css=") for one in secret],
+        "most": MOST,
+    }
     told: list[tuple[Frame | None, Any]]
     if target is not None:
         told = [(None, await of_element(target, "eyes.readable(el, argument)", {**request, "main": False}))]

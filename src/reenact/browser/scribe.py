@@ -176,9 +176,13 @@ class Writer:
         target = str(done.fields.get("on") or "page")
         given = list(done.fields.get("args") or ())
         if not _describes(target) or not _plain(given):
-            self._say(indent, f"Left out, as it holds what only that browser had: {target}.{done.kind[5:]}(...)")
+            self._say(
+                indent, f"Left out, as it holds what only that browser had: {target}.{done.kind[5:]}(...)"
+            )
             return
-        first = [_written(self._literal(done, f"{place}", value, indent)) for place, value in enumerate(given)]
+        first = [
+            _written(self._literal(done, f"{place}", value, indent)) for place, value in enumerate(given)
+        ]
         options = {name: value for name, value in done.fields.items() if name not in {"on", "args"}}
         self._patterns = self._patterns or "re.compile(" in target
         if failed:

@@ -26,12 +26,12 @@ _NO_CODE = frozenset({"completion", "help", "scrape"})
 """What an agent says, and what it only read for itself: nothing that a script would do."""
 
 _DOING = frozenset({
-    "add_init_script", "add_script_tag", "add_style_tag", "blur", "bring_to_front", "check", "clear", "click", "close",
-    "dblclick", "dispatch_event", "down", "drag_and_drop", "drag_to", "evaluate", "fill", "focus", "go_back",
+    "add_init_script", "add_script_tag", "add_style_tag", "blur", "bring_to_front", "check", "clear", "click",
+    "close", "dblclick", "dispatch_event", "down", "drag_and_drop", "drag_to", "evaluate", "fill", "focus", "go_back",
     "go_forward", "goto", "hover", "insert_text", "move", "press", "press_sequentially", "reload",
-    "scroll_into_view_if_needed", "select_option", "select_text", "set_checked", "set_content", "set_extra_http_headers",
-    "set_input_files", "set_viewport_size", "tap", "type", "uncheck", "up", "wait_for", "wait_for_function",
-    "wait_for_load_state", "wait_for_selector", "wait_for_timeout", "wait_for_url", "wheel",
+    "scroll_into_view_if_needed", "select_option", "select_text", "set_checked", "set_content",
+    "set_extra_http_headers", "set_input_files", "set_viewport_size", "tap", "type", "uncheck", "up", "wait_for",
+    "wait_for_function", "wait_for_load_state", "wait_for_selector", "wait_for_timeout", "wait_for_url", "wheel",
 })  # fmt: skip
 """What of `session.page` does something, or waits until something is done; the rest only looks."""
 
@@ -56,7 +56,7 @@ class Workflow:
         self._agent = agent_id
 
     def code(self) -> WorkflowCode:
-        """The script. Raises UsageError where the session is not recorded, RecordingError where that cannot be read."""
+        """The script. Raises UsageError where the session is not recorded, RecordingError where it is unreadable."""
         folder = self._session.recording
         if folder is None:
             raise UsageError("the session is not recorded, so there is nothing to make a script of")
@@ -108,7 +108,7 @@ def _of_session(recording: Recording, session: str | None) -> list[Step]:
 
 
 def _sessions_of(recording: Recording, steps: Sequence[Step]) -> dict[int, str]:
-    """The session of each browser step: by the session's own file where there is one, else the last that was started."""
+    """The session of each browser step: by the session's own file where there is one, else the last one started."""
     filmed, names = {}, []
     for footage in sessions(Path(recording.path)):
         names.append(footage.id)

@@ -19,7 +19,8 @@ Box = tuple[float, float, float, float]
 
 def _css(selectors: Sequence[str]) -> tuple[list[str], list[str]]:
     """The selectors that the page itself can match, and the others, which Playwright finds."""
-    inside, outside = [], []
+    inside: list[str] = []
+    outside: list[str] = []
     for text in selectors:
         (one,) = parse(text)
         plain = one.kind == "engine" and not one.frames
@@ -34,7 +35,12 @@ def _engine(text: str) -> bool:
     return "=" in text and word.replace("-", "").replace(":", "").isalnum()
 
 
-async def is_secret(locator: Locator, selectors: Sequence[str] = (), *, timeout: float = 1000) -> bool:
+async def is_secret(
+    locator: Locator,
+    selectors: Sequence[str] = (),
+    *,
+    timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
+) -> bool:
     """Whether what an element holds must not be shown.
 
     Args:

@@ -1,10 +1,10 @@
 """What names an element: selectors as users write them, found in any frame; and those that last, to be recorded.
 
-    css=…   xpath=…   ~text            by style sheet's, by XPath, by a text that it shows
-    #id > a   //div[1]   text=Save      whatever else Playwright reads
-    get_by_role("button", name="Save")  a locator as Playwright's own tools print it
-    frame=#pay >> css=button            in a frame; several nest
-    {"css": …, "xpath": …}              several, tried in this order
+css=…   xpath=…   ~text            by style sheet's, by XPath, by a text that it shows
+#id > a   //div[1]   text=Save      whatever else Playwright reads
+get_by_role("button", name="Save")  a locator as Playwright's own tools print it
+frame=#pay >> css=button            in a frame; several nest
+{"css": …, "xpath": …}              several, tried in this order
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from playwright.async_api import Error, Frame, FrameLocator, Locator, Page
 
-from reenact.browser.world import chained, frame_chain, of_element
+from reenact.browser.world import chained, frame_chain, of_element, origin
 from reenact.errors import ReenactError, UsageError
 
 type_of = {"css": "css=", "xpath": "xpath=", "text": "~", "role": "", "playwright": "", "test_id": ""}
@@ -34,7 +34,14 @@ _METHODS = {
     "get_by_test_id", "locator", "frame_locator", "nth", "filter", "owner",
 }  # fmt: skip
 _PROPERTIES = {"first", "last", "content_frame"}
-_BAD_SYNTAX = ("Unexpected token", "Unknown engine", "not a valid", "Malformed", "while parsing", "Invalid selector")
+_BAD_SYNTAX = (
+    "Unexpected token",
+    "Unknown engine",
+    "not a valid",
+    "Malformed",
+    "while parsing",
+    "Invalid selector",
+)
 
 
 class SelectorError(UsageError):
@@ -140,7 +147,7 @@ def _one(text: str) -> Selector:
     for mark in ("css=", "xpath="):
         if body.startswith(mark) and not body.removeprefix(mark).strip():
             raise SelectorError(f"{text!r} names nothing: after `{mark}` comes a selector")
-    if body.startswith(tuple(f"{name}(" for name in _METHODS)) or body.startswith("page."):
+    if body.startswith(("page.", *(f"{name}(" for name in _METHODS))):
         body = body.removeprefix("page.")
         _expression(body)
         return Selector(text, tuple(frames), body, "expression")
@@ -168,7 +175,7 @@ def _checked(node: ast.expr, text: str) -> None:
         _checked(node.value, text)
         return
     if not isinstance(node, ast.Call):
-        raise SelectorError(f"{text!r} is no locator, as get_by_role(\"button\", name=\"Save\") is")
+        raise SelectorError(f'{text!r} is no locator, as get_by_role("button", name="Save") is')
     _checked(node.func, text)
     for value in [*node.args, *(one.value for one in node.keywords)]:
         _value(value, text)
@@ -187,8 +194,7 @@ def _value(node: ast.expr, text: str) -> Any:
 def _built(node: ast.expr, scope: Any, root: Any = None) -> Any:
     root = scope if root is None else root
     if isinstance(node, ast.Attribute):
-        found = getattr(_built(node.value, scope, root), node.attr)
-        return found
+        return getattr(_built(node.value, scope, root), node.attr)
     assert isinstance(node, ast.Call)
     if isinstance(node.func, ast.Attribute):
         method = getattr(_built(node.func.value, scope, root), node.func.attr)
@@ -209,7 +215,11 @@ def _locator(found: Any) -> Locator:
     return found
 
 
-async def resolve(page: Page, selector: str | Mapping[str, Any], timeout: float = 15000) -> Locator:
+async def resolve(
+    page: Page,
+    selector: str | Mapping[str, Any],
+    timeout: float = 15000,  # noqa: ASYNC109 - as Playwright says it
+) -> Locator:
     """The locator of the one element that a selector names, in the main frame or the first other frame that has any.
 
     Of several selectors the first that names exactly one. Where all that match name more than one, half a second is
@@ -258,7 +268,7 @@ async def _matching(page: Page, selector: Selector) -> tuple[Locator | None, int
             count = await locator.count()
         except Error as error:
             if any(words in error.message for words in _BAD_SYNTAX):
-                raise SelectorError(f"{selector.text!r} does not parse: {_reason(error)}") from None
+                raise SelectorError(f"{selector.text!r} does not parse: {plain(error)}") from None
             if frame == page.main_frame and page.is_closed():
                 raise
             continue
@@ -267,17 +277,23 @@ async def _matching(page: Page, selector: Selector) -> tuple[Locator | None, int
     return None, 0
 
 
-def _reason(error: Error) -> str:
+def plain(error: Error) -> str:
+    """What an error of Playwright's says, in its first line."""
     line = error.message.splitlines()[0]
-    return line.split("Error: ")[-1].strip()
+    return line.removeprefix("Locator.count: ").split("Error: ")[-1].strip()
 
 
-async def durable(locator: Locator, *, timeout: float = 1000) -> dict[str, str]:
+async def durable(
+    locator: Locator,
+    *,
+    secret: Sequence[str] = (),
+    timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
+) -> dict[str, str]:
     """Selectors that find this element again, on this page or on another run's: best first, each tried and exact.
 
     `playwright` (its own normalised locator), `test_id`, `role` (with its name), `text`, `css`, `xpath`. One that
     names another element, or several, is left out; the position on the page is the last resort of `css`. What people
-    typed is in none of them.
+    typed is in none of them, nor a text within what one of the CSS selectors `secret` names.
 
     Raises Playwright's Error where the element is not there within `timeout` (milliseconds).
     """
@@ -285,7 +301,10 @@ async def durable(locator: Locator, *, timeout: float = 1000) -> dict[str, str]:
     frame = await handle.owner_frame()
     if frame is None:
         raise Error("the element is in no frame")
-    told = await of_element(handle, "({...eyes.selectorsOf(el), count: eyes.state().count})")
+    hidden = [one.removeprefix("css=") for one in secret]
+    told = await of_element(
+        handle, "({...eyes.selectorsOf(el, argument), count: eyes.state().count})", hidden
+    )
     chain = await frame_chain(frame)
     offered = await _offered(locator, told, chain)
     checks = await asyncio.gather(*(_exact(frame.page, text, handle) for _, text in offered))
@@ -301,14 +320,15 @@ async def _offered(locator: Locator, told: dict[str, Any], chain: list[str]) -> 
     large = told["count"] >= LARGE  # a look at each element for its role or text would take seconds
     if not large:
         normal = str(await locator.normalize())
-        if not (told["field"] and "get_by_text(" in normal):  # a text area's "text" is what somebody typed
+        # A text area's "text" is what somebody typed.
+        if not ((told["field"] or told["secret"]) and ("get_by_text(" in normal or "has_text" in normal)):
             offered.append(("playwright", normal))
     if told["test_id"]:
         offered.append(("test_id", chained(chain, told["test_id"])))
     role, name = told["role"], told["name"]
     if not large and role != "generic" and name and "…" not in name and not told["secret"]:
         offered.append(("role", chained(chain, f"role={role}[name={_quoted(name)}]")))
-    if not large and told["text"] and "…" not in told["text"] and not told["field"]:
+    if not large and told["text"] and not told["secret"] and "…" not in told["text"] and not told["field"]:
         offered.append(("text", chained(chain, "~" + told["text"])))
     offered.append(("css", chained(chain, "css=" + told["css"])))
     offered.append(("css", chained(chain, "css=" + told["place"])))
@@ -330,13 +350,17 @@ async def _exact(page: Page, text: str, handle: Any) -> bool:
 
 
 async def fingerprint(
-    locator: Locator, *, secret: Sequence[str] = (), timeout: float = 1000
+    locator: Locator,
+    *,
+    secret: Sequence[str] = (),
+    timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
 ) -> dict[str, Any]:
-    """What tells an element from others, to know it again when its selectors fail: `likeness` compares two.
+    """What tells an element from others, to know it again when its selectors fail (`likeness`).
 
     `tag`, `role`, `name` (accessible), `text`, `label`, `attributes` (id, name, type, placeholder, aria-label, title,
     alt, test ids, paths of href and src without their query), `classes`, `heading` (the nearest before it), `near`
-    (its neighbours' texts), `box`, `path` (in the DOM, with indices), `siblings`, `frames`, `secret`, `visible`.
+    (its neighbours' texts), `box` (in the main viewport),
+    `path` (in the DOM, with indices), `siblings`, `frames`, `secret`, `visible`.
     What people typed is not in it, nor what an element shows that one of the selectors `secret` names.
 
     Raises Playwright's Error where the element is not there within `timeout` (milliseconds).
@@ -345,4 +369,8 @@ async def fingerprint(
     hidden = [one.removeprefix("css=") for one in secret]
     found: dict[str, Any] = await of_element(handle, "eyes.fingerprint(el, argument)", hidden)
     frame = await handle.owner_frame()
-    return {**found, "frames": await frame_chain(frame) if frame else []}
+    if frame is None or frame.parent_frame is None:
+        return {**found, "frames": []}
+    chain, (left, top) = await asyncio.gather(frame_chain(frame), origin(frame))
+    x, y, width, height = found["box"]
+    return {**found, "box": [x + left, y + top, width, height], "frames": chain}

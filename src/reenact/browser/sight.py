@@ -31,7 +31,9 @@ _INPUTS = {"textbox", "searchbox", "combobox", "listbox", "spinbutton", "slider"
            "menuitemcheckbox", "menuitemradio"}  # fmt: skip
 _FIELDS = {"input", "textarea", "select"}
 _BUTTONS = {"button", "tab", "menuitem", "option", "treeitem", "gridcell"}
-_LINE = re.compile(r'^(?P<indent> *)- (?P<role>[\w/-]+)(?: (?P<name>"(?:[^"\\]|\\.)*"))?(?P<marks>(?: \[[^\]]*\])*)(?P<rest>:.*)?$')
+_LINE = re.compile(
+    r'^(?P<indent> *)- (?P<role>[\w/-]+)(?: (?P<name>"(?:[^"\\]|\\.)*"))?(?P<marks>(?: \[[^\]]*\])*)(?P<rest>:.*)?$'
+)
 _MARK = re.compile(r"\[([\w-]+)(?:=([^\]]*))?\]")
 
 _latest: WeakKeyDictionary[Page, int] = WeakKeyDictionary()
@@ -99,16 +101,14 @@ class Sight:
     more: int
     number: int
 
-    def __getitem__(self, id: str) -> Element:  # noqa: A002
+    def __getitem__(self, id: str) -> Element:
         for element in self.elements:
             if element.id == id:
                 return element
         raise StaleElement(f"there is no element {id} in the last observation; it has {_span(self.elements)}")
 
 
-async def look(
-    page: Page, *, secret: Sequence[str] = (), boxes: bool = False, lines: int = LINES
-) -> Sight:
+async def look(page: Page, *, secret: Sequence[str] = (), boxes: bool = False, lines: int = LINES) -> Sight:
     """Look at a page.
 
     Args:
@@ -140,14 +140,16 @@ async def look(
     return Sight(page.url, title, text, tuple(parts.elements()), parts.more, number)
 
 
-async def locate(page: Page, sight: Sight, id: str) -> Locator:  # noqa: A002
+async def locate(page: Page, sight: Sight, id: str) -> Locator:
     """The locator of an element of a sight.
 
     Raises:
         StaleElement: The id is of no element, of an older look at this page, or the element is gone.
     """
     if _latest.get(page) != sight.number:
-        raise StaleElement(f"{id} is of an older observation of this page; observe again, and use the new ids")
+        raise StaleElement(
+            f"{id} is of an older observation of this page; observe again, and use the new ids"
+        )
     element = sight[id]
     if element.ref:
         locator = page.get_by_ref(element.ref)
@@ -256,11 +258,19 @@ async def _snapshot(page: Page, secret: Sequence[str], most: int) -> _Parts:
     lines = [_read(line) for line in snapshot.splitlines() if line.strip()]
     refs = [line.marks["ref"] for line in lines if "ref" in line.marks]
     answers = await of_refs(page, {"refs": refs, "selectors": list(secret)})
-    places = dict(zip((frame for frame, _ in answers), await asyncio.gather(*(_place(f) for f, _ in answers)), strict=True))
-    told = {ref: (facts, places[frame]) for frame, answer in answers for ref, facts in answer["found"].items()}
+    places = dict(
+        zip(
+            (frame for frame, _ in answers),
+            await asyncio.gather(*(_place(f) for f, _ in answers)),
+            strict=True,
+        )
+    )
+    told = {
+        ref: (facts, places[frame]) for frame, answer in answers for ref, facts in answer["found"].items()
+    }
     ids = _Ids()
     more = max(0, len(lines) - most)
-    kept = [line for line in lines[:most]]
+    kept = lines[:most]
     under: int | None = None
     shown: list[_Line] = []
     for line in kept:
@@ -276,7 +286,9 @@ async def _snapshot(page: Page, secret: Sequence[str], most: int) -> _Parts:
             line.marks.pop(mark, None)
         shown.append(line)
     besides = [
-        _besides(path, facts, places[frame], ids) for frame, answer in answers for path, facts in answer["more"]
+        _besides(path, facts, places[frame], ids)
+        for frame, answer in answers
+        for path, facts in answer["more"]
     ]
     if besides:
         shown += [_Line(0, "text", rest=": also to click, though the page gives it no role"), *besides]
@@ -313,7 +325,9 @@ def _complete(line: _Line, facts: dict[str, Any], place: _Place, ids: _Ids) -> N
         id=ids.give(line.role, facts["tag"]),
         role=facts["tag"] if line.role == "generic" else line.role,
         name="" if facts["secret"] and not line.name else _clean(named),
-        states={key: value for key, value in line.marks.items() if key not in {"ref", "cursor", "box", "active"}},
+        states={
+            key: value for key, value in line.marks.items() if key not in {"ref", "cursor", "box", "active"}
+        },
         ref=line.marks["ref"],
         **_common(facts, place),
     )
@@ -342,7 +356,9 @@ def _besides(path: str, facts: dict[str, Any], place: _Place, ids: _Ids, level: 
     role = facts["tag"] if facts["role"] == "generic" else facts["role"]
     name = "" if facts["secret"] else facts["name"]
     common = _common(facts, place)
-    element = Element(id=ids.give(facts["role"], facts["tag"]), role=role, name=name, states={}, path=path, **common)
+    element = Element(
+        id=ids.give(facts["role"], facts["tag"]), role=role, name=name, states={}, path=path, **common
+    )
     line = _Line(level, role, name, element=element, box=element.box)
     if element.value:
         line.rest = f": {element.value}"
@@ -364,5 +380,7 @@ async def _outline(page: Page, secret: Sequence[str], most: int) -> _Parts:
             said = facts["text"]
             hidden = facts["secret"]
             rest = f": {HIDDEN}" if hidden else f": {said}" if said and said != name else ""
-            parts.lines.append(_Line(level, role, "" if hidden else name, rest=rest, box=place.box(facts["box"])))
+            parts.lines.append(
+                _Line(level, role, "" if hidden else name, rest=rest, box=place.box(facts["box"]))
+            )
     return parts

@@ -17,7 +17,7 @@ from playwright.async_api import Error, Frame, Locator, Page
 from reenact.browser import reasons
 from reenact.browser.likeness import Match, similar, sought
 from reenact.browser.reasons import Asked, Reason
-from reenact.browser.selectors import LARGE, ElementNotFound, Selector, SelectorError, parse
+from reenact.browser.selectors import LARGE, ElementNotFound, Selector, SelectorError, parse, plain
 from reenact.browser.world import frame_chain, of_element, of_page
 
 PATIENCE = 3.0
@@ -109,7 +109,7 @@ async def _asked(
 ) -> Reason:
     error, secret, like = more
     states = await of_page(page, "state")
-    state = next((told for frame, told in states if frame == page.main_frame), {})
+    state: dict[str, Any] = next((told for frame, told in states if frame == page.main_frame), {})
     facts: dict[str, Any] = {"page": {**state, "frames": len(page.frames)}}
     if target is None:
         return reasons.loading(asked, state, facts) or reasons.unknown(asked, facts)
@@ -135,16 +135,14 @@ async def _asked(
     if frame is not None and frame.parent_frame is not None:
         facts["frame"] = await frame_chain(frame)
         probe["covered"] = probe["covered"] or await _covered_outside(frame, probe["box"])
-    late = (
-        isinstance(error, ElementNotFound)
-        or "waiting for" in asked.error
-        and "locator resolved" not in asked.error
+    late = isinstance(error, ElementNotFound) or (
+        "waiting for" in asked.error and "locator resolved" not in asked.error
     )
     return reasons.of_element(asked, probe, facts) or reasons.unknown(asked, facts, late=late)
 
 
 def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    return text[0].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 def _of_locator(target: Any) -> tuple[Selector, ...]:
@@ -157,7 +155,7 @@ def _of_locator(target: Any) -> tuple[Selector, ...]:
 async def _count(
     page: Page, target: str | Mapping[str, Any] | Locator, selectors: tuple[Selector, ...]
 ) -> tuple[Locator | None, int]:
-    """What the target matches, as `resolve` sees it: of several selectors the first that names one element, else any."""
+    """What the target matches, as `resolve` sees it: of several the first that names one element, else any."""
     if isinstance(target, Locator):
         return target, await target.count()
     several: tuple[Locator | None, int] = (None, 0)
@@ -168,8 +166,7 @@ async def _count(
                 count = await locator.count()
             except Error as error:
                 if "frame" not in error.message.lower() and frame == page.main_frame and not selector.frames:
-                    line = error.message.splitlines()[0].split("Error: ")[-1]
-                    raise SelectorError(f"{selector.text!r} does not parse: {line}") from None
+                    raise SelectorError(f"{selector.text!r} does not parse: {plain(error)}") from None
                 continue
             if count == 1:
                 return locator, 1

@@ -29,7 +29,11 @@ def eyes() -> str:
 
 
 async def of_element(
-    element: Locator | ElementHandle, call: str, argument: Any = None, *, timeout: float = 1000
+    element: Locator | ElementHandle,
+    call: str,
+    argument: Any = None,
+    *,
+    timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
 ) -> Any:
     """Evaluate `call` (JavaScript; `eyes`, `el` and `argument` are at hand) with one element.
 

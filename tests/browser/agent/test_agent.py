@@ -27,7 +27,9 @@ def ran(session, *answers, task="Buy green tea", max_steps=10, url=None, **optio
 
 
 def test_a_task_is_done_and_the_answer_and_every_step_are_there(shop):
-    agent, result, model = ran(shop, fill("Name", "Ada"), click("button", "Buy"), lambda told: done(re.search("sold .*", told)[0]))
+    agent, result, model = ran(
+        shop, fill("Name", "Ada"), click("button", "Buy"), lambda told: done(re.search("sold .*", told)[0])
+    )
     assert (result.success, result.status) == (True, "closed")
     assert result.answer == "sold green to Ada (0)"
     assert [(step["action"], step["success"], step["reasoning"]) for step in result.steps] == [
@@ -38,7 +40,10 @@ def test_a_task_is_done_and_the_answer_and_every_step_are_there(shop):
     for step in result.steps:
         assert step["url"].startswith("data:")
         assert {"type", "value", "message"} <= step.keys()
-    assert result.steps[1]["value"]["action"] == {"type": "click", "id": element(model.told[1], "button", "Buy")}
+    assert result.steps[1]["value"]["action"] == {
+        "type": "click",
+        "id": element(model.told[1], "button", "Buy"),
+    }
     assert result.steps[1]["value"]["selectors"]
     assert result.created_at < result.closed_at
     assert (result.session_id, result.agent_id) == (shop.id, agent.agent_id)
@@ -56,7 +61,11 @@ def test_it_ends_with_as_many_steps_as_it_was_allowed(shop):
 
 def test_what_fails_is_told_to_the_model_which_finds_another_way(shop):
     def choose(option):
-        return lambda told: {"type": "select_dropdown_option", "id": element(told, "combobox"), "value": option}
+        return lambda told: {
+            "type": "select_dropdown_option",
+            "id": element(told, "combobox"),
+            "value": option,
+        }
 
     _, result, model = ran(shop, choose("red"), choose("red"), choose("black"), done("black"))
     assert [step["success"] for step in result.steps] == [False, False, True, True]
@@ -67,7 +76,9 @@ def test_what_fails_is_told_to_the_model_which_finds_another_way(shop):
 
 
 def test_an_impossible_action_is_told_back_and_costs_no_step(shop):
-    _, result, model = ran(shop, {"type": "click", "id": "B77"}, {"type": "fill", "id": "I1"}, click("button"), done())
+    _, result, model = ran(
+        shop, {"type": "click", "id": "B77"}, {"type": "fill", "id": "I1"}, click("button"), done()
+    )
     assert [step["action"] for step in result.steps] == ["click", "completion"]
     assert "there is no 'B77' on the page as it is now; it has B1" in model.told[1]
     assert "needs a field 'value'" in model.told[2]
@@ -85,7 +96,10 @@ def test_a_model_that_makes_no_sense_is_given_up(shop):
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (ModelHTTPError(401, "gpt-5", {"message": "no such key"}), "the model gpt-5 could not be asked .status 401.*no such key"),
+        (
+            ModelHTTPError(401, "gpt-5", {"message": "no such key"}),
+            "the model gpt-5 could not be asked .status 401.*no such key",
+        ),
         (ConnectionError("nobody answers"), "nobody answers"),
     ],
 )
@@ -110,7 +124,13 @@ class Sale(BaseModel):
 
 @pytest.mark.parametrize("form", [Sale, Sale.model_json_schema()])
 def test_an_answer_in_a_form_is_checked_and_comes_as_json(shop, form):
-    _, result, model = ran(shop, done("green tea"), done({"item": "green"}), done({"item": "green", "price": 2}), response_format=form)
+    _, result, model = ran(
+        shop,
+        done("green tea"),
+        done({"item": "green"}),
+        done({"item": "green", "price": 2}),
+        response_format=form,
+    )
     assert Sale.model_validate_json(result.answer) == Sale(item="green", price=2)
     assert len(result.steps) == 1
     assert '"price"' in model.told[0]
@@ -187,7 +207,11 @@ def test_it_works_in_the_background_is_watched_and_is_stopped(shop):
         agent.start("Something else")
     assert len(agent.status().steps) >= 3
     stopped = agent.stop()
-    assert (stopped.status, stopped.success, stopped.answer) == ("closed", False, "stopped before it was done")
+    assert (stopped.status, stopped.success, stopped.answer) == (
+        "closed",
+        False,
+        "stopped before it was done",
+    )
     assert 3 <= len(stopped.steps) < 500
     assert agent.wait() == agent.status() == stopped
     assert list(agent.watch_logs())[-1] == "not done: stopped before it was done"

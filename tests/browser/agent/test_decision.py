@@ -52,9 +52,7 @@ def test_what_is_no_action_is_refused(written):
 def test_an_answer_takes_the_form_that_is_asked_for():
     kind = decision_of(Price)
     action = {"type": "completion", "success": True, "answer": {"item": "tea", "cents": 250}}
-    assert (
-        formed(kind.model_validate({"action": action}).answer, Price) == '{"item":"tea","cents":250}'
-    )
+    assert formed(kind.model_validate({"action": action}).answer, Price) == '{"item":"tea","cents":250}'
     assert formed('{"item": "tea", "cents": "250"}', Price) == '{"item":"tea","cents":250}'
     assert "Price" in json.dumps(kind.model_json_schema())
 

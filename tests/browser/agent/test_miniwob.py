@@ -30,7 +30,11 @@ def login(text):
 
     def nth(place, value):
         def decide(page):
-            return {"type": "fill", "id": re.findall(r"textbox.*?\[(?:id=)?(\w+)\]", page)[place], "value": value}
+            return {
+                "type": "fill",
+                "id": re.findall(r"textbox.*?\[(?:id=)?(\w+)\]", page)[place],
+                "value": value,
+            }
 
         return decide
 

@@ -27,7 +27,11 @@ SPOKEN = frozenset(
 )
 """Arguments of a model call that hold its messages, which are compared as messages."""
 
-_PASSING = {"http": ("headers", "extensions"), "browser": ("started_at", "ended_at", "timestamp")}
+_PASSING = {
+    "agent": ("agent_id", "at"),
+    "browser": ("started_at", "ended_at", "timestamp"),
+    "http": ("headers", "extensions"),
+}
 """Parts of an answer, by the effect's kind, that are another's in every run."""
 
 _SECRET = re.compile(r"(\[\[secret:[^\[\]:]+):[0-9a-f]{8}\]\]")

@@ -56,7 +56,7 @@ class Agent:
         persona: Mapping[str, Any] | str | None = None,
         notifier: Callable[[AgentStatusResponse], Any] | None = None,
     ) -> None:
-        if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
+        if not _is_count(max_steps):
             raise UsageError(f"max_steps={max_steps!r}: it is a number of steps, 1 or more")
         self._session = session
         self._asked = reasoning_model
@@ -220,7 +220,7 @@ class Agent:
     # -- inside ---------------------------------------------------------------------------------------------
 
     def _prepared(self, task: str, url: str | None, response_format: Any, session_offset: int | None) -> Work:
-        if not isinstance(task, str) or not task.strip():
+        if not str(task or "").strip():
             raise UsageError("the agent needs a task: what to do, in plain words")
         if self._work is not None and self._work.active:
             raise UsageError(f"agent {self.agent_id} is at work: wait for it, or stop it")
@@ -271,6 +271,10 @@ class Agent:
         if self._work is None:
             raise UsageError("the agent was not started: run or start it first")
         return self._work
+
+
+def _is_count(given: Any) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool) and given >= 1
 
 
 def _in_a_loop() -> bool:

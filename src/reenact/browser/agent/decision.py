@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model, model_validator
 
 from reenact.browser.actions import TYPES
@@ -27,7 +27,9 @@ Kind = Literal[
 class Decision(BaseModel):
     """The next step: one action. What it does not need stays empty."""
 
-    reasoning: str = Field("", description="what you see, and why this is the next step; one or two sentences")
+    reasoning: str = Field(
+        "", description="what you see, and why this is the next step; one or two sentences"
+    )
     type: Kind
     id: str = Field("", description="the element, by its id in the page, such as B1")
     selector: str = Field("", description="only for what has no id: ~its visible text")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_ai import Agent as Asker
 from pydantic_ai import BinaryContent, ModelRetry
 from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, UnexpectedModelBehavior
+from pydantic_ai.messages import UserContent
 from pydantic_ai.models import Model
 
 from reenact import boundary
@@ -214,17 +215,17 @@ class Work:
             persona=self._persona,
         )
         if not (self._vision and seen.picture):
-            return (await self._asker.run(text)).output  # type: ignore[no-any-return]
-        pictured = [text, BinaryContent(seen.picture, media_type=seen.picture_type)]
+            return (await self._asker.run(text)).output
+        pictured: list[UserContent] = [text, BinaryContent(seen.picture, media_type=seen.picture_type)]
         try:
-            return (await self._asker.run(pictured)).output  # type: ignore[no-any-return]
+            return (await self._asker.run(pictured)).output
         except ModelHTTPError as error:
             if error.status_code not in {400, 404, 415, 422} or self._steps:
                 raise
             # Nothing said that the model takes no pictures: it says so itself, at the first one.
             self._vision = False
             self.log.add(f"{self._model.model_name} refused the picture; it goes on without")
-            return (await self._asker.run(text)).output  # type: ignore[no-any-return]
+            return (await self._asker.run(text)).output
 
     def _checked(self, decision: Decision) -> Decision:
         """An answer that can be acted on; what is wrong with another one is told back to the model."""

@@ -91,6 +91,7 @@ class Camera:
         for tab in list(self._tabs.values()):
             try:
                 if tab.page is self._active:
+                    await tab.reel.settled()
                     tab.reel.want("end", None)
                 await tab.reel.stop()
             except Exception as error:
@@ -222,10 +223,15 @@ class Camera:
         page.on("framenavigated", self._log.guarded(lambda frame: self._navigated(tab, frame)))
         page.on("load", self._log.guarded(lambda _: self._log.start(self._titled(tab), "a title")))
         page.on("popup", self._log.guarded(lambda popup: self._popped_up(tab, popup)))
+        page.on("crash", self._log.guarded(lambda _: self._crashed(tab)))
         self._log.guarded(reel.start)()
         self._happenings.attach(page, number)
         # Who opened it is told right after, in another event.
         asyncio.get_running_loop().call_soon(self._log.guarded(self._tell), tab)
+
+    def _crashed(self, tab: Tab) -> None:
+        self._log.write("crash", tab=tab.number, what="page")
+        tab.reel.crashed()
 
     def _popped_up(self, tab: Tab, popup: Page) -> None:
         if (other := self._tab(popup)) is not None and not other.told:

@@ -7,8 +7,10 @@ which only looks, and choosers where Playwright hands them to the program's own 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,23 @@ BURST = 100
 """Console messages a second, and errors, that are kept."""
 LINES = 50_000
 """Console messages and errors that are kept in a session."""
+
+
+@dataclass(slots=True)
+class Room:
+    """How many more lines of a kind are kept."""
+
+    second: float = 0.0
+    burst: int = 0
+    lines: int = 0
+
+    def take(self, now: float) -> bool:
+        """Whether one more is kept."""
+        if now - self.second >= 1:
+            self.second, self.burst = now, 0
+        self.burst += 1
+        self.lines += self.burst <= BURST
+        return self.burst <= BURST and self.lines <= LINES
 
 
 class Happenings:
@@ -34,8 +53,7 @@ class Happenings:
         self._context = context
         self._log = log
         self._tab = tab
-        self._second = 0.0
-        self._burst = self._lines = 0
+        self._rooms = {"console": Room(), "errors": Room()}
         self._dialogs: dict[int, dict[str, Any]] = {}
         self._sessions: dict[int, Any] = {}
         self._listeners = {"console": log.guarded(self._console), "weberror": log.guarded(self._weberror)}
@@ -57,12 +75,11 @@ class Happenings:
         for tab in list(self._dialogs):
             self._answered(tab, None)
         for session in self._sessions.values():
-            with suppress(Exception):  # the page may be closed
-                await session.detach()
+            with suppress(Exception):  # the page may be closed or dead
+                await asyncio.wait_for(session.detach(), 1)
 
     def attach(self, page: Any, tab: int) -> None:
         """Listen to a page."""
-        page.on("crash", self._log.guarded(lambda _: self._log.write("crash", tab=tab, what="page")))
         page.on("download", self._log.guarded(lambda download: self._download(tab, download)))
         self._log.start(self._watch_dialogs(page, tab), "dialogs")
         # Its own part of Playwright hears of a chooser only where the program listens: to listen there asks for none.
@@ -77,31 +94,27 @@ class Happenings:
 
     # -- console and errors ----------------------------------------------------------------------------------
 
-    def _room(self) -> bool:
-        now = self._log.now()
-        if now - self._second >= 1:
-            self._second, self._burst = now, 0
-        self._burst += 1
-        self._lines += 1
-        if self._lines > LINES:
-            self._log.left_out("console", f"the console after {LINES} messages is left out")
-        elif self._burst > BURST:
-            self._log.left_out("burst", f"of the console at most {BURST} messages a second are kept")
-        return self._lines <= LINES and self._burst <= BURST
+    def _room(self, what: str) -> bool:
+        room = self._rooms[what]
+        left = room.take(self._log.now())
+        if not left:
+            limits = f"at most {BURST} a second and {LINES} in a session"
+            self._log.left_out(what, f"some of the {what} is left out: {limits} are kept")
+        return left
 
     def _short(self, text: str) -> str:
         clean = self._log.clean(text)
         return clean if len(clean) <= TEXT else f"{clean[:TEXT]}…"
 
     def _console(self, message: Any) -> None:
-        if self._room():
+        if self._room("console"):
             place = message.location
             told: dict[str, Any] = {"level": message.type, "text": self._short(message.text)}
             told |= {"url": place.get("url"), "row": place.get("lineNumber")}
             self._log.write("console", tab=self._tab(message.page), **told)
 
     def _weberror(self, error: Any) -> None:
-        if self._room():
+        if self._room("errors"):
             self._log.write("error", tab=self._tab(error.page), text=self._short(str(error.error)))
 
     # -- dialogs ---------------------------------------------------------------------------------------------

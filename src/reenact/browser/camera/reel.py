@@ -103,6 +103,17 @@ class Reel:
         self._running = True
         self._stream.on()
 
+    def crashed(self) -> None:
+        """The page is dead: what it last looked like stays."""
+        self._running = False
+        self._stream.dead()
+
+    async def settled(self) -> None:
+        """Wait until the last action has taken effect in the picture: a tenth of a second at most."""
+        last = max((anchor.t for anchor in self._anchors), default=0.0)
+        if (left := last - self._log.now()) > 0:
+            await asyncio.sleep(left + 0.05)
+
     async def stop(self) -> None:
         """Write what is under way, and film no more."""
         self._running = False

@@ -92,9 +92,14 @@ class Stream:
         finally:
             self._switching = False
 
+    def dead(self) -> None:
+        """The page has crashed: it answers nothing any more."""
+        self._wanted = self._is = self._anew = False
+        self._await(0)
+
     async def stop(self) -> None:
         """Switch off for good."""
         self._wanted = self._anew = False
         self._await(0)
-        with suppress(Exception):  # the page or its browser may be gone
-            await self._switch()
+        with suppress(Exception):  # the page or its browser may be gone, and a crashed page never answers
+            await asyncio.wait_for(self._switch(), 1)
