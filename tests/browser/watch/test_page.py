@@ -154,7 +154,7 @@ def test_at_a_compact_pace_idle_stretches_are_passed_over(opened, tmp_path):
     assert page.locator("#skip").get_attribute("aria-pressed") == "true"
     page.select_option("#speed", "4")
     page.click("#play")
-    page.wait_for_function("() => Number(document.querySelector('#slider').value) > 3600", timeout=5000)
+    page.wait_for_function("() => Number(document.querySelector('#slider').value) > 3600.3", timeout=10_000)
     assert chosen(page) == "Click #b"
 
 
