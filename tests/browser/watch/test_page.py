@@ -142,6 +142,22 @@ def test_playing_goes_on_to_the_next_step_and_stops_at_the_end(opened, bad):
     assert chosen(page) == "Click button “Pay”"
 
 
+def test_at_a_compact_pace_idle_stretches_are_passed_over(opened, tmp_path):
+    with reenact.record(home=tmp_path) as recording:
+        shop = Shop(recording)
+        shop.act("shop", type="click", selector="#a")
+        shop.t = 3600.0
+        shop.act("item", type="click", selector="#b")
+        shop.close()
+    folder = recording._store.folder(recording.id)
+    page = opened(write(folder, folder / "page.html", frames=True, pace="compact"), "#step=1")
+    assert page.locator("#skip").get_attribute("aria-pressed") == "true"
+    page.select_option("#speed", "4")
+    page.click("#play")
+    page.wait_for_function("() => Number(document.querySelector('#slider').value) > 3600.3", timeout=10_000)
+    assert chosen(page) == "Click #b"
+
+
 def test_the_ring_stands_on_the_element_and_can_be_taken_off(opened, bad):
     page = opened(bad, "#step=3")
     ring = page.locator("svg .ring")
