@@ -312,6 +312,14 @@ def test_a_video_is_kept_to_the_time_of_the_page(opened, folders):
     assert video.evaluate("v => v.currentTime") == pytest.approx(now(page) - begin, abs=0.1)
 
 
+@pytest.mark.skipif(means() == "page", reason="nothing here encodes H.264")
+def test_a_video_that_is_too_large_for_the_page_lies_beside_it(opened, folders, tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "INSIDE", 1000)
+    page = opened(write(folders[1], tmp_path / "a #1.html"), "#step=5")
+    page.wait_for_function("() => document.querySelector('video').readyState >= 2")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a #1.html", "a #1.mp4"]
+
+
 def pages_video(page):
     return page.evaluate("() => unpacked('data').then((data) => data.sides[0].video)")
 
