@@ -112,7 +112,11 @@ class StepFacts:
     def error(self) -> str:
         """The error's last line, or nothing. A browser's action that failed says so in what it gave."""
         outcome = self.call.outcome
-        if self.call.kind == "browser" and outcome is not None and isinstance(given := outcome.get("value"), dict):
+        if (
+            self.call.kind == "browser"
+            and outcome is not None
+            and isinstance(given := outcome.get("value"), dict)
+        ):
             return str(given.get("message", "")) if given.get("error") is not None else ""
         tree = outcome.get("error") if outcome is not None else None
         return error_line(tree or self.call.end) if tree or isinstance(self.call.end, dict) else ""
