@@ -64,6 +64,21 @@
     }
   };
 
+  const near = (el, selector) => {
+    try {
+      return Boolean(el.closest(selector));
+    } catch {
+      return false;
+    }
+  };
+  const holds = (el, selector) => {
+    try {
+      return Boolean(el.querySelector(selector));
+    } catch {
+      return false;
+    }
+  };
+
   // Words of a camel-cased or underscored name, so that `cardNumber` and `card_number` are told by one pattern.
   const words = (name) => (name || "").replace(/([a-z])([A-Z])/g, "$1-$2").replace(/_/g, "-");
 
@@ -82,14 +97,14 @@
   // What an element shows, without what people typed and without what is secret.
   function textOf(el, selectors = [], most = 120) {
     if (FIELD.has(tagOf(el)) || (editable(el) && roleOf(el) === "textbox")) return "";
-    if (selectors.some((selector) => matches(el, selector) || el.closest?.(selector))) return "";
-    const aside = ["script", "style", "textarea", "select", ...selectors].join(",");
+    if (selectors.some((selector) => near(el, selector))) return "";
+    const aside = ["script,style,textarea,select", ...selectors];
     let whole = "";
     const walk = (node) => {
       for (const child of node.childNodes) {
         if (whole.length > most * 8) return;
         if (child.nodeType === 3) whole += child.data;
-        else if (child.nodeType === 1 && !matches(child, aside)) {
+        else if (child.nodeType === 1 && !aside.some((selector) => matches(child, selector))) {
           const apart = INLINE.has(tagOf(child)) ? "" : " ";
           whole += apart;
           walk(child.shadowRoot || child);
@@ -493,12 +508,12 @@
     };
   }
 
-  const masks = ({ selectors = [] }) => {
+  const masks = ({ selectors = [], beyond = false }) => {
     const found = [];
     for (const el of elements(document)) {
       if (!secret(el, selectors) || hiddenBy(el)) continue;
       const [x, y, width, height] = box(el);
-      if (x < innerWidth && y < innerHeight && x + width > 0 && y + height > 0) found.push([x, y, width, height]);
+      if (beyond || (x < innerWidth && y < innerHeight && x + width > 0 && y + height > 0)) found.push([x, y, width, height]);
     }
     return found;
   };
@@ -688,7 +703,7 @@
   const images = () => pictures(document);
 
   const hides = (el, selectors) => secret(el, selectors) ||
-    selectors.some((selector) => el.closest(selector) || el.querySelector(selector));
+    selectors.some((selector) => near(el, selector) || holds(el, selector));
 
   const selectorsOf = (el, selectors = []) => ({
     test_id: ["data-testid", "data-test-id", "data-test"].filter((name) => el.hasAttribute(name))
@@ -703,5 +718,27 @@
     secret: hides(el, selectors),
   });
 
-  return { probe, state, candidates, masks, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
+  // Which of the selectors that were made of an element name it alone. Of roles and texts only Playwright can tell, and
+  // where there are shadow roots, which it looks into, of all but XPath.
+  function aloneOf(el, names) {
+    if (el.getRootNode() !== document) return {};
+    const found = {};
+    const deep = [...document.querySelectorAll("*")].some((one) => one.shadowRoot);
+    const styles = deep ? [] : [["", names.test_id], ["css=", names.css], ["css=", names.place]];
+    for (const [mark, selector] of styles) if (selector) found[mark + selector] = sole(document, selector);
+    if (names.xpath) {
+      const all = document.evaluate(names.xpath, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
+      found["xpath=" + names.xpath] = all.snapshotLength === 1 && all.snapshotItem(0) === el;
+    }
+    return found;
+  }
+
+  // All that is asked of an element before it is acted on.
+  function known(el, selectors = []) {
+    const names = selectorsOf(el, selectors);
+    const count = document.getElementsByTagName("*").length;
+    return { fingerprint: fingerprint(el, selectors), names, count, alone: aloneOf(el, names), spot: placeOf(el) };
+  }
+
+  return { probe, state, known, candidates, masks, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
 })()

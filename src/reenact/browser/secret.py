@@ -11,28 +11,10 @@ from collections.abc import Sequence
 
 from playwright.async_api import Error, Locator, Page
 
-from reenact.browser.selectors import parse
+from reenact.browser.selectors import parse, styles
 from reenact.browser.world import of_element, of_page, origin
 
 Box = tuple[float, float, float, float]
-
-
-def _css(selectors: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The selectors that the page itself can match, and the others, which Playwright finds."""
-    inside: list[str] = []
-    outside: list[str] = []
-    for text in selectors:
-        (one,) = parse(text)
-        plain = one.kind == "engine" and not one.frames
-        style = one.body.removeprefix("css=")
-        marked = ">>" in style or style.startswith(("/", "(", "..")) or _engine(style)
-        (outside if not plain or marked else inside).append(text if not plain or marked else style)
-    return inside, outside
-
-
-def _engine(text: str) -> bool:
-    word = text.split("=", 1)[0]
-    return "=" in text and word.replace("-", "").replace(":", "").isalnum()
 
 
 async def is_secret(
@@ -50,7 +32,7 @@ async def is_secret(
 
     Raises Playwright's Error where the element is not there in time.
     """
-    inside, outside = _css(selectors)
+    inside, outside = styles(selectors)
     if await of_element(locator, "eyes.secret(el, argument)", inside, timeout=timeout):
         return True
     if not outside:
@@ -63,14 +45,15 @@ async def is_secret(
     return False
 
 
-async def masks(page: Page, selectors: Sequence[str] = ()) -> list[Box]:
+async def masks(page: Page, selectors: Sequence[str] = (), *, beyond: bool = False) -> list[Box]:
     """Where secrets are seen now: `(x, y, width, height)` in CSS pixels of the main viewport.
 
-    Fields of every frame count, filled or not; nothing of the page is changed for it.
+    Fields of every frame count, filled or not; nothing of the page is changed for it. `beyond`: also those that lie
+    outside of the viewport.
     """
-    inside, outside = _css(selectors)
+    inside, outside = styles(selectors)
     boxes: list[Box] = []
-    for frame, found in await of_page(page, "masks", {"selectors": inside}):
+    for frame, found in await of_page(page, "masks", {"selectors": inside, "beyond": beyond}):
         if not found:
             continue
         try:

@@ -1,17 +1,18 @@
-"""One tab's pictures: at most so many a second, each with its true time, none held."""
+"""One tab's pictures: at most so many a second, each with its true time, none held for long."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from reenact.browser.camera.gate import Gate
 from reenact.browser.camera.log import Log
 from reenact.browser.camera.masks import Masks
 from reenact.browser.camera.stream import Stream
+from reenact.browser.covering import covered
 
 MASKED_EVERY = 0.15
 """Seconds between two measures of where the secrets are, while the page is painted."""
@@ -33,13 +34,22 @@ RESTS = ((5.0, 1), (60.0, 4), (float("inf"), 16))
 
 @dataclass(slots=True)
 class Picture:
-    """A picture that is stored, and what is known of it."""
+    """A picture, and what is known of it. It is held until it is known where its secrets are, then stored without."""
 
     t: float
-    blob: str
-    width: int
-    height: int
+    data: bytes
+    mark: int
+    size: tuple[int, int]
+    viewport: list[float]
+    blob: str = ""
     masks: list[list[float]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, t: float, data: bytes, viewport: Sequence[float] | None = None) -> Self:
+        """The picture in a JPEG, of a page so large, in CSS pixels; without, each of its pixels is one."""
+        size = size_of(data)
+        known = viewport is not None and min(viewport) > 0
+        return cls(t, data, hash(data), size, [*viewport] if viewport and known else [*size])
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +104,7 @@ class Reel:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._waiting: list[Picture] = []
         self._measuring = False
+        self._one_at_a_time = asyncio.Lock()
         self._written: deque[Picture] = deque(maxlen=32)
         self._anchors: list[Anchor] = []
         self._running = False
@@ -214,16 +225,16 @@ class Reel:
 
     def _keep(self, frame: Mapping[str, Any], t: float) -> None:
         self._kept = max(self._kept, t)
-        data = frame["data"]
-        width, height = size_of(data)
-        blob = self._log.blob(data)
-        if self._looking and self._written and self._written[-1].blob == blob:
+        viewport = [float(frame.get(side) or 0) for side in ("viewportWidth", "viewportHeight")]
+        picture = Picture.of(t, frame["data"], viewport)
+        if self._looking and self._written and self._written[-1].mark == picture.mark:
             self._looking = False  # it rests: from now on a change tells itself
             self._arrivals.clear()
-        self._waiting.append(Picture(t, blob, width, height))
         if not self._masks.needed:
-            self._write([])
-        elif not self._measuring:
+            self._write(picture)
+            return
+        self._waiting.append(picture)
+        if not self._measuring:
             self._measuring = True
             self._log.start(self._measure_while_painted(), "masks")
 
@@ -237,30 +248,38 @@ class Reel:
             self._measuring = False
 
     async def _measure(self) -> None:
-        count = len(self._waiting)
-        masks = await self._masks.measure() if count and self._masks.needed else []
-        self._write(masks, count)
+        """Write the pictures that wait, without what was secret since the measure before."""
+        async with self._one_at_a_time:
+            pictures = [*self._waiting]
+            masks = await self._masks.measure() if pictures else []
+            for picture in pictures:
+                await self._cover(picture, masks)
+                self._waiting.remove(picture)
+                self._write(picture)
 
-    def _write(self, masks: list[list[float]], count: int | None = None) -> None:
-        """Write the first `count` pictures, by default all, as those masks hide them."""
-        pictures, self._waiting = self._waiting[:count], self._waiting[len(self._waiting[:count]) :]
-        for picture in pictures:
-            picture.masks = masks
-            last = self._written[-1] if self._written else None
-            if last is None or (last.blob, last.masks) != (picture.blob, masks):
-                self._log.write("frame", t=picture.t, **self._told(picture))
-                self._written.append(picture)
+    async def _cover(self, picture: Picture, masks: list[list[float]]) -> None:
+        """Paint over what is secret, in a thread: nothing else of the picture ever reaches the disk."""
+        picture.masks = masks
+        last = self._written[-1] if self._written else None
+        if masks and (last is None or (last.mark, last.masks) != (picture.mark, masks)):
+            width, height = picture.viewport
+            try:
+                picture.data = await asyncio.to_thread(
+                    covered, picture.data, masks, (width, height), quality=self._quality
+                )
+            except Exception as error:
+                picture.data = b""
+                self._log.failed("a picture with secrets is left out", error)
+
+    def _write(self, picture: Picture) -> None:
+        data, picture.data = picture.data, b""
+        last = self._written[-1] if self._written else None
+        if data and (last is None or (last.mark, last.masks) != (picture.mark, picture.masks)):
+            picture.blob = self._log.blob(data)
+            self._log.write("frame", t=picture.t, **_told(picture, self._tab))
+            self._written.append(picture)
         if self._anchors:
             self._settle()
-
-    def _told(self, picture: Picture) -> dict[str, Any]:
-        return {
-            "tab": self._tab,
-            "blob": picture.blob,
-            "width": picture.width,
-            "height": picture.height,
-            "masks": picture.masks,
-        }
 
     # -- anchors ---------------------------------------------------------------------------------------------
 
@@ -298,19 +317,35 @@ class Reel:
 
     def _tell(self, anchor: Anchor, picture: Picture) -> None:
         members: dict[str, Any] = {"why": anchor.why, "call": anchor.call}
-        self._log.write("anchor", t=anchor.t, **self._told(picture), **members)
+        self._log.write("anchor", t=anchor.t, **_told(picture, self._tab), **members)
 
     async def _shoot(self, anchor: Anchor) -> None:
         """A tab without any picture yet: take one, which costs some 40 ms, and the page waits for it."""
         if self._page.is_closed():
             return
-        anchor.t = self._log.now()
+        masks = await self._masks.measure()
         data = await self._page.screenshot(
             type="jpeg", quality=self._quality, caret="initial", scale="css", timeout=2000
         )
-        width, height = size_of(data)
-        picture = Picture(anchor.t, self._log.blob(data), width, height, await self._masks.measure())
-        self._tell(anchor, picture)
+        anchor.t = self._log.now()
+        picture = Picture.of(anchor.t, data)
+        masks += [box for box in await self._masks.measure() if box not in masks]
+        await self._cover(picture, masks)
+        if picture.data:
+            picture.blob = self._log.blob(picture.data)
+            self._tell(anchor, picture)
+
+
+def _told(picture: Picture, tab: int) -> dict[str, Any]:
+    width, height = picture.size
+    return {
+        "tab": tab,
+        "blob": picture.blob,
+        "width": width,
+        "height": height,
+        "viewport": [round(side) for side in picture.viewport],
+        "masks": picture.masks,
+    }
 
 
 def size_of(jpeg: bytes) -> tuple[int, int]:
