@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import time
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
+from PIL import Image
 
 import reenact
 from reenact.browser.actions import MASK
+from reenact.browser.footage import sessions
 
 SECRETS = (
     "open-sesame-1",
@@ -82,3 +87,45 @@ def test_a_secret_is_a_token_for_a_session_that_nobody_records(open_session, sit
         assert "open-sesame-5" not in repr(result)
         assert "open-sesame-5" not in repr(session._outcomes)
     assert not Path(session.recording).exists()
+
+
+MAGENTA = """<title>Pay</title><style>input{font:40px monospace;width:500px;display:block}
+input:not(:placeholder-shown){color:#f0f;background:#f0f}
+body{margin:60px}</style><label>Card number <input id=number placeholder=. autocomplete=cc-number></label>
+<label>Something <input id=other placeholder=.></label><button onclick="document.body.style.marginTop='200px'">Move</button>"""
+
+
+def magenta(data):
+    """How many pixels of a picture show what is in a field."""
+    picture = Image.open(io.BytesIO(data)).convert("RGB").resize((320, 180))
+    return sum(
+        count
+        for count, (red, green, blue) in picture.getcolors(1 << 20)
+        if red > 180 and green < 90 and blue > 180
+    )
+
+
+def test_no_picture_that_is_stored_or_observed_shows_a_card_number(open_session, site, tmp_path):
+    with open_session(home=tmp_path, screenshot_type="full") as session:
+        session.execute(type="goto", url=f"{site('echo')}?{urlencode({'html': MAGENTA})}")
+        session.execute(type="fill", selector="#number", value="4111 1111 1111 1111")
+        # Nothing says that this field is secret but the program's word for it.
+        session.execute(
+            type="fill", selector={"css": "#other", "xpath": "//*[@id='other'][not(@pin)]"}, value="4242"
+        )
+        seen = session.observe()
+        session.execute(type="click", selector="button")
+        time.sleep(0.4)
+        again = session.observe()
+        recording = session.recording
+    files = [file.read_bytes() for file in (Path(recording) / "blobs").rglob("*") if file.is_file()]
+    pictures = [data for data in files if data.startswith(b"\xff\xd8")]
+    assert len(pictures) >= 4
+    assert [magenta(data) for data in [*pictures, seen.screenshot, again.screenshot]] == [0] * (
+        len(pictures) + 2
+    )
+    (footage,) = sessions(Path(recording))
+    assert [one["viewport"] for one in footage.entries("anchor")][-1] == [1280, 720]
+    assert next(one for one in footage.entries("before") if one["call"] and one["action"]["type"] == "fill")[
+        "target"
+    ]["secret"]

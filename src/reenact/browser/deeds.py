@@ -39,6 +39,7 @@ class Deed:
     why: dict[str, Any] | None = None
     error: Exception | None = None
     navigations: int = 0
+    secret: bool = False
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
@@ -278,7 +279,7 @@ async def _download_file(deed: Deed) -> None:
 
 async def _form_fill(deed: Deed) -> None:
     assert isinstance(deed.action, do.FormFill)
-    filled = await forms.fill(deed.page, deed.action.value)
+    filled = await forms.fill(deed.page, deed.action.value, hide=lambda css: deed.live.hide(deed.page, css))
     missing = [name for name in deed.action.value if name not in filled]
     if missing:
         rest = f"; filled {', '.join(filled)}" if filled else ""
@@ -294,7 +295,7 @@ async def _evaluate_js(deed: Deed) -> None:
 
 async def _scrape(deed: Deed) -> None:
     assert isinstance(deed.action, do.Scrape)
-    action, mask = deed.action, deed.live.settings.mask
+    action, mask = deed.action, deed.live.mask(deed.page)
     target = None if action.selector is None else await selectors.resolve(deed.page, action.selector)
     if action.only_images:
         deed.data = await scrape.images(deed.page, target)

@@ -6,7 +6,7 @@ import asyncio
 import re
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 from playwright.async_api import Error, Locator, Page
 
@@ -22,7 +22,13 @@ _GRACE = 0.025
 
 
 async def act(
-    live: Live, action: do.Action, *, actor: str, args: dict[str, Any], call: int | None
+    live: Live,
+    action: do.Action,
+    *,
+    actor: str,
+    args: dict[str, Any],
+    call: int | None,
+    secret: bool = False,
 ) -> dict[str, Any]:
     """Do an action. Never raises for what goes wrong on the page: the outcome says it.
 
@@ -32,10 +38,11 @@ async def act(
         actor: Who does it: `script`, `agent` or `heal`.
         args: The action's fields, without its secrets, for whoever is told about it.
         call: The number of its effect.
+        secret: Whether what it writes must not be seen.
     """
     try:
         with live.use():
-            deed = Deed(live, action, live.page)
+            deed = Deed(live, action, live.page, secret=secret)
             return await _act(deed, actor=actor, args=args, call=call)
     except SessionError as error:
         return _failed_at_once(action, str(error), actor=actor, args=args)
@@ -82,15 +89,20 @@ def live_page(live: Live) -> Page | None:
 
 async def _aim(deed: Deed, action: do.Aimed) -> None:
     """Find the element, and what tells it from all others, before the page changes."""
-    deed.locator = locator = await found(deed.live, action)
-    mask = deed.live.settings.mask
-    told = await asyncio.gather(
-        selectors.durable(locator), selectors.fingerprint(locator, secret=mask), return_exceptions=True
-    )
-    durable, fingerprint = (None if isinstance(one, BaseException) else one for one in told)
-    deed.selectors, deed.fingerprint = durable, cast("dict[str, Any] | None", fingerprint)
-    if deed.fingerprint is not None:
-        deed.box = deed.fingerprint["box"] and list(deed.fingerprint["box"])
+    live, page = deed.live, deed.page
+    deed.locator = locator = live.known(action) or await found(live, action)
+    with suppress(Error):  # what is wrong there, the action itself will say
+        deed.selectors, deed.fingerprint = await selectors.known(locator, secret=live.mask(page))
+        deed.box = list(deed.fingerprint["box"])
+    if deed.secret and deed.selectors and deed.fingerprint and not deed.fingerprint["secret"]:
+        live.hide(page, deed.selectors.get("css") or next(iter(deed.selectors.values())))
+
+
+async def looks_secret(live: Live, action: do.Aimed) -> bool:
+    """Whether the element that an action is aimed at is secret. The action that follows finds it where it was."""
+    locator = await found(live, action)
+    live.asked = (action, locator)
+    return await live.is_secret(locator)
 
 
 async def found(live: Live, action: do.Aimed) -> Locator:
@@ -114,7 +126,7 @@ def _target(deed: Deed) -> dict[str, Any] | None:
         "point": [x + width / 2, y + height / 2],
         "selector": next(iter((deed.selectors or {}).values()), None),
         "frame": list(told.get("frames", ())),
-        "secret": bool(told.get("secret")),
+        "secret": deed.secret or bool(told.get("secret")),
     }
 
 
@@ -165,8 +177,8 @@ async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[s
         told,
         target,
         error,
-        called=aim.id if aim else None,
-        secret=deed.live.settings.mask,
+        called=(aim.id or selectors.written(aim.selector)) if aim else None,
+        secret=deed.live.mask(deed.page),
         like=deed.fingerprint,
     )
     return found.sentence, found.facts

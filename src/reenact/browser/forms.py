@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from playwright.async_api import Error, Frame, Page
+
+from reenact.browser.actions import SECRET_FORM_FIELDS
+from reenact.browser.world import chained, frame_chain, of_element
 
 _KNOWN: dict[str, tuple[str, str]] = {
     # what a page says by `autocomplete`, and the words in a field's name, label or placeholder
@@ -73,17 +77,20 @@ _LOOK = """(known) => {
 }"""
 
 
-async def fill(page: Page, values: dict[str, str]) -> list[str]:
-    """Fill what is found, in the order given; returns the names of the fields that were filled."""
+async def fill(page: Page, values: dict[str, str], *, hide: Callable[[str], None]) -> list[str]:
+    """Fill what is found, in the order given; returns the names of the fields that were filled.
+
+    `hide` is told the selector of each field that gets a secret, before that is written.
+    """
     left = dict(values)
     for frame in page.frames:
         if left:
-            for name in await _fill(frame, left):
+            for name in await _fill(frame, left, hide):
                 del left[name]
     return [name for name in values if name not in left]
 
 
-async def _fill(frame: Frame, values: dict[str, str]) -> list[str]:
+async def _fill(frame: Frame, values: dict[str, str], hide: Callable[[str], None]) -> list[str]:
     filled = []
     try:
         both = await frame.evaluate_handle(_LOOK, {name: _KNOWN[name] for name in values})
@@ -94,6 +101,9 @@ async def _fill(frame: Frame, values: dict[str, str]) -> list[str]:
         element = (await fields.get_property(str(place))).as_element()
         if element is None:
             continue
+        if name in SECRET_FORM_FIELDS:
+            css = (await of_element(element, "eyes.selectorsOf(el)"))["css"]
+            hide(chained(await frame_chain(frame), f"css={css}"))
         if await element.evaluate("e => e.tagName === 'SELECT'"):
             await _choose(element, values[name])
         else:

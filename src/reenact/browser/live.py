@@ -13,13 +13,22 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from playwright.async_api import Browser, BrowserContext, Error, Page, Playwright, async_playwright
+from playwright.async_api import Browser, BrowserContext, Error, Locator, Page, Playwright, async_playwright
 
 from reenact.browser import secret, sight
 from reenact.browser.camera import Camera
+from reenact.browser.covering import covered
 from reenact.browser.launching import Settings, connect, launch
 from reenact.errors import SessionError
 from reenact.record.beside import Beside
+
+_QUALITY = 80
+"""Of a screenshot's JPEG."""
+_HIDDEN = 50
+"""Fields that are masked in one tab because a secret was written into them."""
+_EXTENT = """whole => whole
+    ? [scrollX, scrollY, document.documentElement.scrollWidth, document.documentElement.scrollHeight]
+    : [0, 0, innerWidth, innerHeight]"""
 
 
 class Live:
@@ -32,6 +41,7 @@ class Live:
         handles: What the program holds of the page's objects, by number (`page.py`).
         cdp: The address by which another client may connect, or None.
         camera: Who films it, if anybody does.
+        asked: An action that is about to be done, and its element.
     """
 
     context: BrowserContext
@@ -44,6 +54,8 @@ class Live:
         self.cdp: str | None = None
         self.camera: Camera | None = None
         self.navigations = 0
+        self.asked: tuple[object, Locator] | None = None
+        self._hidden: dict[Page, list[str]] = {}
         self._under_way: set[Any] = set()
         self._unborn = 0
         self._moved = asyncio.Event()
@@ -188,7 +200,35 @@ class Live:
 
     async def is_secret(self, locator: Any) -> bool:
         """Whether what is in that element must not be seen."""
-        return await secret.is_secret(locator, self.settings.mask)
+        return await secret.is_secret(locator, self.mask(self.page))
+
+    def known(self, action: object) -> Locator | None:
+        """The element of an action, where it was looked for just before."""
+        asked, self.asked = self.asked, None
+        return asked[1] if asked is not None and asked[0] is action else None
+
+    def mask(self, page: Page) -> tuple[str, ...]:
+        """Selectors of what must not be seen in a tab: those that the user named, and of fields that got a secret."""
+        return (*self.settings.mask, *self._hidden.get(page, ()))
+
+    def hide(self, page: Page, selector: str) -> None:
+        """A secret goes into a field that does not look like one: it is masked from now on."""
+        hidden = self._hidden.setdefault(page, [])
+        if selector not in hidden:
+            hidden.append(selector)
+            del hidden[:-_HIDDEN]
+
+    async def screenshot(self, page: Page, *, whole: bool = False) -> bytes:
+        """A JPEG of what is in view, or of the whole page, without what must not be seen."""
+        mask = self.mask(page)
+        before = await secret.masks(page, mask, beyond=whole)
+        picture = await page.screenshot(type="jpeg", quality=_QUALITY, full_page=whole)
+        boxes = [*before, *await secret.masks(page, mask, beyond=whole)]
+        if not boxes:
+            return picture
+        left, top, *size = await page.evaluate(_EXTENT, whole)
+        boxes = [(x + left, y + top, width, height) for x, y, width, height in boxes]
+        return await asyncio.to_thread(covered, picture, boxes, (size[0], size[1]), quality=_QUALITY)
 
     async def film(self, beside: Beside, id: str, told: dict[str, Any]) -> None:
         """Keep what is to be seen of this session in that file."""
@@ -200,7 +240,7 @@ class Live:
         await self.camera.start()
 
     async def _masks(self, page: Page) -> list[secret.Box]:
-        return await secret.masks(page, self.settings.mask)
+        return await secret.masks(page, self.mask(page))
 
     def downloads(self) -> Path:
         """The folder of downloads."""
@@ -228,10 +268,14 @@ class Live:
         self.navigations += 1
         self._unborn = max(self._unborn - 1, 0)
         self._moved.set()
-        page.on("close", lambda _: self.sight.pop(page, None))
+        page.on("close", self._closed)
         if self._busy and self._front is not None:
             # What an action opens comes to the front, as in any browser.
             self.show(page)
+
+    def _closed(self, page: Page) -> None:
+        self.sight.pop(page, None)
+        self._hidden.pop(page, None)
 
     def _requested(self, request: Any) -> None:
         if not request.is_navigation_request():

@@ -87,6 +87,13 @@ def parse(selector: str | Mapping[str, Any]) -> tuple[Selector, ...]:
     return tuple(found)
 
 
+def written(selector: str | Mapping[str, Any] | None) -> str | None:
+    """A selector as a sentence names it: as the user wrote it."""
+    if isinstance(selector, Mapping):
+        return " or ".join(str(value) for value in selector.values() if value) or None
+    return selector
+
+
 def _prefixed(kind: str, value: str) -> str:
     mark = type_of[kind]
     frames, body = _split(value)

@@ -10,13 +10,13 @@ from typing import Any
 
 from playwright.async_api import ElementHandle, Error, Locator, Page
 
-from reenact.browser.parsing import KINDS, Selector, SelectorError, one_of, parse, styles, type_of
+from reenact.browser.parsing import KINDS, Selector, SelectorError, one_of, parse, styles, type_of, written
 from reenact.browser.world import chained, frame_chain, of_element, origin
 from reenact.errors import ReenactError
 
 __all__ = [
     "KINDS", "LARGE", "AmbiguousElement", "ElementNotFound", "Selector", "SelectorError", "durable", "fingerprint",
-    "known", "parse", "plain", "resolve", "styles", "type_of",
+    "known", "parse", "plain", "resolve", "styles", "type_of", "written",
 ]  # fmt: skip
 
 POLL = 0.05

@@ -81,7 +81,7 @@ def acting(action: do.Action, actor: str, hear: Callable[[dict[str, Any]], None]
         return _hidden(action, hide, secret=secret)
 
     async def live(browser: Live, call: int | None) -> Any:
-        return await doing.act(browser, action, actor=actor, args=step.sent, call=call)
+        return await doing.act(browser, action, actor=actor, args=step.sent, call=call, secret=secret)
 
     def done(outcome: dict[str, Any]) -> ExecutionResult:
         hear(outcome)
@@ -97,7 +97,7 @@ async def _is_secret(live: Live, action: do.Aimed) -> bool:
         return True
     try:
         with live.use():
-            return await live.is_secret(await doing.found(live, action))
+            return await doing.looks_secret(live, action)
     except Exception:  # whatever is wrong there, the action itself will say it
         return True
 
@@ -145,7 +145,7 @@ def looking(kind: str, hear: Callable[[dict[str, Any]], None]) -> Step:
 
 async def _observed(live: Live, kind: str, call: int | None) -> dict[str, Any]:
     page = live.page
-    seen = await sight.look(page, secret=live.settings.mask)
+    seen = await sight.look(page, secret=live.mask(page))
     live.sight[page] = seen
     if live.camera is not None:
         live.camera.tree(page, seen.text, call)
@@ -162,7 +162,7 @@ async def _observed(live: Live, kind: str, call: int | None) -> dict[str, Any]:
         tabs.append({"tab_id": number, "title": title, "url": tab.url})
     picture = b""
     if kind != "none":
-        picture = await page.screenshot(type="jpeg", quality=80, full_page=kind == "full")
+        picture = await live.screenshot(page, whole=kind == "full")
     return {
         "title": await page.title(),
         "url": page.url,

@@ -7,7 +7,9 @@ not so is the reason; `facts` has all that was found.
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +19,7 @@ from playwright.async_api import Error, Frame, Locator, Page
 from reenact.browser import reasons
 from reenact.browser.likeness import Match, similar, sought
 from reenact.browser.reasons import Asked, Reason
-from reenact.browser.selectors import LARGE, ElementNotFound, Selector, SelectorError, parse, plain
+from reenact.browser.selectors import LARGE, ElementNotFound, Selector, SelectorError, parse, plain, written
 from reenact.browser.world import frame_chain, of_element, of_page
 
 PATIENCE = 3.0
@@ -94,11 +96,14 @@ def _text(error: BaseException | str | None) -> str:
 def _named(target: str | Mapping[str, Any] | Locator | None, called: str | None) -> str | None:
     if called is not None:
         return called
-    if isinstance(target, str):
-        return target
-    if isinstance(target, Mapping):
-        return next((str(value) for value in target.values() if value), None)
-    return None if target is None else str(target)
+    return _spoken(target) if isinstance(target, Locator) else written(target)
+
+
+def _spoken(locator: Locator) -> str:
+    """A locator as a person writes it: its selector, where Playwright has no better words for it."""
+    text = str(locator)
+    selector = re.search(r"^<.* selector=(['\"].*)>$", text, re.DOTALL)
+    return str(ast.literal_eval(selector[1])) if selector else text
 
 
 async def _asked(
@@ -147,7 +152,7 @@ def _sentence(text: str) -> str:
 
 def _of_locator(target: Any) -> tuple[Selector, ...]:
     try:
-        return parse(str(target))
+        return parse(_spoken(target))
     except SelectorError:
         return ()
 
