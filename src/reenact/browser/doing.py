@@ -51,6 +51,8 @@ async def act(
 async def _act(deed: Deed, *, actor: str, args: dict[str, Any], call: int | None) -> dict[str, Any]:
     live, camera = deed.live, deed.live.camera
     told = {"type": deed.action.type, **args}
+    if camera is not None:
+        camera.begin(deed.page)
     try:
         if isinstance(deed.action, do.Aimed):
             await _aim(deed, deed.action)

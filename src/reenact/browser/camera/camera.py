@@ -116,6 +116,11 @@ class Camera:
         self._log.guarded(tab.reel.cut)()
         self._log.guarded(tab.reel.want)(why, None)
 
+    def begin(self, page: Page) -> None:
+        """An action begins: its element is about to be looked for. What can wait waits until it is done."""
+        if (tab := self._tab(page)) is not None:
+            self._log.guarded(self._gate.close)(tab.reel.go_on)
+
     async def before(
         self,
         call: int | None,

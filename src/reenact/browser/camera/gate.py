@@ -13,7 +13,8 @@ class Gate:
     """Shut from the beginning of an action to its end, but never for long.
 
     Pictures, measures of secrets and bodies go through the same pipe and the same thread of Playwright's driver as the
-    action: a picture costs that thread some 3 ms, which a click of 20 ms would feel.
+    action: a picture costs that thread some 3 ms, which a click of 20 ms would feel. A picture that comes all the same
+    is not acknowledged before the gate opens, so that the browser sends one or two, and no more.
     """
 
     def __init__(self) -> None:

@@ -26,8 +26,8 @@ FAST = 0.1
 """Seconds between two pictures below which the browser may have left out the last one."""
 ENDLESS = 8
 """Pictures within a second after which a page is taken for one that moves all the time."""
-LATE = 0.1
-"""Seconds without a picture after which the next is waited for, although an action begins."""
+HELD = 2
+"""Pictures that the browser sends before the first is acknowledged."""
 RESTS = ((5.0, 1), (60.0, 4), (float("inf"), 16))
 """Seconds since the last action, and what the time between two pictures of an endless animation is then times."""
 
@@ -94,7 +94,7 @@ class Reel:
         self._log = log
         self._masks = masks
         self._gate = gate
-        self._stream = Stream(page, log, self.take, size=film.size, quality=film.quality)
+        self._stream = Stream(page, log, self.take, gate, size=film.size, quality=film.quality)
         self._quality = film.quality
         self._gap = 1 / film.rate
         self._pending: Mapping[str, Any] | None = None
@@ -104,6 +104,7 @@ class Reel:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._waiting: list[Picture] = []
         self._measuring = False
+        self._held = 0
         self._one_at_a_time = asyncio.Lock()
         self._written: deque[Picture] = deque(maxlen=32)
         self._anchors: list[Anchor] = []
@@ -157,6 +158,8 @@ class Reel:
         """Go on filming, or look again later."""
         last = self._arrivals[-1] if self._arrivals else -1.0
         self._arrivals.append(t)
+        if self._gate.shut:
+            self._held += 1
         if not self._running or self._gate.shut:
             return
         if self._looking:
@@ -201,18 +204,15 @@ class Reel:
         """An action begins or ends now: its last picture before and its first one after are kept."""
         self._cut = self._acted = self._log.now()
 
-    def hold(self) -> None:
-        """Leave the driver to an action, unless a picture is overdue."""
-        last = self._arrivals[-1] if self._arrivals else -1.0
-        if self._running and self._log.now() - last < LATE:
-            self._stream.off()
-
     def go_on(self) -> None:
-        """The action is done: film again, with what it has done first."""
+        """The action is done: film again."""
+        held, self._held = self._held, 0
         if self._running:
-            self._looking = self._fast = False
+            self._looking = False
             self._arrivals.clear()
             self._stream.on()
+            if held >= HELD:  # the browser may have left out the last one
+                self._later("quiet", QUIET, self._look_again)
 
     # -- keeping ---------------------------------------------------------------------------------------------
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from reenact.browser.camera.gate import Gate
 from reenact.browser.camera.log import Log
 
 AWAITED = 0.5
@@ -27,6 +28,7 @@ class Stream:
         page: Any,
         log: Log,
         take: Callable[[Mapping[str, Any]], None],
+        gate: Gate,
         *,
         size: tuple[int, int],
         quality: int,
@@ -34,7 +36,8 @@ class Stream:
         self._page = page
         self._log = log
         self._keep = take
-        self._take = log.guarded(self._took)
+        self._take = log.guarded(self._arrived)
+        self._gate = gate
         self._options: dict[str, Any] = {"size": {"width": size[0], "height": size[1]}, "quality": quality}
         self._wanted = self._is = False
         self._anew = self._switching = False
@@ -54,7 +57,12 @@ class Stream:
         self._anew = self._is
         self._want(True)
 
-    def _took(self, frame: Mapping[str, Any]) -> None:
+    def _took(self, frame: Mapping[str, Any]) -> Awaitable[None] | None:
+        """Take a picture; the browser sends on once what is returned is done."""
+        self._take(frame)
+        return self._gate.passed() if self._gate.shut else None
+
+    def _arrived(self, frame: Mapping[str, Any]) -> None:
         self._await(0)
         self._awaited = AWAITED
         self._keep(frame)
@@ -85,7 +93,7 @@ class Stream:
                 else:
                     self._is = True
                     self._await(self._awaited)
-                    await self._page.screencast.start(on_frame=self._take, **self._options)
+                    await self._page.screencast.start(on_frame=self._took, **self._options)
         except Exception:
             if not self._page.is_closed():  # else it is only too late
                 raise
