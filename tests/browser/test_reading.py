@@ -65,6 +65,6 @@ def test_without_a_model_it_says_how_to_name_one(open_session, site, monkeypatch
         session.execute(type="goto", url=site("form.html"))
         with pytest.raises(
             UsageError,
-            match=r"no model is named: Session\(model='openai:gpt-5-mini'\), say, or REENACT_MODEL",
+            match="no model is named: give model='openai:gpt-5' .* or set REENACT_MODEL",
         ):
             session.scrape("What is it called?")

@@ -117,12 +117,13 @@ def test_no_picture_that_is_stored_or_observed_shows_a_card_number(open_session,
         session.execute(type="click", selector="button")
         time.sleep(0.4)
         again = session.observe()
+        own = session.page.screenshot(type="jpeg")
         recording = session.recording
     files = [file.read_bytes() for file in (Path(recording) / "blobs").rglob("*") if file.is_file()]
     pictures = [data for data in files if data.startswith(b"\xff\xd8")]
     assert len(pictures) >= 4
-    assert [magenta(data) for data in [*pictures, seen.screenshot, again.screenshot]] == [0] * (
-        len(pictures) + 2
+    assert [magenta(data) for data in [*pictures, seen.screenshot, again.screenshot, own]] == [0] * (
+        len(pictures) + 3
     )
     (footage,) = sessions(Path(recording))
     assert [one["viewport"] for one in footage.entries("anchor")][-1] == [1280, 720]

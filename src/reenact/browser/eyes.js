@@ -518,6 +518,8 @@
     return found;
   };
 
+  const secrets = ({ selectors = [] }) => [...elements(document)].filter((el) => secret(el, selectors)).map(placeOf);
+
   // Where a frame's content begins, in the page that holds it.
   const inset = (el) => {
     const at = el.getBoundingClientRect();
@@ -740,5 +742,5 @@
     return { fingerprint: fingerprint(el, selectors), names, count, alone: aloneOf(el, names), spot: placeOf(el) };
   }
 
-  return { probe, state, known, candidates, masks, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
+  return { probe, state, known, candidates, masks, secrets, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
 })()

@@ -16,6 +16,8 @@ from reenact.errors import SessionError
 
 _PORT = "DevToolsActivePort"
 _PROFILE = "reenact-browser-"
+DOWNLOADS = "reenact-downloads-"
+"""How the temporary folder of a session's downloads is called, before the number of its process."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +110,8 @@ async def connect(playwright: Playwright, settings: Settings) -> Started:
 
 def _sweep() -> None:
     """Remove what programs that were killed have left of their browsers."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_PROFILE}*-*"):
-        pid = path.name.removeprefix(_PROFILE).partition("-")[0]
+    for path in Path(tempfile.gettempdir()).glob("reenact-*-*-*"):
+        pid = path.name.removeprefix(_PROFILE).removeprefix(DOWNLOADS).partition("-")[0]
         if pid.isdigit() and not _runs(int(pid)):
             shutil.rmtree(path, ignore_errors=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from playwright.async_api import Browser, BrowserContext, Error, Locator, Page, 
 from reenact.browser import secret, sight
 from reenact.browser.camera import Camera
 from reenact.browser.covering import covered
-from reenact.browser.launching import Settings, connect, launch
+from reenact.browser.launching import DOWNLOADS, Settings, connect, launch
 from reenact.errors import SessionError
 from reenact.record.beside import Beside
 
@@ -64,6 +65,7 @@ class Live:
         self._playwright: Playwright | None = None
         self._browser: Browser | None = None
         self._folder: str | None = None
+        self._downloads: str | None = None
         self._began = self._used = monotonic()
         self._busy = 0
         self._watch: asyncio.Task[None] | None = None
@@ -122,8 +124,9 @@ class Live:
             playwright, self._playwright = self._playwright, None
             with suppress(Error, OSError):
                 await playwright.stop()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        for folder in (self._folder, self._downloads):
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def use(self) -> _Use:
         """Around whatever is done: it is not idle meanwhile. Raises SessionError where the browser has ended."""
@@ -243,12 +246,14 @@ class Live:
         return await secret.masks(page, self.mask(page))
 
     def downloads(self) -> Path:
-        """The folder of downloads."""
+        """The folder of downloads; where the user named none, it is gone with the session."""
         if self.settings.downloads:
             path = Path(self.settings.downloads)
             path.mkdir(parents=True, exist_ok=True)
             return path
-        return Path(tempfile.mkdtemp(prefix="reenact-downloads-"))
+        if self._downloads is None:
+            self._downloads = tempfile.mkdtemp(prefix=f"{DOWNLOADS}{os.getpid()}-")
+        return Path(self._downloads)
 
     # -- within ----------------------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ class Options:
         profile: A folder to keep cookies, logins and the like in, from one session to the next.
         cookie_file: A JSON file of cookies to begin with.
         screenshot_type: The picture of an observation: `viewport`, `full` or `none`.
-        downloads: The folder for downloads; by default a temporary one.
+        downloads: The folder for downloads; by default a temporary one, which is gone with the session.
         raise_on_failure: Whether a failed action raises.
         save_replay_on: Which of the session's own recordings are kept: `always`, `failure` or `never`.
         mask: Selectors of elements whose content is secret: masked in pictures, left out of the recording.

@@ -18,6 +18,7 @@ from typing import Any, Protocol, Self
 from playwright import async_api
 
 from reenact.boundary import draw
+from reenact.browser import secret
 from reenact.browser.live import Live
 from reenact.browser.steps import Hide, Step
 from reenact.errors import SessionError, UsageError
@@ -177,23 +178,23 @@ def _asking(
 ) -> Step:
     """One call of an object's; without `args` it is an attribute that is read."""
     writes = name in _WRITES and bool(args)
-    secret = False
+    hidden = False
 
     async def live(browser: Live, call: int | None) -> dict[str, Any]:
         with browser.use():
             if name not in _ACTS or browser.camera is None:
                 return await _done(browser, remote, name, args, options, expects=expects)
-            return await _filmed(browser, remote, name, args, options, sent=step.sent, call=call)
+            return await _filmed(browser, remote, name, args, options, step=step, call=call, hidden=hidden)
 
     async def ask(browser: Live) -> bool:
         return await _secret(browser, remote, args or ())
 
     def question(hide: Hide) -> dict[str, Any]:
-        nonlocal secret
+        nonlocal hidden
         given = [_plain(value) for value in args or ()]
         if writes:
-            secret = bool(draw("browser:secret", lambda: step.asked is not False))
-            if secret:
+            hidden = bool(draw("browser:secret", lambda: step.asked is not False))
+            if hidden:
                 given[-1] = hide(str(given[-1]))
         asked: dict[str, Any] = {} if remote._text == "page" else {"on": remote._text}
         return {
@@ -228,13 +229,24 @@ async def _done(
         value = getattr(target, name)
         if args is not None:
             given = [await _real(live, one) for one in args]
-            value = value(*given, **{key: await _real(live, one) for key, one in options.items()})
+            named = {key: await _real(live, one) for key, one in options.items()}
+            if name == "screenshot":
+                named = await _covered(live, named)
+            value = value(*given, **named)
         if expects:
             value = (value, await value.__aenter__())
         elif inspect.isawaitable(value):
             value = await value
     page = live.page
     return {"value": _kept(live, value), "url": page.url, "tab": live.number(page)}
+
+
+async def _covered(live: Live, options: dict[str, Any]) -> dict[str, Any]:
+    """A screenshot's options: what must not be seen is covered in it, as the recording keeps the picture."""
+    masks = await secret.fields(live.page, live.mask(live.page))
+    if not masks:
+        return options
+    return {"mask_color": "#586069", **options, "mask": [*(options.get("mask") or ()), *masks]}
 
 
 async def _filmed(
@@ -244,11 +256,13 @@ async def _filmed(
     args: tuple[Any, ...] | None,
     options: dict[str, Any],
     *,
-    sent: dict[str, Any],
+    step: Step,
     call: int | None,
+    hidden: bool,
 ) -> dict[str, Any]:
-    """Do it, with a mark in the film before and after."""
+    """Do it, with a mark in the film before and after; `hidden`: what it writes must not be seen."""
     assert live.camera is not None
+    sent = step.sent
     page, box = live.page, None
     with suppress(Exception):  # what is wrong there, the call itself will say
         target = await _target(live, remote)
@@ -260,6 +274,7 @@ async def _filmed(
     if box is not None:
         point = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
         aim = {"box": [*box.values()], "point": point, "selector": sent.get("on"), "frame": []}
+        aim["secret"] = hidden
     await live.camera.before(call, page, "script", {"type": f"page.{name}", **sent}, aim)
     try:
         outcome = await _done(live, remote, name, args, options, expects=False)

@@ -8,17 +8,13 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextvars
-import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from reenact.browser.actions import Action, Scrape
 from reenact.browser.results import ExecutionResult
-from reenact.errors import ActionError, UsageError
-
-MODEL = "REENACT_MODEL"
-"""The environment variable that names the model, as Pydantic AI does: `openai:gpt-5-mini`."""
+from reenact.errors import ActionError
 
 _TASK = "Extract what is asked for from the page below. Use only what it says."
 
@@ -50,22 +46,16 @@ async def aread(result: ExecutionResult, action: Action, model: Any) -> Executio
     return result
 
 
-def chosen(model: Any) -> Any:
-    """The model to ask: the one given, or the environment's. Raises UsageError where there is none."""
-    found = model or os.environ.get(MODEL)
-    if not found:
-        raise UsageError(f"no model is named: Session(model='openai:gpt-5-mini'), say, or {MODEL}")
-    from reenact.browser.agent import models  # noqa: PLC0415 - it brings Pydantic AI, and only this needs it
-
-    return models.chosen(found)
-
-
 def _agent(result: ExecutionResult, action: Action, model: Any) -> tuple[Any, str]:
     import pydantic_ai  # noqa: PLC0415 - it takes a second, and only this needs it
 
+    from reenact.browser.agent import models  # noqa: PLC0415 - as above
+
     assert isinstance(action, Scrape)
     asked: Any = action.response_format or str
-    agent: Any = pydantic_ai.Agent(chosen(model), output_type=asked, instructions=_TASK)
+    agent: Any = pydantic_ai.Agent(
+        models.chosen(model, option="model"), output_type=asked, instructions=_TASK
+    )
     return agent, f"{action.instructions or 'Fill the format from the page.'}\n\n# The page\n{result.data}"
 
 

@@ -66,6 +66,15 @@ async def masks(page: Page, selectors: Sequence[str] = (), *, beyond: bool = Fal
     return boxes
 
 
+async def fields(page: Page, selectors: Sequence[str] = ()) -> list[Locator]:
+    """The secret elements themselves, in all frames."""
+    inside, outside = styles(selectors)
+    found = [parse(text)[0].within(page) for text in outside]
+    for frame, places in await of_page(page, "secrets", {"selectors": inside}):
+        found += [frame.locator(place) for place in places]
+    return found
+
+
 async def _boxes(page: Page, text: str) -> list[Box]:
     try:
         every = await parse(text)[0].within(page).all()

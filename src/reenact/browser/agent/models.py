@@ -41,13 +41,16 @@ _FAMILIES = {"gpt-": "openai-chat", "o1": "openai-chat", "o3": "openai-chat", "o
 }
 
 
-def chosen(asked: Any, environ: Mapping[str, str] | None = None) -> Model[Any]:
+def chosen(
+    asked: Any, environ: Mapping[str, str] | None = None, *, option: str = "reasoning_model"
+) -> Model[Any]:
     """The model to ask.
 
     Args:
         asked: A model of Pydantic AI, the name of one (`openai:gpt-5`, `gemini/gemini-2.5-flash`, `gpt-5`), or None for
             the one that `REENACT_MODEL` names.
         environ: Where that variable is looked up; the process's environment.
+        option: What the user names it by, for errors.
 
     Raises:
         UsageError: None is named, there is no such model, or what its provider needs (a key) is missing.
@@ -57,21 +60,20 @@ def chosen(asked: Any, environ: Mapping[str, str] | None = None) -> Model[Any]:
     name = asked or (os.environ if environ is None else environ).get(VARIABLE, "")
     if not name:
         raise UsageError(
-            f"the agent has no model to ask: give reasoning_model='openai:gpt-5' (any name or model of Pydantic AI), "
-            f"or set {VARIABLE}"
+            f"no model is named: give {option}='openai:gpt-5' (any name or model of Pydantic AI), or set {VARIABLE}"
         )
     if not isinstance(name, str):
         raise UsageError(
-            f"reasoning_model={asked!r}: it is a model of Pydantic AI, or the name of one, such as 'openai:gpt-5'"
+            f"{option}={asked!r}: it is a model of Pydantic AI, or the name of one, such as 'openai:gpt-5'"
         )
     full = full_name(name)
     try:
         return infer_model(full, _provider)
     except (UserError, ValueError) as error:
-        raise UsageError(f"reasoning_model={name!r}: {_one_line(error)}") from None
+        raise UsageError(f"{option}={name!r}: {_one_line(error)}") from None
     except ImportError as error:
         raise UsageError(
-            f"reasoning_model={name!r}: {_one_line(error)}; pip install 'pydantic-ai-slim[{full.partition(':')[0]}]'"
+            f"{option}={name!r}: {_one_line(error)}; pip install 'pydantic-ai-slim[{full.partition(':')[0]}]'"
         ) from None
 
 

@@ -15,7 +15,8 @@ from reenact.browser.footage import Footage
 from reenact.browser.video import captions, encode, keeping, pace, pages, story
 from reenact.browser.video.made import Video, known
 from reenact.browser.video.timeline import Timeline
-from reenact.errors import RecordingError, UsageError
+from reenact.errors import RecordingError, ReenactError, UsageError
+from reenact.store import local
 
 if TYPE_CHECKING:
     from reenact.browser.video.encode import Encoder
@@ -109,7 +110,7 @@ def _make(
     # Pillow is optional, and takes a moment to import.
     from reenact.browser.video.draw import Layout, Painter  # noqa: PLC0415
 
-    read = story.read(footage, kind, mask=mask)
+    read = story.read(footage, kind, mask=mask, numbers=_numbers(footage))
     timeline = Timeline(footage, read, smooth=means != "page")
     layout = Layout.of(read.size)
     painter = Painter(layout, footage.blob, mask=mask)
@@ -134,6 +135,14 @@ def _make(
     except OSError as error:
         raise RecordingError(f"the video cannot be written: {place}: {error.strerror or error}") from None
     return video
+
+
+def _numbers(footage: Footage) -> dict[object, int]:
+    """The recording's number of each step, by the number of its effect; nothing where there are no events to read."""
+    try:
+        return {step.call.number: step.number for step in local.load(footage.path.parent)}
+    except (ReenactError, OSError):
+        return {}
 
 
 def _described(

@@ -28,7 +28,7 @@ class Action:
     """One action of a session; times are of the session, in seconds since the recording began.
 
     Attributes:
-        number: From 1.
+        number: Of the recording's step, as everywhere; without the recording's events counted from 1.
         call: The number of its effect in the recording.
         actor: Who did it.
         words: What it is, in short.
@@ -92,9 +92,19 @@ class Story:
     pace: Pace
 
 
-def read(footage: Footage, kind: Kind = "real", *, mask: bool = True) -> Story:
-    """Read a session's story. Works on one that is still written, and on one that broke off."""
-    reading = _Reading(kind, mask, footage.head.t, Stage(size_of(footage.head["viewport"])))
+def read(
+    footage: Footage, kind: Kind = "real", *, mask: bool = True, numbers: Mapping[object, int] | None = None
+) -> Story:
+    """Read a session's story. Works on one that is still written, and on one that broke off.
+
+    Args:
+        footage: The session.
+        kind: How its time becomes the video's.
+        mask: Whether what is secret is covered.
+        numbers: The recording's number of each step by the number of its effect; without it they are counted here.
+    """
+    stage = Stage(size_of(footage.head["viewport"]))
+    reading = _Reading(kind, mask, footage.head.t, stage, numbers or {})
     for entry in ordered(footage.entries(*SEEN)):
         reading.take(entry)
     return reading.story(footage.head)
@@ -121,6 +131,7 @@ class _Reading:
     mask: bool
     begin: float
     stage: Stage
+    numbers: Mapping[object, int] = field(default_factory=dict)
     pace: Pace | None = None
     actions: list[Action] = field(default_factory=list)
     cards: list[Card] = field(default_factory=list)
@@ -189,7 +200,8 @@ class _Reading:
         box = box_of(target.get("box"))
         actor: Actor = entry["actor"] if entry["actor"] in {"agent", "heal"} else "script"
         point = _point(target.get("point"), box)
-        action = Action(len(self.actions) + 1, entry["call"], actor, "", box, point, self.settled, entry.t)
+        number = self.numbers.get(entry["call"], len(self.actions) + 1)
+        action = Action(number, entry["call"], actor, "", box, point, self.settled, entry.t)
         self.actions.append(action)
         hidden = self.mask and bool(target.get("secret"))
         self._under_way[entry["call"]] = under_way = _UnderWay(action, fields, target.get("selector"), hidden)
