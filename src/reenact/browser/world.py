@@ -20,6 +20,7 @@ NAME = "reenact"
 _PLAYWRIGHT = "__playwright_utility_world"
 
 _sessions: WeakKeyDictionary[Page, dict[Frame, CDPSession]] = WeakKeyDictionary()
+_loaded: WeakKeyDictionary[CDPSession, dict[str, str]] = WeakKeyDictionary()
 
 
 @cache
@@ -150,15 +151,33 @@ def _pairs(tree: dict[str, Any], frame: Frame, sessions: dict[Frame, CDPSession]
 
 
 async def _call(session: CDPSession, frame: str, world: int | None, function: str, request: Any) -> Any:
+    if world is None and (known := _loaded.setdefault(session, {}).get(frame)) is not None:
+        try:
+            return await _run(session, known, function, request)
+        except Error:
+            del _loaded[session][frame]  # of a document that is gone: the next one has none yet
+    found = await _load(session, frame, world)
+    if world is None:
+        _loaded[session][frame] = found
+    return await _run(session, found, function, request)
+
+
+async def _load(session: CDPSession, frame: str, world: int | None) -> str:
+    """Read `eyes.js` in a frame once; returns the protocol's name of the functions there."""
     if world is None:
         made = await session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": NAME})
         world = made["executionContextId"]
+    told = await session.send("Runtime.evaluate", {"expression": eyes(), "contextId": world})
+    return str(told["result"]["objectId"])
+
+
+async def _run(session: CDPSession, functions: str, function: str, request: Any) -> Any:
     answer = await session.send(
         "Runtime.callFunctionOn",
         {
-            "functionDeclaration": f"(request) => ({eyes()}).{function}(request)",
+            "functionDeclaration": f"function(request) {{ return this.{function}(request); }}",
+            "objectId": functions,
             "arguments": [{"value": request}],
-            "executionContextId": world,
             "returnByValue": True,
             "awaitPromise": True,
         },
