@@ -289,3 +289,13 @@ def test_a_video_of_it_can_be_had_at_any_time(open_session, site, home):
         assert session.replay().video_duration_ms > 0
     later = open_session(session.id, home=home).replay()
     assert later.mp4_url.startswith("http://127.0.0.1:")
+
+
+def test_downloads_that_nobody_named_a_folder_for_are_gone_with_the_session(open_session, site):
+    with open_session(save_replay_on="never", raise_on_failure=False) as session:
+        session.execute(type="goto", url=site("downloads.html"))
+        path = Path(session.execute(type="download_file", selector="#file").data)
+        assert path.read_bytes() == b"a,b\n1,2\n"
+        failed = session.execute(type="fill", selector={"css": "h1", "xpath": "//h1"}, value="x", timeout=200)
+    assert not path.parent.exists()
+    assert "(h1 or //h1)" in failed.message

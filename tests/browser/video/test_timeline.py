@@ -192,6 +192,14 @@ def test_an_action_that_never_ended_stays_marked(filming):
     assert not shots[-1].caption.done
 
 
+def test_a_step_has_the_recording_s_number_where_its_events_are_there(filming):
+    filming.frame(0.0, WHITE)
+    filming.act(1.0, 1.1, CLICK, box=BOX, call=7)
+    filming.act(3.0, 3.1, CLICK, box=BOX, call=9)
+    told = story.read(filming.footage(), numbers={7: 12})
+    assert [action.number for action in told.actions] == [12, 2]
+
+
 def test_what_is_written_after_the_story_was_read_is_no_part_of_it(filming):
     filming.frame(0.0, WHITE)
     filming.frame(1.0, GREY)
