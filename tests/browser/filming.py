@@ -135,6 +135,7 @@ class Driver:
         page = page or self.page
         self.call += 1
         call = self.call
+        self.camera.begin(page)
         target = None
         if selector and (box := await page.locator(selector).bounding_box()):
             sides = [box[side] for side in ("x", "y", "width", "height")]

@@ -263,8 +263,8 @@ async def test_a_secret_that_moves_is_masked_in_every_picture(browser, shop, fol
         await asyncio.sleep(0.3)
     seen = footage(folder)
     pictures = [*seen.entries("frame"), *seen.entries("anchor")]
-    assert sum(shows_magenta(seen.blob(one["blob"]), []) for one in pictures) >= 5
-    assert not [one.t for one in pictures if shows_magenta(seen.blob(one["blob"]), one["masks"])]
+    assert sum(bool(one["masks"]) for one in pictures) >= 5
+    assert not [(one.t, one.data) for one in pictures if shows_magenta(seen.blob(one["blob"]), [])]
     assert pictures[-1]["masks"] != [[0, 0, 1280, 720]]
 
 
@@ -303,6 +303,22 @@ async def test_a_field_that_is_about_to_be_filled_is_masked_at_once():
     masks = Masks(ask, _Page(), lambda: 0.0)
     masks.add([10, 20, 30, 40])
     assert await masks.measure() == [[10, 20, 30, 40]]
+
+
+async def test_a_picture_that_was_long_under_way_is_masked_where_the_field_was_then():
+    shown, now = [[1, 1, 9, 9]], 0.0
+
+    async def ask(_):
+        return shown
+
+    masks = Masks(ask, _Page(), lambda: now)
+    await masks.measure()
+    shown = [[50, 50, 9, 9], [80, 80, 9, 9]]
+    for later in (0.2, 0.9, 1.6):
+        now = later
+        await masks.measure()
+    assert [1, 1, 9, 9] in await masks.measure(since=0.1)
+    assert [1, 1, 9, 9] not in await masks.measure(since=1.0)
 
 
 async def test_a_mask_is_gone_soon_after_its_field():

@@ -16,6 +16,8 @@ Ask = Callable[[Any], Awaitable[Sequence[Box]]]
 
 PATIENCE = 1.0
 """Seconds that a page has to say where its secrets are."""
+KEPT = 10.0
+"""Seconds for which it is known where secrets were: a picture may be under way as long."""
 LINGER = 0.5
 """Seconds for which a box is masked after its field has moved or gone."""
 
@@ -45,8 +47,11 @@ class Masks:
         """Another document: where its secrets are is not known before the next measure."""
         self._unknown = True
 
-    async def measure(self) -> list[list[float]]:
-        """Ask the page, and return what to mask in pictures that were taken since the measure before."""
+    async def measure(self, since: float | None = None) -> list[list[float]]:
+        """Ask the page, and return what to mask in pictures that were taken since the measure before.
+
+        `since`: when the oldest of them was taken. One that was long under way shows what was measured before that.
+        """
         if self._ask is None:
             return []
         before, self._unknown = self._unknown, False
@@ -57,18 +62,21 @@ class Masks:
             ]
         except Exception:  # it navigates, hangs in its own script or shows a dialog
             self._unknown = self._unknown or before
-            return whole(self._page) if self._unknown else self._merged()
+            return whole(self._page) if self._unknown else self._merged(since)
         self._seen.append((self._now(), boxes))
-        merged = self._merged()
+        merged = self._merged(since)
         # The newest stays in any case, as the one before the next.
-        fresh = self._now() - LINGER
-        self._seen = [seen for seen in self._seen[:-1] if seen[0] > fresh] + self._seen[-1:]
+        kept = self._now() - KEPT
+        self._seen = [seen for seen in self._seen[:-1] if seen[0] > kept] + self._seen[-1:]
         return merged
 
-    def _merged(self) -> list[list[float]]:
+    def _merged(self, since: float | None) -> list[list[float]]:
+        begin = self._now() - LINGER if since is None else min(since, self._now() - LINGER)
+        old = [seen for seen in self._seen if seen[0] <= begin]
+        measures = [*old[-1:], *(seen for seen in self._seen if seen[0] > begin)]
         found: list[list[float]] = []
         before: list[list[float]] = []
-        for _, boxes in self._seen:
+        for _, boxes in measures:
             same = len(before) == len(boxes)
             before = [hull(old, new) for old, new in zip(before, boxes, strict=True)] if same else boxes
             found += [box for box in before if box not in found]

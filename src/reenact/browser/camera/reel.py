@@ -251,7 +251,7 @@ class Reel:
         """Write the pictures that wait, without what was secret since the measure before."""
         async with self._one_at_a_time:
             pictures = [*self._waiting]
-            masks = await self._masks.measure() if pictures else []
+            masks = await self._masks.measure(min(one.t for one in pictures)) if pictures else []
             for picture in pictures:
                 await self._cover(picture, masks)
                 self._waiting.remove(picture)
