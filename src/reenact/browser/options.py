@@ -136,6 +136,12 @@ class Options:
             raise UsageError("Session(mask=…): a list of selectors")
 
 
+def check_steps(max_steps: Any) -> None:
+    """See that an agent may take so many steps. Raises UsageError."""
+    if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
+        raise UsageError(f"max_steps={max_steps!r}: it is a number of steps, 1 or more")
+
+
 def _beside(name: str, value: Any, known: set[str]) -> None:
     if name not in _NO_EFFECT:
         raise UsageError(f"Session has no option {name!r}; there are {', '.join(sorted(known))}")
