@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reenact.browser import extra as _extra  # noqa: F401 - says what is missing, before anything is imported in vain
 from reenact.browser.fallback.block import AgentFallback as _Fallback
 from reenact.browser.session import Session as _Session
+
+if TYPE_CHECKING:
+    from reenact.browser.agent import Agent as _Agent
 
 
 class Client:
@@ -30,9 +33,13 @@ class Client:
         """A session; see `reenact.browser.session.Session`."""
         return _Session(session_id, **{**self._defaults, **options})
 
-    def Agent(self, session: _Session, **options: Any) -> Any:  # noqa: N802 - as the API has it
+    def Agent(self, session: _Session, **options: Any) -> _Agent:  # noqa: N802 - as the API has it
         """An agent for a session; see `reenact.browser.agent.Agent`."""
+<<<<<<< HEAD
         from reenact.browser.agent import Agent  # noqa: PLC0415 - its libraries take a second to import
+=======
+        from reenact.browser.agent import Agent  # noqa: PLC0415 - it brings Pydantic AI, a second that scripts are spared
+>>>>>>> main
 
         return Agent(session, **options)
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reenact.browser.live import Settings
+from reenact.browser.launching import Settings
 from reenact.errors import UsageError
 from reenact.store.writer import warn
 

@@ -11,6 +11,7 @@ import functools
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -35,6 +36,13 @@ _LISTENS = {
     "expose_binding",
     "route_web_socket",
 }
+
+_ACTS = {
+    "check", "clear", "click", "dblclick", "drag_and_drop", "drag_to", "fill", "go_back", "go_forward", "goto", "hover",
+    "insert_text", "press", "press_sequentially", "reload", "select_option", "set_checked", "set_input_files", "tap",
+    "type", "uncheck",
+}  # fmt: skip
+"""Methods that do something to the page: marked in the film."""
 
 _WRITES = {"fill": -1, "type": -1, "press_sequentially": -1, "insert_text": -1}
 """Methods whose last argument is written into a field."""
@@ -123,7 +131,7 @@ class Remote:
         try:
             return self._owner.call(step)
         except async_api.Error as error:
-            self._owner.failed(step.name, step.args(_masked), error)
+            self._owner.failed(step.name, step.sent, error)
             raise
 
     async def _acalled(self, step: Step) -> Any:
@@ -132,7 +140,7 @@ class Remote:
         try:
             return await self._owner.acall(step)
         except async_api.Error as error:
-            for told in self._owner.failed(step.name, step.args(_masked), error):
+            for told in self._owner.failed(step.name, step.sent, error):
                 await told
             raise
 
@@ -198,7 +206,9 @@ def _asking(
 
     async def live(browser: Live, call: int | None) -> dict[str, Any]:
         with browser.use():
-            return await _done(browser, remote, name, args, options, expects=expects)
+            if name not in _ACTS or browser.camera is None:
+                return await _done(browser, remote, name, args, options, expects=expects)
+            return await _filmed(browser, remote, name, args, options, sent=step.sent, call=call)
 
     async def ask(browser: Live) -> bool:
         return await _secret(browser, remote, args or ())
@@ -207,7 +217,7 @@ def _asking(
         nonlocal secret
         given = [_plain(value) for value in args or ()]
         if writes:
-            secret = secret or bool(draw("browser:secret", lambda: step.asked is not False))
+            secret = bool(draw("browser:secret", lambda: step.asked is not False))
             if secret:
                 given[-1] = hide(str(given[-1]))
         asked: dict[str, Any] = {} if remote._text == "page" else {"on": remote._text}
@@ -250,6 +260,41 @@ async def _done(
             value = await value
     page = live.page
     return {"value": _kept(live, value), "url": page.url, "tab": live.number(page)}
+
+
+async def _filmed(
+    live: Live,
+    remote: Remote,
+    name: str,
+    args: tuple[Any, ...] | None,
+    options: dict[str, Any],
+    *,
+    sent: dict[str, Any],
+    call: int | None,
+) -> dict[str, Any]:
+    """Do it, with a mark in the film before and after."""
+    assert live.camera is not None
+    page, box = live.page, None
+    with suppress(Exception):  # what is wrong there, the call itself will say
+        target = await _target(live, remote)
+        if isinstance(target, async_api.Page) and args and name not in ("goto", "reload"):
+            target = target.locator(args[0])
+        if isinstance(target, async_api.Locator):
+            box = await target.bounding_box(timeout=200)
+    aim = None
+    if box is not None:
+        point = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+        aim = {"box": [*box.values()], "point": point, "selector": sent.get("on"), "frame": []}
+    await live.camera.before(call, page, "script", {"type": f"page.{name}", **sent}, aim)
+    try:
+        outcome = await _done(live, remote, name, args, options, expects=False)
+    except Exception as error:
+        if live.camera is not None:
+            await live.camera.after(call, page, False, str(error).partition("\n")[0])
+        raise
+    if live.camera is not None:
+        await live.camera.after(call, live.page, True, f"page.{name}")
+    return outcome
 
 
 async def _target(live: Live, remote: Remote) -> Any:

@@ -91,7 +91,10 @@ def _of_session(recording: Recording, session: str | None) -> list[Step]:
             f"recording {recording.id} has no browser session: there is nothing to make a script of"
         )
     if session is None and len(known) > 1:
-        raise UsageError(f"recording {recording.id} has {len(known)} sessions, {', '.join(known)}: name one")
+        listed = ", ".join(known)
+        raise UsageError(
+            f"recording {recording.id} has {len(known)} sessions, {listed}: name one (--session)"
+        )
     chosen = session or known[0]
     if chosen not in known:
         raise UsageError(f"recording {recording.id} has no session {chosen}; it has {', '.join(known)}")

@@ -16,6 +16,7 @@ from reenact.browser.agent.work import Work
 from reenact.browser.options import check_steps
 from reenact.browser.script import Workflow
 from reenact.errors import UsageError
+from reenact.store.writer import warn
 
 if TYPE_CHECKING:
     from reenact.browser.session import Session
@@ -273,7 +274,11 @@ class Agent:
             work.end()
         last = work.snapshot()
         if self._notifier is not None:
-            self._notifier(last)
+            try:
+                self._notifier(last)
+            except Exception as error:
+                # The work is done: that nobody heard of it is no reason to lose it.
+                warn(f"the agent's notifier failed: {type(error).__name__}: {error}")
         return last
 
     def _begun(self) -> Work:
