@@ -35,11 +35,7 @@ class Client:
 
     def Agent(self, session: _Session, **options: Any) -> _Agent:  # noqa: N802 - as the API has it
         """An agent for a session; see `reenact.browser.agent.Agent`."""
-<<<<<<< HEAD
-        from reenact.browser.agent import Agent  # noqa: PLC0415 - its libraries take a second to import
-=======
         from reenact.browser.agent import Agent  # noqa: PLC0415 - it brings Pydantic AI, a second that scripts are spared
->>>>>>> main
 
         return Agent(session, **options)
 

@@ -46,11 +46,7 @@ class Driver:
             if step.ask is not None and self._live is not None:
                 ask, live = step.ask, self._live
                 step.asked = self._thread().call(lambda: ask(live))
-<<<<<<< HEAD
-            effect = Effect(step.kind, step.name, step.args(self.crossing.secret), leaf=True)
-=======
             effect = self._effect(step)
->>>>>>> main
             return step.done(perform(effect, lambda: self._do(step)))
 
     async def arun(self, step: Step) -> Any:
@@ -59,16 +55,12 @@ class Driver:
             if step.ask is not None and self._live is not None:
                 ask, live = step.ask, self._live
                 step.asked = await self._thread().acall(lambda: ask(live))
-<<<<<<< HEAD
-            effect = Effect(step.kind, step.name, step.args(self.crossing.secret), leaf=True)
-=======
             effect = self._effect(step)
->>>>>>> main
             return step.done(await aperform(effect, lambda: self._ado(step)))
 
     def _effect(self, step: Step) -> Effect:
         step.sent = step.args(self.crossing.secret)
-        return Effect("browser", step.name, step.sent, leaf=True)
+        return Effect(step.kind, step.name, step.sent, leaf=True)
 
     def starting(self, id: str, asked: dict[str, Any]) -> Step:
         """The first step: the browser is started."""

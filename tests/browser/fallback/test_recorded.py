@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-import reenact
 from tests.browser.agent.conftest import SHOP, page
 
 PROGRAM = """
