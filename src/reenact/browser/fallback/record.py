@@ -109,7 +109,8 @@ def mended(failed: Failed, mend: Mend, *, seconds: float, tokens: int = 0) -> He
         _of(failed),
         rung=mend.rung,
         old=mend.old,
-        new=mend.new,
+        # Where the script's own selector found it after all there is nothing to learn.
+        new=None if mend.same_element else mend.new or None,
         healed=mend.result.success,
         verified_by=mend.verified_by,
         score=mend.score,
