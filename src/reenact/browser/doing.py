@@ -15,7 +15,7 @@ from playwright.async_api import Error, Locator, Page
 from playwright.async_api import TimeoutError as TooLate
 
 from reenact.browser import actions as do
-from reenact.browser import forms, scrape, selectors, sight
+from reenact.browser import consequence, forms, scrape, selectors, sight
 from reenact.browser.live import Live
 from reenact.browser.why import why
 from reenact.errors import ActionError, SessionError
@@ -43,6 +43,10 @@ class Deed:
     why: dict[str, Any] | None = None
     error: Exception | None = None
     navigations: int = 0
+    requests: int = 0
+    before: consequence.Digest | None = None
+    sent: bool = False
+    """Whether something of it has reached the page that is not to be done twice."""
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
@@ -72,9 +76,11 @@ async def _act(deed: Deed, *, actor: str, args: dict[str, Any], call: int | None
     try:
         if isinstance(deed.action, do.Aimed):
             await _aim(deed, deed.action)
+        elif deed.action.type in _WITNESSED:
+            deed.before = await consequence.digest(deed.page, live.settings.mask)
         if camera is not None:
             await camera.before(call, deed.page, actor, told, _target(deed))
-        deed.navigations = live.navigations
+        deed.navigations, deed.requests = live.navigations, live.requests.count
         await _DEEDS[deed.action.type](deed)
         await _settle(deed)
     except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
@@ -110,10 +116,15 @@ async def _aim(deed: Deed, action: do.Aimed) -> None:
     deed.locator = locator = await found(deed.live, action)
     mask = deed.live.settings.mask
     told = await asyncio.gather(
-        selectors.durable(locator), selectors.fingerprint(locator, secret=mask), return_exceptions=True
+        selectors.durable(locator),
+        selectors.fingerprint(locator, secret=mask),
+        consequence.digest(deed.page, mask),
+        return_exceptions=True,
     )
-    durable, fingerprint = (None if isinstance(one, BaseException) else one for one in told)
-    deed.selectors, deed.fingerprint = durable, cast("dict[str, Any] | None", fingerprint)
+    durable, fingerprint, before = (None if isinstance(one, BaseException) else one for one in told)
+    deed.before = cast("consequence.Digest | None", before)
+    deed.selectors = cast("dict[str, Any] | None", durable)
+    deed.fingerprint = cast("dict[str, Any] | None", fingerprint)
     if deed.fingerprint is not None:
         deed.box = deed.fingerprint["box"] and list(deed.fingerprint["box"])
 
@@ -207,6 +218,7 @@ async def _go_forward(deed: Deed) -> None:
 
 
 async def _through_history(deed: Deed, go: Callable[..., Awaitable[Any]], way: str) -> None:
+    deed.sent = True
     before = await deed.page.evaluate("() => performance.timeOrigin + location.href")
     await go(wait_until="domcontentloaded")
     if await deed.page.evaluate("() => performance.timeOrigin + location.href") == before:
@@ -241,6 +253,7 @@ async def _wait(deed: Deed) -> None:
 
 async def _press_key(deed: Deed) -> None:
     assert isinstance(deed.action, do.PressKey)
+    deed.sent = True
     await deed.page.keyboard.press(deed.action.key)
     deed.said = f"pressed {deed.action.key}"
 
@@ -293,6 +306,7 @@ async def _fallback_fill(deed: Deed) -> None:
     element = _element(deed)
     if deed.action.clear_before_fill:
         await element.click(timeout=_timeout(deed))
+        deed.sent = True
         await deed.page.keyboard.press("ControlOrMeta+A")
         await deed.page.keyboard.press("Delete")
     await _type(deed, deed.action.value)
@@ -302,6 +316,7 @@ async def _fallback_fill(deed: Deed) -> None:
 async def _type(deed: Deed, text: str) -> None:
     element = _element(deed)
     await element.focus(timeout=_timeout(deed))
+    deed.sent = True
     await deed.page.keyboard.press("End")
     await element.press_sequentially(text, timeout=_timeout(deed))
 
@@ -331,6 +346,7 @@ async def _select(deed: Deed) -> None:
     else:
         # A list that a page built by itself: it opens on a click.
         await element.click(timeout=_timeout(deed))
+        deed.sent = True
         option = deed.page.get_by_role("option", name=value, exact=True)
         await option.first.click(timeout=_timeout(deed))
     deed.said = f"selected {value!r} in {_the(deed)}"
@@ -347,6 +363,7 @@ async def _upload_file(deed: Deed) -> None:
     else:
         async with deed.page.expect_file_chooser(timeout=_timeout(deed)) as chooser:
             await element.click(timeout=_timeout(deed))
+            deed.sent = True
         await (await chooser.value).set_files(path)
     deed.said = f"uploaded {path.name}"
 
@@ -356,6 +373,7 @@ async def _download_file(deed: Deed) -> None:
     try:
         async with deed.page.expect_download(timeout=_timeout(deed)) as started:
             await _element(deed).click(timeout=_timeout(deed))
+            deed.sent = True
     except TooLate as error:
         if "download" in error.message:
             raise ActionError(f"the click started no download within {_timeout(deed) / 1000:g} s") from None
@@ -384,6 +402,7 @@ async def _form_fill(deed: Deed) -> None:
 
 async def _evaluate_js(deed: Deed) -> None:
     assert isinstance(deed.action, do.EvaluateJs)
+    deed.sent = True
     deed.data = await deed.page.evaluate(deed.action.code)
     deed.said = "ran the script"
 
@@ -447,6 +466,26 @@ _SET_OFF = (
     "form_fill",
     "download_file",
 )
+
+
+_WITNESSED = {
+    "click", "fill", "fallback_fill", "check", "select_dropdown_option", "upload_file", "download_file", "press_key",
+    "form_fill", "evaluate_js",
+}  # fmt: skip
+"""What changes pages in ways that only a look at them tells."""
+
+_DISPATCH = re.compile(r"performing \w+ action|\w+ action done|[Cc]licking the checkbox did not change")
+_TAKEN_BACK = re.compile(r"intercepts pointer events|retrying \w+ action")
+
+
+def _delivered(deed: Deed, error: Exception) -> bool:
+    """Whether a failed action may have reached the page all the same, so that it must not be done once more."""
+    if deed.sent:
+        return True
+    log = error.message if isinstance(error, Error) else ""
+    sent = max((one.start() for one in _DISPATCH.finditer(log)), default=-1)
+    # A press that another element caught is stopped before the page hears of it, and the next try begins.
+    return sent > max((one.start() for one in _TAKEN_BACK.finditer(log)), default=-1)
 
 
 async def _settle(deed: Deed) -> None:
@@ -536,7 +575,12 @@ def _first(text: str) -> str:
 async def _outcome(deed: Deed, actor: str, told: dict[str, Any]) -> dict[str, Any]:
     page, action = live_page(deed.live), deed.action
     title = ""
-    if page is not None:
+    after = None
+    if page is not None and deed.error is None and action.type in _WITNESSED:
+        after = await consequence.digest(page, deed.live.settings.mask)
+    if after is not None:
+        title = after.title
+    elif page is not None:
         with suppress(Error, asyncio.TimeoutError):
             title = await asyncio.wait_for(page.title(), 2)
     success = deed.error is None and not (isinstance(action, do.Completion) and not action.success)
@@ -556,7 +600,20 @@ async def _outcome(deed: Deed, actor: str, told: dict[str, Any]) -> dict[str, An
         "fingerprint": deed.fingerprint,
         "box": deed.box,
         "why": deed.why,
+        **_became(deed, after),
     }
+
+
+def _became(deed: Deed, after: consequence.Digest | None) -> dict[str, Any]:
+    """What it led to; of a failed one, whether it may have reached the page."""
+    if deed.error is not None:
+        return {"delivered": _delivered(deed, deed.error)}
+    loaded = deed.live.navigations != deed.navigations
+    requests = deed.live.requests.since(deed.requests)
+    told = consequence.consequence(deed.before, after, requests, loaded=loaded)
+    if after is None and loaded and (page := live_page(deed.live)) is not None:
+        told["navigated"] = consequence.where(page.url)
+    return {"consequence": told}
 
 
 def _failed_at_once(action: do.Action, text: str, *, actor: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -565,4 +622,5 @@ def _failed_at_once(action: do.Action, text: str, *, actor: str, args: dict[str,
         "success": False, "message": text, "data": None, "error": {"type": "SessionError", "text": text},
         "action": {"type": action.type, **args}, "actor": actor, "url": "", "title": "", "tab": None,
         "started_at": now, "ended_at": now, "selectors": None, "fingerprint": None, "box": None, "why": None,
+        "delivered": False,
     }  # fmt: skip

@@ -45,7 +45,7 @@ class Driver:
             if step.ask is not None and self._live is not None:
                 ask, live = step.ask, self._live
                 step.asked = self._thread().call(lambda: ask(live))
-            effect = Effect("browser", step.name, step.args(self.crossing.secret), leaf=True)
+            effect = Effect(step.kind, step.name, step.args(self.crossing.secret), leaf=True)
             return step.done(perform(effect, lambda: self._do(step)))
 
     async def arun(self, step: Step) -> Any:
@@ -54,7 +54,7 @@ class Driver:
             if step.ask is not None and self._live is not None:
                 ask, live = step.ask, self._live
                 step.asked = await self._thread().acall(lambda: ask(live))
-            effect = Effect("browser", step.name, step.args(self.crossing.secret), leaf=True)
+            effect = Effect(step.kind, step.name, step.args(self.crossing.secret), leaf=True)
             return step.done(await aperform(effect, lambda: self._ado(step)))
 
     def starting(self, id: str, asked: dict[str, Any]) -> Step:

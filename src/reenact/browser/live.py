@@ -18,6 +18,7 @@ from playwright.async_api import Browser, BrowserContext, Error, Page, Playwrigh
 
 from reenact.browser import finding, secret, sight
 from reenact.browser.camera import Camera
+from reenact.browser.consequence import Requests
 from reenact.errors import SessionError
 from reenact.record.beside import Beside
 
@@ -64,6 +65,7 @@ class Live:
         handles: What the program holds of the page's objects, by number (`page.py`).
         cdp: The address by which another client may connect, or None.
         camera: Who films it, if anybody does.
+        requests: What its tabs send.
     """
 
     context: BrowserContext
@@ -76,6 +78,7 @@ class Live:
         self.cdp: str | None = None
         self.camera: Camera | None = None
         self.navigations = 0
+        self.requests = Requests()
         self._under_way: set[Any] = set()
         self._unborn = 0
         self._moved = asyncio.Event()
@@ -315,6 +318,7 @@ class Live:
             self.show(page)
 
     def _requested(self, request: Any) -> None:
+        self.requests.sent(request)
         if not request.is_navigation_request():
             return
         try:

@@ -39,12 +39,13 @@ class Step:
     """One effect of a session's.
 
     Attributes:
-        name: Its name; its kind is `browser`.
+        name: Its name.
         live: Does it; given the browser and the number of the call.
         args: Its arguments, asked for where they are recorded.
         ask: What must be known of the page before they are.
         asked: What was then said; None where there is no browser to ask.
         done: Makes the caller's answer of the recorded one.
+        kind: The effect's kind: `heal` for what only looks into how a block is to go on.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Step:
     ask: Callable[[Live], Coroutine[Any, Any, Any]] | None = None
     asked: Any = None
     done: Callable[[Any], Any] = field(default=lambda outcome: outcome)
+    kind: str = "browser"
 
 
 # -- actions -----------------------------------------------------------------------------------------------------
