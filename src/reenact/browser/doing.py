@@ -11,7 +11,7 @@ from typing import Any, cast
 from playwright.async_api import Error, Locator, Page
 
 from reenact.browser import actions as do
-from reenact.browser import selectors, sight
+from reenact.browser import consequence, selectors, sight
 from reenact.browser.deeds import DEEDS, LOADING, Deed, full
 from reenact.browser.live import Live
 from reenact.browser.why import why
@@ -47,9 +47,11 @@ async def _act(deed: Deed, *, actor: str, args: dict[str, Any], call: int | None
     try:
         if isinstance(deed.action, do.Aimed):
             await _aim(deed, deed.action)
+        elif deed.action.type in _WITNESSED:
+            deed.before = await consequence.digest(deed.page, live.settings.mask)
         if camera is not None:
             await camera.before(call, deed.page, actor, told, _target(deed))
-        deed.navigations = live.navigations
+        deed.navigations, deed.requests = live.navigations, live.requests.count
         await DEEDS[deed.action.type](deed)
         await _settle(deed)
     except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
@@ -85,10 +87,15 @@ async def _aim(deed: Deed, action: do.Aimed) -> None:
     deed.locator = locator = await found(deed.live, action)
     mask = deed.live.settings.mask
     told = await asyncio.gather(
-        selectors.durable(locator), selectors.fingerprint(locator, secret=mask), return_exceptions=True
+        selectors.durable(locator),
+        selectors.fingerprint(locator, secret=mask),
+        consequence.digest(deed.page, mask),
+        return_exceptions=True,
     )
-    durable, fingerprint = (None if isinstance(one, BaseException) else one for one in told)
-    deed.selectors, deed.fingerprint = durable, cast("dict[str, Any] | None", fingerprint)
+    durable, fingerprint, before = (None if isinstance(one, BaseException) else one for one in told)
+    deed.before = cast("consequence.Digest | None", before)
+    deed.selectors = cast("dict[str, Any] | None", durable)
+    deed.fingerprint = cast("dict[str, Any] | None", fingerprint)
     if deed.fingerprint is not None:
         deed.box = deed.fingerprint["box"] and list(deed.fingerprint["box"])
 
@@ -129,6 +136,26 @@ _SET_OFF = (
     "form_fill",
     "download_file",
 )
+
+
+_WITNESSED = {
+    "click", "fill", "fallback_fill", "check", "select_dropdown_option", "upload_file", "download_file", "press_key",
+    "form_fill", "evaluate_js",
+}  # fmt: skip
+"""What changes pages in ways that only a look at them tells."""
+
+_DISPATCH = re.compile(r"performing \w+ action|\w+ action done|[Cc]licking the checkbox did not change")
+_TAKEN_BACK = re.compile(r"intercepts pointer events|retrying \w+ action")
+
+
+def _delivered(deed: Deed, error: Exception) -> bool:
+    """Whether a failed action may have reached the page all the same, so that it must not be done once more."""
+    if deed.sent:
+        return True
+    log = error.message if isinstance(error, Error) else ""
+    sent = max((one.start() for one in _DISPATCH.finditer(log)), default=-1)
+    # A press that another element caught is stopped before the page hears of it, and the next try begins.
+    return sent > max((one.start() for one in _TAKEN_BACK.finditer(log)), default=-1)
 
 
 async def _settle(deed: Deed) -> None:
@@ -210,7 +237,12 @@ def _first(text: str) -> str:
 async def _outcome(deed: Deed, actor: str, told: dict[str, Any]) -> dict[str, Any]:
     page, action = live_page(deed.live), deed.action
     title = ""
-    if page is not None:
+    after = None
+    if page is not None and deed.error is None and action.type in _WITNESSED:
+        after = await consequence.digest(page, deed.live.settings.mask)
+    if after is not None:
+        title = after.title
+    elif page is not None:
         with suppress(Error, asyncio.TimeoutError):
             title = await asyncio.wait_for(page.title(), 2)
     success = deed.error is None and not (isinstance(action, do.Completion) and not action.success)
@@ -230,7 +262,20 @@ async def _outcome(deed: Deed, actor: str, told: dict[str, Any]) -> dict[str, An
         "fingerprint": deed.fingerprint,
         "box": deed.box,
         "why": deed.why,
+        **_became(deed, after),
     }
+
+
+def _became(deed: Deed, after: consequence.Digest | None) -> dict[str, Any]:
+    """What it led to; of a failed one, whether it may have reached the page."""
+    if deed.error is not None:
+        return {"delivered": _delivered(deed, deed.error)}
+    loaded = deed.live.navigations != deed.navigations
+    requests = deed.live.requests.since(deed.requests)
+    told = consequence.consequence(deed.before, after, requests, loaded=loaded)
+    if after is None and loaded and (page := live_page(deed.live)) is not None:
+        told["navigated"] = consequence.where(page.url)
+    return {"consequence": told}
 
 
 def _failed_at_once(action: do.Action, text: str, *, actor: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -239,4 +284,5 @@ def _failed_at_once(action: do.Action, text: str, *, actor: str, args: dict[str,
         "success": False, "message": text, "data": None, "error": {"type": "SessionError", "text": text},
         "action": {"type": action.type, **args}, "actor": actor, "url": "", "title": "", "tab": None,
         "started_at": now, "ended_at": now, "selectors": None, "fingerprint": None, "box": None, "why": None,
+        "delivered": False,
     }  # fmt: skip

@@ -17,6 +17,7 @@ from playwright.async_api import Browser, BrowserContext, Error, Page, Playwrigh
 
 from reenact.browser import secret, sight
 from reenact.browser.camera import Camera
+from reenact.browser.consequence import Requests
 from reenact.browser.launching import Settings, connect, launch
 from reenact.errors import SessionError
 from reenact.record.beside import Beside
@@ -32,6 +33,7 @@ class Live:
         handles: What the program holds of the page's objects, by number (`page.py`).
         cdp: The address by which another client may connect, or None.
         camera: Who films it, if anybody does.
+        requests: What its tabs send.
     """
 
     context: BrowserContext
@@ -44,6 +46,7 @@ class Live:
         self.cdp: str | None = None
         self.camera: Camera | None = None
         self.navigations = 0
+        self.requests = Requests()
         self._under_way: set[Any] = set()
         self._unborn = 0
         self._moved = asyncio.Event()
@@ -234,6 +237,7 @@ class Live:
             self.show(page)
 
     def _requested(self, request: Any) -> None:
+        self.requests.sent(request)
         if not request.is_navigation_request():
             return
         try:

@@ -217,6 +217,11 @@ class Agent:
         return Decimal(0) if self._work is None else self._work.cost
 
     @property
+    def tokens(self) -> int:
+        """What its model read and wrote in its last run."""
+        return 0 if self._work is None else self._work.tokens
+
+    @property
     def session_id(self) -> str:
         """The session that it works in."""
         return self._session.id

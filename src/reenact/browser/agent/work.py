@@ -52,6 +52,7 @@ class Work:
         response: How it stands, kept up to date.
         log: One line a step.
         cost: What its model cost so far, in US dollars; None where the price of an answer is not known.
+        tokens: What that read and wrote so far.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class Work:
         self._persona = persona
         self._trouble = trouble
         self.cost: Decimal | None = Decimal(0)
+        self.tokens = 0
         self._vision = request.use_vision and models.sees(model)
         self._seen: Seen | None = None
         self._before = ""
@@ -241,9 +243,14 @@ class Work:
                 return (await self._asker.run(content)).output
             finally:
                 for message in messages:
-                    if isinstance(message, ModelResponse) and self.cost is not None:
-                        price = models.price(message)
-                        self.cost = None if price is None else self.cost + price
+                    if isinstance(message, ModelResponse):
+                        self._count(message)
+
+    def _count(self, answer: ModelResponse) -> None:
+        self.tokens += answer.usage.input_tokens + answer.usage.output_tokens
+        if self.cost is not None:
+            price = models.price(answer)
+            self.cost = None if price is None else self.cost + price
 
     def _checked(self, decision: Decision) -> Decision:
         """An answer that can be acted on; what is wrong with another one is told back to the model."""

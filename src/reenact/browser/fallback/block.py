@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -12,8 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, cast
 from reenact import boundary
 from reenact.browser import actions as do
 from reenact.browser.fallback import expect as expecting
+from reenact.browser.fallback import ladder, record
+from reenact.browser.fallback.calling import here, place
 from reenact.browser.fallback.guard import Guard
+from reenact.browser.fallback.mend import Failed, Judge, base_of
 from reenact.browser.options import check_steps
+from reenact.browser.reading import MODEL
 from reenact.browser.results import ExecutionResult
 from reenact.errors import UsageError
 from reenact.model.event import Effect
@@ -57,10 +63,10 @@ class AgentFallback:
         steps: The results of the block's own steps, as far as they were done; the agent's are in `agent_response`.
         skipped: The actions that were not done any more, as dicts.
         success: Whether the block did what it is for.
-        error: Why it is not, or was not before somebody helped; None where nothing failed.
+        error: Why it is not, or was not before the agent came; None where nothing failed, or was mended.
         agent_invoked: Whether an agent was called.
         agent_response: The agent's last status, or None.
-        heals: What was mended without an agent.
+        heals: The record of each mend, and of the agent's takeover: what failed, who helped, what verified it.
 
     Raises:
         UsageError: (a ValueError) An argument that cannot be, a block within a block of the same session, `scrape()`
@@ -90,9 +96,11 @@ class AgentFallback:
         self._began: float | None = None
         self._took: float | None = None
         self._over = self._asking = False
+        self._left = ""
+        self._verdict: expecting.Verdict | None = None
         self.steps: list[ExecutionResult] = []
         self.skipped: list[dict[str, Any]] = []
-        self.heals: list[Any] = []
+        self.heals: list[record.Heal] = []
         self.success = True
         self.error: str | None = None
         self.agent_response: AgentStatusResponse | None = None
@@ -138,10 +146,21 @@ class AgentFallback:
     @property
     def cost(self) -> Decimal | None:
         """What its models cost, in US dollars: nothing where none was asked, None where a price is not known."""
-        costs = [heal.cost for heal in self.heals]
-        if self._agent is not None:
-            costs.append(self._agent.cost)
-        return None if None in costs else sum(costs, Decimal(0))
+        total = Decimal(0)
+        for heal in self.heals:
+            if heal.cost is None:
+                return None
+            total += heal.cost
+        return total
+
+    def suggested_patch(self) -> str:
+        """What was learned, as a unified diff of the script to review: the selectors that were mended and verified.
+
+        Empty where nothing was. Raises UsageError where the script cannot be read as Python.
+        """
+        from reenact.browser.fallback import patch  # noqa: PLC0415 - only a block that was mended reads Python
+
+        return patch.suggested(self.heals) if self.heals else ""
 
     # -- the guarded calls -----------------------------------------------------------------------------------
 
@@ -157,9 +176,15 @@ class AgentFallback:
         if self._over:
             return self._skip(asked)
         result = self._session._execute(asked)
-        self.steps.append(result)
         if not result.success:
-            self._take_over(result.message)
+            failed = Failed.of(self._session, asked, result, place())
+            mend = here(self._session, lambda: self._mended(failed)) if self.heal == "auto" else None
+            if mend is None:
+                self.steps.append(result)
+                self._take_over(failed)
+                return result
+            result = mend
+        self.steps.append(result)
         return result
 
     async def aexecute(
@@ -175,9 +200,15 @@ class AgentFallback:
         if self._over:
             return self._skip(asked)
         result = await self._session._aexecute(asked)
-        self.steps.append(result)
         if not result.success:
-            await self._atake_over(result.message)
+            failed = Failed.of(self._session, asked, result, place())
+            mend = await self._mended(failed) if self.heal == "auto" else None
+            if mend is None:
+                self.steps.append(result)
+                await self._atake_over(failed)
+                return result
+            result = mend
+        self.steps.append(result)
         return result
 
     def scrape(self, *args: Any, **options: Any) -> Any:
@@ -193,9 +224,12 @@ class AgentFallback:
         if self._over or self._asking:
             return None
         said = f"session.{args.get('on', 'page')}.{name.removeprefix('page.')}: {_first_line(error)}"
+        first = next(iter(args.get("args") or ()), None)
+        aim = args.get("on") or (first if isinstance(first, str) else None)
+        failed = self._stuck({"type": name, **({"selector": aim} if aim else {})}, said)
         if self._session._asynchronous:
-            return self._atake_over(said)
-        self._take_over(said)
+            return self._atake_over(failed)
+        self._take_over(failed)
         return None
 
     def page_skipped(self, name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
@@ -207,36 +241,97 @@ class AgentFallback:
 
     # -- help ------------------------------------------------------------------------------------------------
 
-    def _take_over(self, error: str) -> None:
-        if (agent := self._called(error)) is not None:
+    def _take_over(self, failed: Failed) -> None:
+        if (agent := self._called(failed)) is not None:
             self._heard(agent.run(self.task, response_format=self._format, session_offset=self._offset))
             self._judge()
+            self._wrote(failed, agent)
 
-    async def _atake_over(self, error: str) -> None:
-        if (agent := self._called(error)) is not None:
+    async def _atake_over(self, failed: Failed) -> None:
+        if (agent := self._called(failed)) is not None:
             answer = await agent.arun(self.task, response_format=self._format, session_offset=self._offset)
             self._heard(answer)
             await self._ajudge()
+            self._wrote(failed, agent)
 
-    def _called(self, error: str) -> Agent | None:
+    def _called(self, failed: Failed) -> Agent | None:
         """The agent that is to go on from here, if there is to be one."""
-        self.success, self.error, self._over = False, error, True
-        if self.heal == "off":
+        self.success, self.error, self._over = False, failed.result.message, True
+        asked = self._model()
+        if self.heal == "off" or (self.heal == "auto" and asked is None):
             return None
         from reenact.browser.agent import Agent, models  # noqa: PLC0415 - a script that works stays quick
 
         try:
-            model = models.chosen(self._params.get("reasoning_model") or self._session.options.model)
+            model = models.chosen(asked)
         except UsageError as missing:
-            raise UsageError(f"{error}; and nobody can take over: {missing}") from None
+            raise UsageError(f"{self.error}; and nobody can take over: {missing}") from None
         agent = Agent(self._session, **{**self._params, "reasoning_model": model})
-        agent._trouble = error
+        agent._trouble = f"{self.error} {self._left}".strip()
         self._agent = agent
         return agent
+
+    def _model(self) -> Any:
+        """The model that was named, if one was."""
+        return self._params.get("reasoning_model") or self._session.options.model or os.environ.get(MODEL)
 
     def _heard(self, answer: AgentStatusResponse) -> None:
         self.agent_response = answer
         self.success = bool(answer.success)
+
+    def _wrote(self, failed: Failed, agent: Agent) -> None:
+        """The agent's takeover, as a record of the recording."""
+        answer = self.agent_response
+        assert answer is not None
+        assert answer.closed_at is not None
+        heal = record.taken_over(
+            failed,
+            healed=self.success,
+            url=self._session.status().url,
+            verified_by=self._verdict.by if self._verdict is not None and self._verdict.met else "",
+            cost=agent.cost,
+            tokens=agent.tokens,
+            seconds=(answer.closed_at - answer.created_at).total_seconds(),
+        )
+        self.heals.append(record.written(self._session, heal))
+
+    async def _mended(self, failed: Failed) -> ExecutionResult | None:
+        """The step done by another way, if there is one that can be verified."""
+        began = self._now()
+        self._asking = True
+        try:
+            judge = await self._judge_of(failed)
+            mend = await ladder.climb(self._session, failed, judge=judge, model=self._model())
+        finally:
+            self._asking = False
+        if mend is None:
+            return None
+        heal = record.mended(failed, mend, seconds=self._now() - began)
+        self.heals.append(record.written(self._session, heal))
+        if mend.verified:
+            return mend.result
+        self._left = mend.result.message
+        return None
+
+    async def _judge_of(self, failed: Failed) -> Judge | None:
+        """Who tells whether a mend did what is expected of the block; None where nobody can."""
+        what = self._expected
+        if what is None:
+            return None
+        if not failed.delivered and (await expecting.ajudged(self._session, what, now=True)).met:
+            return None  # it is so without the step: that it is so afterwards says nothing
+        return functools.partial(expecting.ajudged, self._session, what)
+
+    def _stuck(self, action: dict[str, Any], said: str) -> Failed:
+        """What is no step of `execute`'s, in the words of one that failed."""
+        at = datetime.fromtimestamp(self._now(), UTC)
+        url = self._session.status().url
+        told = do.Help(reason=said)
+        result = ExecutionResult(
+            action=told, exception=None, selectors=None, why=None, success=False, message=said, started_at=at,
+            ended_at=at, url=url,
+        )  # fmt: skip
+        return Failed(told, action, result, place(), f"{base_of(action, url)} #0", delivered=True)
 
     # -- the end ---------------------------------------------------------------------------------------------
 
@@ -244,13 +339,13 @@ class AgentFallback:
         if not self._over and self._expected is not None:
             self._judge()
             if not self.success:
-                self._take_over(self.error or "")
+                self._take_over(self._stuck({"type": "expect"}, self.error or ""))
 
     async def _afinish(self) -> None:
         if not self._over and self._expected is not None:
             await self._ajudge()
             if not self.success:
-                await self._atake_over(self.error or "")
+                await self._atake_over(self._stuck({"type": "expect"}, self.error or ""))
 
     def _judge(self) -> None:
         """See that what is expected is so, unless the block has failed anyhow."""
@@ -272,6 +367,7 @@ class AgentFallback:
             self._asking = False
 
     def _ruled(self, verdict: expecting.Verdict) -> None:
+        self._verdict = verdict
         if not verdict.met:
             self.success, self.error = False, f"not as expected: {verdict.by}"
 

@@ -104,17 +104,17 @@ def expected(given: Any) -> Expected:
 
 
 def judged(session: Session, what: Expected) -> Verdict:
-    """Whether it is so now; a page is given some seconds."""
+    """Whether it is so; a page is given some seconds to become it."""
     if what.kind != "function":
-        return _verdict(session._driver.run(_looking(what)))
+        return _verdict(session._driver.run(_looking(what, PATIENCE)))
     with session._crossing.inside():
         return _verdict(perform(_asked(what), lambda: _said(what.value, session)))
 
 
-async def ajudged(session: Session, what: Expected) -> Verdict:
-    """`judged`, awaited."""
+async def ajudged(session: Session, what: Expected, *, now: bool = False) -> Verdict:
+    """`judged`, awaited; `now` gives a page no time."""
     if what.kind != "function":
-        return _verdict(await session._driver.arun(_looking(what)))
+        return _verdict(await session._driver.arun(_looking(what, 0 if now else PATIENCE)))
 
     async def live() -> dict[str, str]:
         return await _asaid(what.value, session)
@@ -178,20 +178,21 @@ def _verdict(told: Mapping[str, str]) -> Verdict:
 # -- pages -------------------------------------------------------------------------------------------------------
 
 
-def _looking(what: Expected) -> Step:
+def _looking(what: Expected, patience: float) -> Step:
     async def live(browser: Live, call: int | None) -> dict[str, str]:
         try:
             with browser.use():
-                return await _looked(browser, what)
+                return await _looked(browser, what, patience)
         except (Error, SessionError) as error:
             words = " ".join(str(error).split())
             return {"state": "unknown", "by": f"the page could not be looked at: {words}"}
 
-    return Step("verdict", live, lambda _: {"expect": what.told}, kind="heal")
+    asked = {"expect": what.told, **({} if patience else {"now": True})}
+    return Step("verdict", live, lambda _: asked, kind="heal")
 
 
-async def _looked(browser: Live, what: Expected) -> dict[str, str]:
-    end = monotonic() + PATIENCE
+async def _looked(browser: Live, what: Expected, patience: float) -> dict[str, str]:
+    end = monotonic() + patience
     while True:
         page = browser.page
         try:
@@ -204,16 +205,16 @@ async def _looked(browser: Live, what: Expected) -> dict[str, str]:
         if found:
             return {"state": "met", "by": found}
         if monotonic() >= end:
-            return {"state": "unmet", "by": _missing(what, page)}
+            return {"state": "unmet", "by": f"{_missing(what, page)} after {patience:g} s"}
         await asyncio.sleep(_POLL)
 
 
 def _missing(what: Expected, page: Page) -> str:
     if what.kind == "url":
         value = what.value.pattern if isinstance(what.value, re.Pattern) else what.value
-        return f"the page is at {page.url} after {PATIENCE:g} s, not at {value}"
+        return f"the page is at {page.url}, not at {value},"
     thing = "shows no text" if what.kind == "text" else "shows no element"
-    return f"{page.url} {thing} {what.value!r} after {PATIENCE:g} s"
+    return f"{page.url} {thing} {what.value!r}"
 
 
 async def _at(page: Page, value: str | re.Pattern[str]) -> str:
