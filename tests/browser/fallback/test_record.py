@@ -8,10 +8,10 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from reenact.browser.fallback.mend import Failed, Mend, Place
 
 import reenact
 from reenact.browser import actions as do
+from reenact.browser.fallback.mend import Failed, Mend, Place
 from reenact.browser.fallback.record import Heal, digest, mended, taken_over, written
 from reenact.browser.results import ExecutionResult
 from reenact.browser.session import Session
@@ -45,7 +45,7 @@ def mend():
     return Mend(
         result("https://shop.example/pay/2?token=abc", success=True), "alternative", "#card",
         new={"css": "css=#card2"}, score=0.9, margin=0.3, verified_by="consequence: as in 2 of 2 recordings",
-        evidence={"after": {"fingerprint": print_, "tree": "4111 1111", "frames": ["s.1/12"]}},
+        evidence={"fingerprint": print_, "tree": "4111 1111", "frames": ["s.1/12"]},
         cost=Decimal("0.0021"),
     )  # fmt: skip
 
