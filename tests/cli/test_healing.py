@@ -54,17 +54,7 @@ def test_each_step_is_told_with_how_often_it_ran_and_needed_help_and_by_whom(run
     status, out, _ = run("heals")
     assert status == 0
     title, line = out.splitlines()
-    assert title.split() == [
-        "step",
-        "action",
-        "selector",
-        "ran",
-        "helped",
-        "by",
-        "last",
-        "recording",
-        "state",
-    ]
+    assert title.split() == "step action ran helped by last recording state".split()
     assert line.split()[:5] == ["shop.py:2", "click", "#buy", "3", "2"]
     assert "dismiss, alternative" in line
     assert line.endswith(f"{last[:12]} 3  verified")
