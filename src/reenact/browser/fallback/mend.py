@@ -99,8 +99,10 @@ class Known:
 
     @property
     def consequences(self) -> list[dict[str, Any]]:
-        """What the step led to, as far as that says anything."""
-        return [one.consequence for one in self.pasts if one.consequence is not None and tells(one.consequence)]
+        """What the step led to, as far as that says anything: as it was, and as it was mended."""
+        known = [one.consequence for one in self.pasts]
+        known += [(heal.get("after") or {}).get("consequence") for heal in self.heals]
+        return [one for one in known if one is not None and tells(one)]
 
 
 class Verdict(Protocol):
@@ -141,7 +143,7 @@ class Mend:
 
     Attributes:
         result: Of the action that was done in its place.
-        rung: `wait`, `dismiss`, `alternative` or `ask`.
+        rung: `remembered`, `wait`, `dismiss`, `alternative` or `ask`.
         old: The selectors that failed; `new` those of the element that was found.
         score: How alike the element is to the sought one, and by which margin the most; None where it is the same.
         evidence: What was found before and after, as plain data.

@@ -30,9 +30,10 @@ NAMED = 2
 PATIENCE = 2000
 """Milliseconds that the step has with the element that was found."""
 
-_ABSENT = {"missing", "hidden", "several", "kind", "detached", "late"}
+ABSENT = {"missing", "hidden", "several", "kind", "detached", "late"}
 """Reasons for which the selector may not name the element that is meant."""
-_LASTING = ("test_id", "role", "playwright", "text", "css")
+LASTING = ("test_id", "role", "playwright", "text", "css")
+"""Kinds of selectors that do not only say where an element stands."""
 
 
 class Alternative:
@@ -43,7 +44,7 @@ class Alternative:
     async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
         """Do the step with the element that is the same as far as can be told, if what it leads to can be verified."""
         asked = failed.asked
-        if failed.delivered or failed.reason not in _ABSENT or not isinstance(asked, do.Aimed):
+        if failed.delivered or failed.reason not in ABSENT or not isinstance(asked, do.Aimed):
             return None
         if not known.consequences and means.judge is None:
             return None  # nothing would tell whether it was right
@@ -154,7 +155,7 @@ async def _candidates(
     for match in await similar(wanted, page, most=MOST, secret=mask):
         found.append({"score": match.score, "fingerprint": match.fingerprint, "locator": match.locator})
     known = {(tuple(one["fingerprint"]["frames"]), one["fingerprint"]["path"]) for one in found}
-    for text in list(dict.fromkeys(one[name] for one in selectors for name in _LASTING if one.get(name)))[:6]:
+    for text in list(dict.fromkeys(one[name] for one in selectors for name in LASTING if one.get(name)))[:6]:
         locator = parse(text)[0].within(page)
         try:
             if await locator.count() != 1:
