@@ -56,7 +56,7 @@ class Script:
             mend = await ladder.climb(session, failed, judge=judged, budget_ms=1500)
             self.failed = failed
             self.log = await session.page.evaluate("() => window.log || []")
-            self.rungs = [one["actor"] for one in session._outcomes]
+            self.done = [(one["actor"], one["action"]["type"], one["message"]) for one in session._outcomes]
             return mend
 
         return self.run(html, step, before=before)
