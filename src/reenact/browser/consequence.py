@@ -166,7 +166,7 @@ def tells(one: Mapping[str, Any] | None) -> bool:
     return bool(one.get("navigated") or one.get("requests") or any(dom.get(part) for part in _PARTS))
 
 
-_PARTS = ("added", "removed", "changed")
+_PARTS = ("added", "changed", "removed")
 
 
 def same(now: Mapping[str, Any] | None, then: Mapping[str, Any] | None) -> bool | None:
@@ -186,19 +186,15 @@ def same(now: Mapping[str, Any] | None, then: Mapping[str, Any] | None) -> bool 
 
 
 def _same_change(now: Mapping[str, Any] | None, then: Mapping[str, Any]) -> bool | None:
+    """By what came, where both have that; else by what stands otherwise, else by what went."""
     if now is None:
         return None
-    compared = False
     for part in _PARTS:
         mine, its = ({plain(one) for one in told.get(part) or ()} for told in (now, then))
-        if mine & its:
-            return True
-        if part == "changed" and {_kind(one) for one in mine} & {_kind(one) for one in its}:
-            return True
-        compared = compared or bool(mine or its)
-    if compared and any(now.get(part) for part in _PARTS):
-        return False
-    return None
+        if mine and its:
+            kinds = part == "changed" and {_kind(one) for one in mine} & {_kind(one) for one in its}
+            return bool(mine & its or kinds)
+    return False if any(now.get(part) for part in _PARTS) else None
 
 
 def _kind(line: str) -> str:

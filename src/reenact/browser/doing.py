@@ -192,7 +192,7 @@ async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[s
         told,
         target,
         error,
-        called=aim.id if aim else None,
+        called=None if aim is None else aim.id or _text(aim.selector),
         secret=deed.live.settings.mask,
         like=deed.fingerprint,
     )
@@ -232,6 +232,13 @@ def unreachable(url: str, text: str) -> str:
 def _first(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["it failed without a word"]
     return re.sub(r"^(\w+\.)+\w+: ", "", lines[0])
+
+
+def _text(selector: do.Selector | None) -> str | None:
+    """A selector as its user wrote it; of several the first."""
+    if isinstance(selector, dict):
+        return next((str(value) for value in selector.values() if value), None)
+    return selector
 
 
 async def _outcome(deed: Deed, actor: str, told: dict[str, Any]) -> dict[str, Any]:

@@ -726,8 +726,11 @@
       const role = roleOf(el);
       const typed = editable(el) && role === "textbox";
       const button = /^(submit|button|reset)$/.test(typeOf(el)) && tagOf(el) === "input";
-      const name = typed ? "" : el.getAttribute("aria-label") || own || (button ? el.value : "") || el.getAttribute("placeholder") ||
-        el.title || el.getAttribute("alt") || el.getAttribute("name") || el.id || (acts && el.childElementCount < 8 ? el.textContent : "");
+      let name = typed ? "" : el.getAttribute("aria-label") || own || (button ? el.value : "");
+      if (!name && acts)
+        name = el.getAttribute("placeholder") || el.title || el.getAttribute("alt") || el.getAttribute("name") || el.id ||
+          (el.childElementCount < 8 ? el.textContent : "");
+      if (!name && !acts && role === "generic") return;
       lines.push(`${role === "generic" ? "text" : role}\t${cut(name, 60)}\t${acts ? standing(el) : ""}`);
     };
     all(document);

@@ -65,7 +65,7 @@ def test_a_dialog_goes_by_the_escape_key(script):
 
 def test_two_layers_are_closed_one_after_the_other(script):
     two = BANNER.format(f"Cookies <button {GONE}>OK</button>") + (
-        "<div id=more style='position:fixed;inset:0;z-index:9;background:#eee'>Join us <button onclick='more.remove()'>×</button></div>"
+        "<div id=more style='position:fixed;inset:0;z-index:9;background:#eee'>Join us <button onclick='more.remove()'>&times;</button></div>"
     )
     mend = script.climb(OLD + two, type="click", selector="#save")
     assert (mend.rung, script.log) == ("dismiss", ["OK", "saved"])

@@ -73,17 +73,31 @@ def choose(
         twin: Whether there were others of the same name where it was seen.
     """
     fit = [place for place, one in enumerate(found) if kind(wanted, one["fingerprint"], action)]
-    if not fit:
-        return Choice(None, 0.0, 0.0, "nothing of that kind is on the page")
-    best = fit[0]
+    meant = [place for place in fit if _meant(wanted, found[place]["fingerprint"])]
+    if not meant:
+        return Choice(None, 0.0, 0.0, "nothing there has its name, or anything else that identifies it")
+    best = meant[0]
     told = found[best]["fingerprint"]
     score = float(found[best]["score"])
-    rivals = [place for place in fit[1:] if not _nested(told, found[place]["fingerprint"])]
+    rivals = [place for place in meant[1:] if not _nested(told, found[place]["fingerprint"])]
     margin = round(score - float(found[rivals[0]]["score"]), 4) if rivals else 1.0
     refused = _refused(wanted, told) or _weak(wanted, told, score, margin, twin=twin)
+    if not refused and best != fit[0] and named(wanted, told) != "same" and not _strong(wanted, told):
+        refused = "another one is more alike"
     if refused:
         return Choice(None, score, margin, refused)
-    return Choice(best, score, margin, f"{named(wanted, told)} name, {', '.join(marks(wanted, told)) or 'no mark'} the same")
+    agreed = ", ".join(marks(wanted, told)) or "no mark"
+    return Choice(best, score, margin, f"{named(wanted, told)} name, {agreed} the same")
+
+
+def _meant(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+    """Whether anything says that the element is the sought one, more than that it looks like it."""
+    return named(wanted, told) != "other" or bool(marks(wanted, told))
+
+
+def _strong(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
+    """What identifies it on its page and is the same. (Several links lead to the same address.)"""
+    return [name for name in marks(wanted, told) if name != "href"]
 
 
 def kind(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> bool:
@@ -139,8 +153,7 @@ def _refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
 
 def _weak(wanted: Mapping[str, Any], told: Mapping[str, Any], score: float, margin: float, *, twin: bool) -> str:
     """Why what speaks for an element is not enough; nothing where it is."""
-    how, agreed = named(wanted, told), marks(wanted, told)
-    strong = [name for name in agreed if name != "href"]
+    how, strong = named(wanted, told), _strong(wanted, told)
     cap, need = CAP, MARGIN
     if how == "same":
         if twin and not strong:
