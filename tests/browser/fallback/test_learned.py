@@ -25,7 +25,7 @@ def buy(page):
         session.execute(type="goto", url=page)
         with client.AgentFallback(session, task="Buy tea", heal="auto") as fb:
             session.execute(type="fill", selector="#name", value="Ada")
-            session.execute(type="click", selector="#buy", timeout=200)  # the green one
+            session.execute(type="click", selector="#buy", timeout=1500)  # the green one
         return fb, session.execute(type="evaluate_js", code="out.textContent").data, session.recording
 """
 PAGE = """
@@ -58,7 +58,8 @@ def test_a_verified_heal_is_tried_first_in_the_next_run_and_its_patch_needs_no_h
     assert shop("buy")[0].heals == []
 
     fb, said, _ = shop("buy-17")
-    assert (fb.success, fb.agent_invoked, said) == (True, False, "sold to Ada")
+    assert fb.success, (fb.error, fb.heals)
+    assert (fb.agent_invoked, said) == (False, "sold to Ada")
     (first,) = fb.heals
     assert (first.rung, first.verified, first.old) == ("alternative", True, "#buy")
     assert (first.place, first.function) == (f"{tmp_path / 'shop.py'}:11", "buy")
@@ -84,7 +85,7 @@ def test_a_verified_heal_is_tried_first_in_the_next_run_and_its_patch_needs_no_h
     subprocess.run(["git", "apply", "-p0"], input=diff.encode(), cwd=tmp_path, check=True, timeout=30)
     assert (tmp_path / "shop.py").read_text().count("# the green one") == 1
     fb, said, _ = shop("buy-18")
-    assert (fb.success, said, fb.heals) == (True, "sold to Ada", [])
+    assert (fb.error, said, fb.heals) == (None, "sold to Ada", [])
 
     assert main(["heals", "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)
