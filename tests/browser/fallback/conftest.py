@@ -1,4 +1,4 @@
-"""A session that several tests share, on a small shop; and a script whose page changes from one run to the next."""
+"""A script whose page changes from one run to the next: recorded on one page, climbed on another."""
 
 from __future__ import annotations
 
@@ -7,42 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
-import reenact
 from reenact.browser.actions import action_of
 from reenact.browser.fallback import ladder
-from tests.browser.agent.conftest import SHOP, browser_here, page
-from tests.browser.agent.scripted import Scripted
-
-__all__ = ["browser_here"]
-
-
-@pytest.fixture(scope="module")
-def session(browser_here, tmp_path_factory):
-    """A session, shared by a module; its own recording is what the tests look into."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REENACT_HOME", str(tmp_path_factory.mktemp("home")))
-        patch.delenv("REENACT_MODEL", raising=False)
-        with reenact.Client().Session() as running:
-            yield running
-
-
-@pytest.fixture
-def shop(session):
-    """The session, with the shop open afresh."""
-    session.execute(type="goto", url=page(SHOP))
-    return session
-
-
-@pytest.fixture
-def fallback():
-    """Makes a block whose agent asks a scripted model: `block, model = fallback(session, click("button"), done())`."""
-
-    def made(session, *answers, task="Buy green tea", **options):
-        model = Scripted(*answers)
-        options.setdefault("reasoning_model", model.model)
-        return reenact.Client().AgentFallback(session, task=task, **options), model
-
-    return made
 
 
 class Script:
@@ -76,7 +42,9 @@ class Script:
 
         return self.run(html, step, before=before)
 
-    def climb(self, html, before=(), patience=150, judge=None, then=None, **action):
+    def climb(
+        self, html, *, before=(), patience=150, judge=None, model=None, budget=150, after=None, **action
+    ):
         """A run in which the step fails, and what the ladder did about it; `self.log` is what the page noted."""
 
         async def step(session):
@@ -84,11 +52,11 @@ class Script:
             result = await session._aexecute(asked)
             assert not result.success, result.message
             failed = ladder.Failed.of(session, asked, result)
-            if then is not None:
-                await then(session)
             judged = judge and (lambda: judge(session))
-            mend = await ladder.climb(session, failed, judge=judged, budget_ms=1500)
+            mend = await ladder.climb(session, failed, judge=judged, model=model, budget_ms=budget)
             self.failed = failed
+            if after is not None:
+                after(session, failed, mend)
             self.log = await session.page.evaluate("() => window.log || []")
             self.done = [(one["actor"], one["action"]["type"], one["message"]) for one in session._outcomes]
             return mend
