@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
+from reenact.browser.footage import sessions
+from reenact.browser.video import story
 from tests.browser.agent.conftest import SHOP, page
 
 PROGRAM = """
@@ -90,10 +94,15 @@ def test_it_is_told_in_the_recording_who_did_what(program):
     assert [step.args["action"]["type"] for step in steps if step.label == "heal:skip"] == ["click", "page.click"]
 
 
-def test_the_page_and_the_video_tell_script_and_agent_apart(program):
+def test_the_video_and_the_page_to_watch_tell_script_and_agent_apart(program):
+    (footage,) = sessions(Path(program.last().path))
+    # A call of session.page that fails is no action of the session's, and is not in the film.
+    assert [one.actor for one in story.read(footage).actions if one.box] == ["script", "agent", "agent"]
     shown = program.run("watch", "last", "--output", "watch.html")
     assert shown.status == 0, shown.err
-    assert (program.folder / "watch.html").exists()
+    found = re.findall(r'"actor": ?"(\w*)"', (program.folder / "watch.html").read_text())
+    assert found.count("agent") >= 2
+    assert found.count("script") >= 3
 
 
 def test_it_is_written_as_a_script_that_runs(program):
