@@ -11,7 +11,7 @@ import reenact
 from reenact.browser.actions import MASK
 from reenact.browser.fallback.block import AGENT_PARAMS
 from reenact.errors import ActionError, UsageError
-from tests.browser.agent.scripted import click, done, fill
+from tests.browser.agent.scripted import click, done
 
 GONE = {"type": "click", "selector": "#gone", "timeout": 1}
 
@@ -38,7 +38,7 @@ def test_a_script_that_works_runs_as_it_is_and_calls_nobody(shop, fallback):
 
 
 def test_the_first_step_that_fails_calls_an_agent_at_once_and_the_rest_is_skipped(shop, fallback):
-    block, model = fallback(shop, click("button", "Buy"), done("bought"), max_steps=4)
+    block, _ = fallback(shop, click("button", "Buy"), done("bought"), max_steps=4)
     with block as fb:
         shop.execute(type="fill", selector="#name", value="Ada")
         failed = shop.execute(GONE)
@@ -118,7 +118,7 @@ def test_outside_of_the_block_the_session_is_as_it_was(shop, fallback):
 
 
 def test_no_exception_is_swallowed_and_the_session_is_restored_all_the_same(shop, fallback):
-    block, model = fallback(shop, done())
+    block, _ = fallback(shop, done())
     with pytest.raises(ZeroDivisionError), block as fb:
         1 / 0  # noqa: B018
     assert (fb.success, fb.agent_invoked) == (False, False)
@@ -189,7 +189,7 @@ def test_a_failure_of_playwrights_page_calls_the_agent_and_is_raised_all_the_sam
 
 
 async def test_it_is_there_for_a_loop_too(shop, fallback):
-    block, model = fallback(shop, click("button", "Buy"), done("bought"), expect="sold green")
+    block, _ = fallback(shop, click("button", "Buy"), done("bought"), expect="sold green")
     async with block as fb:
         assert (await shop.aexecute(type="fill", selector="#name", value="Ada")).success
         assert not (await shop.aexecute(GONE)).success
@@ -207,7 +207,7 @@ def test_secrets_reach_neither_prompt_nor_error_nor_what_was_skipped(shop, fallb
         shop.execute(type="fill", selector="#password-gone", value="correct horse", timeout=1)
         shop.execute(type="fill", selector="#pw", value="battery staple")
         shop.execute(type="form_fill", value={"current_password": "swordfish"})
-    with pytest.raises(Error):  # noqa: SIM117
+    with pytest.raises(Error):
         with fallback(shop, done(), heal="off")[0] as raw:
             shop.page.locator("#pw-gone").fill("tr0ub4dor", timeout=50)
     everything = "\n".join(model.told) + repr(fb.steps) + repr(fb.skipped) + f"{fb.error}{raw.error}{fb.agent_response}"
