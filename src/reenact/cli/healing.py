@@ -123,50 +123,60 @@ def _patch(script: Path, own: Sequence[Recorded], *, write: bool) -> None:
 
 
 def _table(found: Sequence[Story]) -> Table:
-    table = _columns("step", "action", "selector", ">ran", ">helped", "by", ">last", "recording", "state")
+    rows = []
     for story in found:
         heal = story.last.heal
         state = f"mended, {present.many(story.since, 'run')} since" if story.since else story.state
         by = ", ".join(rung if count == 1 else f"{rung} {count}" for rung, count in story.rungs.items())
-        table.add_row(
-            _place(heal),
-            heal.action,
-            _selector(heal.old),
-            Text("" if story.runs is None else str(story.runs)),
-            Text(str(story.helped)),
-            Text(by, "cyan"),
-            Text(present.ago(story.last.started), "dim"),
-            Text(f"{story.last.recording[:12]} {story.last.step}", "yellow"),
-            Text(state, _STATE[story.state]),
+        rows.append(
+            [
+                _place(heal),
+                Text(f"{heal.action} ") + _selector(heal.old),
+                Text("" if story.runs is None else str(story.runs)),
+                Text(str(story.helped)),
+                Text(by, "cyan"),
+                Text(present.ago(story.last.started), "dim"),
+                Text(f"{story.last.recording[:12]} {story.last.step}", "yellow"),
+                Text(state, _STATE[story.state]),
+            ]
         )
-    return table
+    return _laid_out(("step", "action", ">ran", ">helped", "by", ">last", "recording", "state"), rows)
 
 
 def _runs(found: Sequence[Recorded]) -> Table:
-    table = _columns("when", "recording", "step", "action", "selector", "by", "now", ">time", "verified by")
+    rows = []
     for one in found:
         heal = one.heal
         by = heal.verified_by if heal.verified else "unverified" if heal.healed else "failed"
-        table.add_row(
-            Text(present.ago(one.started), "dim"),
-            Text(f"{one.recording[:12]} {one.step}", "yellow"),
-            _place(heal),
-            heal.action,
-            _selector(heal.old),
-            Text(heal.rung, "cyan"),
-            _selector(heal.new),
-            Text(present.seconds(heal.seconds), "dim"),
-            Text(present.one_line(by, 60), "" if heal.verified else "yellow" if heal.healed else "red"),
+        rows.append(
+            [
+                Text(present.ago(one.started), "dim"),
+                Text(f"{one.recording[:12]} {one.step}", "yellow"),
+                _place(heal),
+                Text(f"{heal.action} ") + _selector(heal.old),
+                Text(heal.rung, "cyan"),
+                _selector(heal.new),
+                Text(present.seconds(heal.seconds), "dim"),
+                Text(present.one_line(by, 60), "" if heal.verified else "yellow" if heal.healed else "red"),
+            ]
         )
-    return table
+    return _laid_out(("when", "recording", "step", "action", "by", "now", ">time", "verified by"), rows)
 
 
-def _columns(*titles: str) -> Table:
+_YIELDING = ("action", "now", "verified by")
+"""Columns that give way where it is narrow."""
+
+
+def _laid_out(titles: Sequence[str], rows: Sequence[Sequence[Text]]) -> Table:
+    """A table; a title with `>` in front has its cells to the right."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for title in titles:
-        table.add_column(
-            title.removeprefix(">"), justify="right" if title.startswith(">") else "left", no_wrap=True
-        )
+    for title, cells in zip(titles, zip(*rows, strict=True), strict=True):
+        name = title.removeprefix(">")
+        least = None if name in _YIELDING else max(len(name), *(cell.cell_len for cell in cells))
+        right = title.startswith(">")
+        table.add_column(name, justify="right" if right else "left", no_wrap=True, min_width=least)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 import pytest
 
 import reenact
+from reenact.browser import consequence
 from reenact.cli import main
 from tests.browser.conftest import CHROMIUM
 
@@ -41,6 +42,8 @@ def shop(home, tmp_path, monkeypatch):
         pytest.skip("no Chromium here: apt-get install chromium, or name one in CHROME")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("REENACT_MODEL", raising=False)
+    # On a busy machine a page takes longer to say what it shows; without that nothing can be verified.
+    monkeypatch.setattr(consequence, "PATIENCE", 20)
     page, script = tmp_path / "page.html", tmp_path / "shop.py"
     script.write_text(SCRIPT)
 
@@ -60,33 +63,30 @@ def test_a_verified_heal_is_tried_first_in_the_next_run_and_its_patch_needs_no_h
     assert (first.rung, first.verified, first.old) == ("alternative", True, "#buy")
     assert (first.place, first.function) == (f"{tmp_path / 'shop.py'}:11", "buy")
 
-    fb, said, recording = shop("buy-17")
+    # The page has changed once more: what was remembered no longer names one element, and is not taken.
+    fb, said, _ = shop("buy-18")
+    assert ([heal.rung for heal in fb.heals], said) == (["alternative"], "sold to Ada")
+
+    fb, said, recording = shop("buy-18")
     (second,) = fb.heals
     assert (fb.success, said, second.rung, second.verified) == (True, "sold to Ada", "remembered", True)
     # Nothing was waited for: the ladder's patience alone is two seconds.
     assert second.seconds < first.seconds - 1
     assert second.cost == Decimal(0)
 
-    (tmp_path / "page.html").unlink()
+    page = tmp_path / "page.html"
+    page.unlink()
     with reenact.replay(recording):
-        again = runpy.run_path(str(tmp_path / "shop.py"))["buy"]((tmp_path / "page.html").as_uri())
+        again = runpy.run_path(str(tmp_path / "shop.py"))["buy"](page.as_uri())
     assert again[0].heals == [second]
 
     diff = fb.suggested_patch()
-    assert '"role": ' in diff or "role=" in diff
     subprocess.run(["git", "apply", "-p0"], input=diff.encode(), cwd=tmp_path, check=True, timeout=30)
     assert (tmp_path / "shop.py").read_text().count("# the green one") == 1
-    fb, said, _ = shop("buy-17")
+    fb, said, _ = shop("buy-18")
     assert (fb.success, said, fb.heals) == (True, "sold to Ada", [])
 
     assert main(["heals", "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)
-    assert (told["ran"], told["helped"], told["state"], told["runs_since"]) == (3, 2, "mended", 1)
-    assert told["rungs"] == {"alternative": 1, "remembered": 1}
-
-
-def test_where_the_page_has_changed_once_more_the_remembered_element_is_not_taken(shop):
-    shop("buy")
-    assert [heal.rung for heal in shop("buy-17")[0].heals] == ["alternative"]
-    fb, said, _ = shop("buy-18")
-    assert ([heal.rung for heal in fb.heals], said) == (["alternative"], "sold to Ada")
+    assert (told["ran"], told["helped"], told["state"], told["runs_since"]) == (4, 3, "mended", 1)
+    assert told["rungs"] == {"alternative": 2, "remembered": 1}

@@ -5,6 +5,7 @@ The index finds the recordings; only those with heals are read.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -107,12 +108,18 @@ def heals(index: Index, wanted: Filter, progress: Progress | None = None) -> lis
 
 
 def of_script(found: Sequence[Recorded], script: Path) -> list[Recorded]:
-    """The heals of one script: by its path, else (recorded on another machine) by the end of it."""
-    exact = [one for one in found if one.heal.file and Path(one.heal.file) == script.absolute()]
-    if exact:
-        return exact
-    tail = script.parts if not script.is_absolute() else script.parts[-1:]
-    return [one for one in found if one.heal.file and Path(one.heal.file).parts[-len(tail) :] == tail]
+    """The heals of one script: by its path; or, where they are of a file that is not here (recorded on another
+    machine), by as much of the path as is given.
+    """
+    here = Path(os.path.abspath(script))  # noqa: PTH100 - it also takes the `..` out
+    tail = [part for part in script.parts if part != ".."] if not script.is_absolute() else [script.name]
+    chosen = []
+    for one in found:
+        file = Path(one.heal.file)
+        same = file in (here, script.resolve())
+        if one.heal.file and (same or (not file.exists() and list(file.parts[-len(tail) :]) == tail)):
+            chosen.append(one)
+    return chosen
 
 
 def stories(index: Index, found: Sequence[Recorded]) -> list[Story]:

@@ -186,12 +186,17 @@ def _of(failed: Failed) -> Heal:
         key=failed.key,
         action=str(action.get("type") or ""),
         rung="",
-        file="" if place is None else str(Path(place.file).absolute()),
+        file="" if place is None else _absolute(place.file),
         line=0 if place is None else place.line,
         function="" if place is None else place.function,
         old=action.get("selector"),
         error=_one_line(failed.result.message),
     )
+
+
+def _absolute(file: str) -> str:
+    """A file's path; what is no file (a notebook's cell, `<stdin>`) is called as it is."""
+    return file if file.startswith("<") else str(Path(file).absolute())
 
 
 def _evidence(result: ExecutionResult, **more: Any) -> dict[str, Any]:
