@@ -17,8 +17,14 @@ SHOP = """<title>Shop</title><h1>Tea</h1><div id=box><label>Name <input id=name>
 <button id=buy data-test=buy onclick="said.textContent = 'sold to ' + document.querySelector('input').value">Buy tea</button>
 </div><p id=said>nothing sold</p>"""
 RENAMED = SHOP.replace("id=buy", "id=b-1")
-OTHER = SHOP.replace("id=buy data-test=buy", "id=leave").replace("Buy tea", "Leave").replace("'sold to '", "'left by '")
-LATE = SHOP.replace("</p>", "</p><script>buy.hidden = true; setTimeout(() => buy.hidden = false, 1400)</script>")
+OTHER = (
+    SHOP.replace("id=buy data-test=buy", "id=leave")
+    .replace("Buy tea", "Leave")
+    .replace("'sold to '", "'left by '")
+)
+LATE = SHOP.replace(
+    "</p>", "</p><script>buy.hidden = true; setTimeout(() => buy.hidden = false, 1400)</script>"
+)
 
 
 @pytest.fixture
@@ -62,7 +68,9 @@ def test_what_earlier_runs_know_mends_a_step_and_the_script_goes_on(buy):
     assert heal.file == __file__
     assert heal.function.endswith("script")
     patch = fb.suggested_patch()
-    assert '-                session.execute(type="click", selector="#buy", timeout=600)' in patch.splitlines()
+    assert (
+        '-                session.execute(type="click", selector="#buy", timeout=600)' in patch.splitlines()
+    )
     assert fb.cost == 0
 
 
@@ -96,7 +104,9 @@ def test_what_was_mended_is_not_enough_where_something_else_is_expected(buy, mon
     assert "sold out" in fb.error
 
 
-def test_a_mended_run_is_replayed_without_a_browser_and_without_the_runs_it_learned_from(buy, tmp_path, monkeypatch):
+def test_a_mended_run_is_replayed_without_a_browser_and_without_the_runs_it_learned_from(
+    buy, tmp_path, monkeypatch
+):
     with reenact.record("learned", home=tmp_path / "one") as recording:
         fb, said = buy(LATE)
         recording.output = [said, fb.duration, fb.heals, fb.steps[0].message]
@@ -112,7 +122,9 @@ async def test_a_loop_is_mended_too(learned, open_session, site, tmp_path):
     async def script(html):
         async with open_session(home=tmp_path, name="loop") as session:
             await session.aexecute(type="goto", url=site(f"echo?html={quote(html)}"))
-            async with Client().AgentFallback(session, task="Buy tea", heal="auto", expect="sold to Ada") as fb:
+            async with Client().AgentFallback(
+                session, task="Buy tea", heal="auto", expect="sold to Ada"
+            ) as fb:
                 await session.aexecute(type="fill", selector="#name", value="Ada")
                 await session.aexecute(type="click", selector="#buy", timeout=600)
             return fb

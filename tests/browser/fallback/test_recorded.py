@@ -85,13 +85,20 @@ def test_another_process_replays_it_without_browser_model_and_function(program):
 
 def test_it_is_told_in_the_recording_who_did_what(program):
     steps = program.last().steps
-    acted = [(step.label, step.output.get("actor")) for step in steps if step.label in {"browser:fill", "browser:click"}]
+    acted = [
+        (step.label, step.output.get("actor"))
+        for step in steps
+        if step.label in {"browser:fill", "browser:click"}
+    ]
     assert acted == [
         ("browser:fill", "script"), ("browser:click", "script"), ("browser:click", "agent"), ("browser:click", "agent"),
     ]  # fmt: skip
     verdicts = [(step.args["expect"], step.output["state"]) for step in steps if step.label == "heal:verdict"]
     assert verdicts == [({"function": "sold"}, "met"), ({"text": "sold green"}, "met")]
-    assert [step.args["action"]["type"] for step in steps if step.label == "heal:skip"] == ["click", "page.click"]
+    assert [step.args["action"]["type"] for step in steps if step.label == "heal:skip"] == [
+        "click",
+        "page.click",
+    ]
 
 
 def test_the_video_and_the_page_to_watch_tell_script_and_agent_apart(program):
