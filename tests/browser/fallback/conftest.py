@@ -1,4 +1,4 @@
-"""A script whose page changes from one run to the next: recorded on one page, climbed on another."""
+"""A session that several tests share, on a small shop; and a script whose page changes from one run to the next."""
 
 from __future__ import annotations
 
@@ -7,8 +7,42 @@ from urllib.parse import quote
 
 import pytest
 
+import reenact
 from reenact.browser.actions import action_of
 from reenact.browser.fallback import ladder
+from tests.browser.agent.conftest import SHOP, browser_here, page
+from tests.browser.agent.scripted import Scripted
+
+__all__ = ["browser_here"]
+
+
+@pytest.fixture(scope="module")
+def session(browser_here, tmp_path_factory):
+    """A session, shared by a module; its own recording is what the tests look into."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REENACT_HOME", str(tmp_path_factory.mktemp("home")))
+        patch.delenv("REENACT_MODEL", raising=False)
+        with reenact.Client().Session() as running:
+            yield running
+
+
+@pytest.fixture
+def shop(session):
+    """The session, with the shop open afresh."""
+    session.execute(type="goto", url=page(SHOP))
+    return session
+
+
+@pytest.fixture
+def fallback():
+    """Makes a block whose agent asks a scripted model, and that model."""
+
+    def made(session, *answers, task="Buy green tea", **options):
+        model = Scripted(*answers)
+        options.setdefault("reasoning_model", model.model)
+        return reenact.Client().AgentFallback(session, task=task, **options), model
+
+    return made
 
 
 class Script:

@@ -45,7 +45,7 @@ def mend():
     return Mend(
         result("https://shop.example/pay/2?token=abc", success=True), "alternative", "#card",
         new={"css": "css=#card2"}, score=0.9, margin=0.3, verified_by="consequence: as in 2 of 2 recordings",
-        evidence={"fingerprint": print_, "tree": "4111 1111", "frames": ["s.1/12"]},
+        evidence={"after": {"fingerprint": print_}, "tree": "4111 1111", "frames": ["s.1/12"]},
         cost=Decimal("0.0021"),
     )  # fmt: skip
 
@@ -57,7 +57,10 @@ def test_a_mend_is_told_with_its_place_its_selectors_and_what_verified_it(failed
     assert (heal.verified, heal.score, heal.margin) == (True, 0.9, 0.3)
     assert (heal.cost, heal.tokens, heal.seconds) == (Decimal("0.0021"), 120, 0.205)
     assert heal.error == "No element matches."
-    assert heal.after["frames"] == ["s.1/12"]
+    assert heal.after == {
+        "url": "https://shop.example/pay/2", "title": "Pay", "fingerprint": {"tag": "input", "name": "Card"},
+        "frames": ["s.1/12"],
+    }  # fmt: skip
 
 
 def test_nothing_that_was_filled_in_and_no_token_of_an_address_is_in_it(failed, mend):

@@ -273,16 +273,25 @@ class AgentFallback:
     # -- the end ---------------------------------------------------------------------------------------------
 
     def _finish(self) -> None:
-        if not self._over and self._expected is not None:
+        if self._open_end():
             self._judge()
             if not self.success:
                 self._take_over(stuck(self._session, {"type": "expect"}, self.error or ""))
 
     async def _afinish(self) -> None:
-        if not self._over and self._expected is not None:
+        if self._open_end():
             await self._ajudge()
             if not self.success:
                 await self._atake_over(stuck(self._session, {"type": "expect"}, self.error or ""))
+
+    def _open_end(self) -> bool:
+        """Whether it is still to be seen that what is expected is so."""
+        if self._over or self._expected is None:
+            return False
+        status = self._session.status()
+        if status.status == "closed":
+            self.success, self.error, self._over = False, f"the session is closed: {status.reason}", True
+        return not self._over
 
     def _judge(self) -> None:
         """See that what is expected is so, unless the block has failed anyhow."""

@@ -58,7 +58,7 @@ class Helper:
 
     async def mended(self, failed: Failed, expected: expect.Expected | None) -> ExecutionResult | None:
         """A failed step, done by another way, if there is one that can be verified and mending is wanted."""
-        if self._heal != "auto":
+        if self._heal != "auto" or self._session.status().status == "closed":
             return None
         began = now(self._session)
         judge = await self._judge_of(failed, expected)
@@ -77,7 +77,8 @@ class Helper:
         Raises UsageError where there is to be one, and no model to ask.
         """
         asked, error = self._model(), failed.result.message
-        if self._heal == "off" or (self._heal == "auto" and asked is None):
+        gone = self._session.status().status == "closed"
+        if gone or self._heal == "off" or (self._heal == "auto" and asked is None):
             return None
         from reenact.browser.agent import Agent, models  # noqa: PLC0415 - a script that works stays quick
 

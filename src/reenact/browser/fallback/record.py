@@ -30,7 +30,7 @@ AGENT = "agent"
 """The last rung: an agent took over."""
 
 _EVIDENCE = (
-    "url", "title", "reason", "why", "closed", "left", "element", "fingerprint", "frames", "consequence",
+    "url", "title", "reason", "why", "closed", "left", "fingerprint", "frames", "consequence",
 )  # fmt: skip
 _TYPED = frozenset({"value", "values", "secret_value"})
 
@@ -52,8 +52,8 @@ class Heal:
         verified_by: What decided that it was done rightly; empty where nothing did.
         score: How like the element is to the known one, 0 to 1; `margin` is how far ahead of the next one.
         before: The page when the step failed: `url` (without its query) and `title`.
-        after: The same when it was mended, and what the rung found: the `element`, `why` it, what was `closed`.
-            The `consequence` of the mend tells what the step leads to when the last good recording is long gone.
+        after: The same when it was mended, and what the rung found: the element's `fingerprint`, `why` that one, what
+            was `closed`; and the `consequence` of the mend.
         cost: US dollars for models, or None where a price is not known.
         tokens: Of those models, in and out.
         seconds: What it took.
@@ -120,7 +120,7 @@ def mended(failed: Failed, mend: Mend, *, seconds: float, tokens: int = 0) -> He
         score=mend.score,
         margin=mend.margin,
         before=_evidence(failed.result),
-        after=_evidence(mend.result, **mend.evidence),
+        after=_evidence(mend.result, mend.evidence),
         cost=mend.cost,
         tokens=tokens,
         seconds=round(seconds, 3),
@@ -199,8 +199,10 @@ def _absolute(file: str) -> str:
     return file if file.startswith("<") else str(Path(file).absolute())
 
 
-def _evidence(result: ExecutionResult, **more: Any) -> dict[str, Any]:
-    return _kept({"url": result.url, "title": result.title, **more})
+def _evidence(result: ExecutionResult, found: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The page after an action, with what a rung found there: about the element it may say more under `after`."""
+    more = dict(found or {})
+    return _kept({"url": result.url, "title": result.title, **more, **(more.pop("after", None) or {})})
 
 
 def _kept(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,9 +210,10 @@ def _kept(told: Mapping[str, Any]) -> dict[str, Any]:
     found = {name: told[name] for name in _EVIDENCE if told.get(name)}
     if "url" in found:
         found["url"] = _bare(str(found["url"]))
-    for name in ("element", "fingerprint"):
-        if isinstance(found.get(name), Mapping):
-            found[name] = {key: value for key, value in found[name].items() if key not in _TYPED}
+    if isinstance(found.get("fingerprint"), Mapping):
+        found["fingerprint"] = {
+            name: value for name, value in found["fingerprint"].items() if name not in _TYPED
+        }
     return found
 
 
