@@ -139,6 +139,13 @@ def test_a_call_that_has_moved_is_found_by_its_selector(script):
     assert only(file, then) == (['session.execute(type="click", selector="#b")'], [])
 
 
+def test_what_is_in_the_script_already_is_not_said_again(script):
+    file, heal = script('session.execute(type="click", selector="#a")\n')
+    then = heal(1, "#a")
+    file.write_bytes(patched(file, file.read_bytes(), [then]).new)
+    assert only(file, then) == ([], [])
+
+
 @pytest.mark.parametrize(
     ("now", "why"),
     [

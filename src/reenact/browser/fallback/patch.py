@@ -27,6 +27,10 @@ _BY_PLACE = re.compile(r":nth-|>|^(css=)?[\w-]+$")
 """A CSS selector that only says where an element stands: the next change of the page breaks it."""
 
 
+class _Done(Exception):
+    """The script has what was learned."""
+
+
 @dataclass
 class Patch:
     """What becomes of one file.
@@ -98,6 +102,8 @@ def patched(file: Path, data: bytes, heals: Sequence[Heal]) -> Patch:
         try:
             number = _place(script, heal, now)
             text = _literal(script, number, heal)
+        except _Done:
+            continue
         except Beyond as beyond:
             _remark(patch, heal, str(beyond))
             continue
@@ -215,7 +221,13 @@ def _place(script: Script, heal: Heal, now: str) -> int:
     if heal.new is None or heal.new == heal.old:
         raise Beyond("its selector is right as it is")
     same = bool(heal.source) and heal.source == now
-    return script.find(heal.action, heal.old, heal.line, heal.function, same=same)
+    try:
+        return script.find(heal.action, heal.old, heal.line, heal.function, same=same)
+    except Beyond:
+        wanted = replacement(heal.new)
+        if not same and any(call.value == wanted and call.may_be(heal.action) for call in script.calls):
+            raise _Done from None
+        raise
 
 
 def _literal(script: Script, number: int, heal: Heal) -> str:
