@@ -247,6 +247,13 @@ def test_a_failed_action_says_why_and_raises_if_asked(session, at):
     assert caught.value.result.url == failed.url
 
 
+def test_a_failed_action_calls_its_element_as_the_program_did(session, at):
+    at("disabled.html")
+    for selector in ("css=#pay", {"css": "#pay"}):
+        failed = session.execute(type="click", selector=selector, timeout=300, raise_on_failure=False)
+        assert failed.message.startswith('The button "Pay" (css=#pay) is disabled')
+
+
 def test_a_selector_that_does_not_parse_is_a_failed_result(session, at):
     at("form.html")
     failed = session.execute(type="click", selector="css=p[[", raise_on_failure=False)

@@ -165,11 +165,16 @@ async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[s
         told,
         target,
         error,
-        called=aim.id if aim else None,
+        called=_called(aim) if aim else None,
         secret=deed.live.settings.mask,
         like=deed.fingerprint,
     )
     return found.sentence, found.facts
+
+
+def _called(aim: do.Aimed) -> str | None:
+    """What the program called the element; of several selectors it is not known which one found it."""
+    return aim.id or (aim.selector if isinstance(aim.selector, str) else None)
 
 
 _NETWORK = {
