@@ -216,6 +216,8 @@ def test_a_script_gives_its_value_or_its_error(session, at):
     assert session.execute(type="evaluate_js", code="({a: [1, document.title]})").data == {"a": [1, "Order"]}
     failed = session.execute(type="evaluate_js", code="nothing.there", raise_on_failure=False)
     assert failed.message == "the script failed: ReferenceError: nothing is not defined"
+    bare = session.execute(type="evaluate_js", code="return 5", raise_on_failure=False)
+    assert bare.message.endswith("write it as a function, () => { … }")
 
 
 def test_what_needs_no_page(session):

@@ -155,7 +155,8 @@ async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[s
     if isinstance(action, (do.Goto, do.GotoNewTab)) and isinstance(error, Error):
         return unreachable(full(action.url), error.message), None
     if isinstance(action, do.EvaluateJs) and isinstance(error, Error):
-        return f"the script failed: {_first(error.message)}", None
+        hint = "; write it as a function, () => { … }" if "Illegal return" in error.message else ""
+        return f"the script failed: {_first(error.message)}{hint}", None
     if isinstance(error, (ActionError, sight.StaleElement, selectors.SelectorError, OSError)):
         return str(error), None
     aim = action if isinstance(action, do.Aimed) else None
