@@ -340,7 +340,9 @@ def test_what_observe_opens_is_a_step_too(shop, fallback):
     assert fb.success is False
 
 
-async def test_a_failure_of_playwrights_page_in_a_loop_is_raised_once_the_agent_is_through(open_session, fallback):
+async def test_a_failure_of_playwrights_page_in_a_loop_is_raised_once_the_agent_is_through(
+    open_session, fallback
+):
     async with open_session() as session:
         await session.page.goto(page(SHOP))
         block, _ = fallback(session, click("button", "Buy"), done("bought"), expect="sold green")

@@ -85,7 +85,7 @@ class Helper:
         try:
             model = models.chosen(asked)
         except UsageError as missing:
-            raise UsageError(f"{error}; and nobody can take over: {missing}") from None
+            raise UsageError(f"{error.rstrip('.')}; and nobody can take over: {missing}") from None
         self.agent = Agent(self._session, **{**self._params, "reasoning_model": model})
         self.agent._trouble = f"{error} {self._left}".strip()
         return self.agent
