@@ -15,7 +15,7 @@ from playwright.async_api import Error, Locator, Page
 from playwright.async_api import TimeoutError as TooLate
 
 from reenact.browser import actions as do
-from reenact.browser import forms, scrape, selectors
+from reenact.browser import consequence, forms, scrape, selectors
 from reenact.browser.live import Live
 from reenact.errors import ActionError
 
@@ -40,6 +40,10 @@ class Deed:
     error: Exception | None = None
     navigations: int = 0
     secret: bool = False
+    requests: int = 0
+    before: consequence.Digest | None = None
+    sent: bool = False
+    """Whether something of it has reached the page that is not to be done twice."""
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
@@ -112,6 +116,7 @@ async def _go_forward(deed: Deed) -> None:
 
 
 async def _through_history(deed: Deed, go: Callable[..., Awaitable[Any]], way: str) -> None:
+    deed.sent = True
     before = await deed.page.evaluate("() => performance.timeOrigin + location.href")
     await go(wait_until="domcontentloaded")
     if await deed.page.evaluate("() => performance.timeOrigin + location.href") == before:
@@ -146,6 +151,7 @@ async def _wait(deed: Deed) -> None:
 
 async def _press_key(deed: Deed) -> None:
     assert isinstance(deed.action, do.PressKey)
+    deed.sent = True
     await deed.page.keyboard.press(deed.action.key)
     deed.said = f"pressed {deed.action.key}"
 
@@ -198,6 +204,7 @@ async def _fallback_fill(deed: Deed) -> None:
     element = _element(deed)
     if deed.action.clear_before_fill:
         await element.click(timeout=_timeout(deed))
+        deed.sent = True
         await deed.page.keyboard.press("ControlOrMeta+A")
         await deed.page.keyboard.press("Delete")
     await _type(deed, deed.action.value)
@@ -207,6 +214,7 @@ async def _fallback_fill(deed: Deed) -> None:
 async def _type(deed: Deed, text: str) -> None:
     element = _element(deed)
     await element.focus(timeout=_timeout(deed))
+    deed.sent = True
     await deed.page.keyboard.press("End")
     await element.press_sequentially(text, timeout=_timeout(deed))
 
@@ -236,6 +244,7 @@ async def _select(deed: Deed) -> None:
     else:
         # A list that a page built by itself: it opens on a click.
         await element.click(timeout=_timeout(deed))
+        deed.sent = True
         option = deed.page.get_by_role("option", name=value, exact=True)
         await option.first.click(timeout=_timeout(deed))
     deed.said = f"selected {value!r} in {_the(deed)}"
@@ -252,6 +261,7 @@ async def _upload_file(deed: Deed) -> None:
     else:
         async with deed.page.expect_file_chooser(timeout=_timeout(deed)) as chooser:
             await element.click(timeout=_timeout(deed))
+            deed.sent = True
         await (await chooser.value).set_files(path)
     deed.said = f"uploaded {path.name}"
 
@@ -261,6 +271,7 @@ async def _download_file(deed: Deed) -> None:
     try:
         async with deed.page.expect_download(timeout=_timeout(deed)) as started:
             await _element(deed).click(timeout=_timeout(deed))
+            deed.sent = True
     except TooLate as error:
         if "download" in error.message:
             raise ActionError(f"the click started no download within {_timeout(deed) / 1000:g} s") from None
@@ -289,6 +300,7 @@ async def _form_fill(deed: Deed) -> None:
 
 async def _evaluate_js(deed: Deed) -> None:
     assert isinstance(deed.action, do.EvaluateJs)
+    deed.sent = True
     deed.data = await deed.page.evaluate(deed.action.code)
     deed.said = "ran the script"
 

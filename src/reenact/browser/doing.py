@@ -11,7 +11,7 @@ from typing import Any
 from playwright.async_api import Error, Locator, Page
 
 from reenact.browser import actions as do
-from reenact.browser import selectors, sight
+from reenact.browser import consequence, selectors, sight
 from reenact.browser.deeds import DEEDS, LOADING, Deed, full
 from reenact.browser.live import Live
 from reenact.browser.why import why
@@ -56,9 +56,11 @@ async def _act(deed: Deed, *, actor: str, args: dict[str, Any], call: int | None
     try:
         if isinstance(deed.action, do.Aimed):
             await _aim(deed, deed.action)
+        elif deed.action.type in _WITNESSED:
+            deed.before = await consequence.digest(deed.page, live.mask(deed.page))
         if camera is not None:
             await camera.before(call, deed.page, actor, told, _target(deed))
-        deed.navigations = live.navigations
+        deed.navigations, deed.requests = live.navigations, live.requests.count
         await DEEDS[deed.action.type](deed)
         await _settle(deed)
     except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
@@ -93,8 +95,14 @@ async def _aim(deed: Deed, action: do.Aimed) -> None:
     """Find the element, and what tells it from all others, before the page changes."""
     live, page = deed.live, deed.page
     deed.locator = locator = live.known(action) or await found(live, action)
-    with suppress(Error):  # what is wrong there, the action itself will say
-        deed.selectors, deed.fingerprint = await selectors.known(locator, secret=live.mask(page))
+    known, before = await asyncio.gather(
+        selectors.known(locator, secret=live.mask(page)),
+        consequence.digest(page, live.mask(page)),
+        return_exceptions=True,
+    )
+    deed.before = None if isinstance(before, BaseException) else before
+    if not isinstance(known, BaseException):  # else the action itself will say what is wrong there
+        deed.selectors, deed.fingerprint = known
         deed.box = list(deed.fingerprint["box"])
     if deed.secret and deed.selectors and deed.fingerprint and not deed.fingerprint["secret"]:
         live.hide(page, deed.selectors.get("css") or next(iter(deed.selectors.values())))
@@ -145,6 +153,26 @@ _SET_OFF = (
 )
 
 
+_WITNESSED = {
+    "click", "fill", "fallback_fill", "check", "select_dropdown_option", "upload_file", "download_file", "press_key",
+    "form_fill", "evaluate_js",
+}  # fmt: skip
+"""What changes pages in ways that only a look at them tells."""
+
+_DISPATCH = re.compile(r"performing \w+ action|\w+ action done|[Cc]licking the checkbox did not change")
+_TAKEN_BACK = re.compile(r"intercepts pointer events|retrying \w+ action")
+
+
+def _delivered(deed: Deed, error: Exception) -> bool:
+    """Whether a failed action may have reached the page all the same, so that it must not be done once more."""
+    if deed.sent:
+        return True
+    log = error.message if isinstance(error, Error) else ""
+    sent = max((one.start() for one in _DISPATCH.finditer(log)), default=-1)
+    # A press that another element caught is stopped before the page hears of it, and the next try begins.
+    return sent > max((one.start() for one in _TAKEN_BACK.finditer(log)), default=-1)
+
+
 async def _settle(deed: Deed) -> None:
     """Where an action leads to another page, wait until that is there."""
     live = deed.live
@@ -169,7 +197,8 @@ async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[s
     if isinstance(action, (do.Goto, do.GotoNewTab)) and isinstance(error, Error):
         return unreachable(full(action.url), error.message), None
     if isinstance(action, do.EvaluateJs) and isinstance(error, Error):
-        return f"the script failed: {_first(error.message)}", None
+        hint = "; write it as a function, () => { … }" if "Illegal return" in error.message else ""
+        return f"the script failed: {_first(error.message)}{hint}", None
     if isinstance(error, (ActionError, sight.StaleElement, selectors.SelectorError, OSError)):
         return str(error), None
     aim = action if isinstance(action, do.Aimed) else None
@@ -224,7 +253,12 @@ def _first(text: str) -> str:
 async def _outcome(deed: Deed, actor: str, told: dict[str, Any]) -> dict[str, Any]:
     page, action = live_page(deed.live), deed.action
     title = ""
-    if page is not None:
+    after = None
+    if page is not None and deed.error is None and action.type in _WITNESSED:
+        after = await consequence.digest(page, deed.live.mask(deed.page))
+    if after is not None:
+        title = after.title
+    elif page is not None:
         with suppress(Error, asyncio.TimeoutError):
             title = await asyncio.wait_for(page.title(), 2)
     success = deed.error is None and not (isinstance(action, do.Completion) and not action.success)
@@ -244,7 +278,20 @@ async def _outcome(deed: Deed, actor: str, told: dict[str, Any]) -> dict[str, An
         "fingerprint": deed.fingerprint,
         "box": deed.box,
         "why": deed.why,
+        **_became(deed, after),
     }
+
+
+def _became(deed: Deed, after: consequence.Digest | None) -> dict[str, Any]:
+    """What it led to; of a failed one, whether it may have reached the page."""
+    if deed.error is not None:
+        return {"delivered": _delivered(deed, deed.error)}
+    loaded = deed.live.navigations != deed.navigations
+    requests = deed.live.requests.since(deed.requests)
+    told = consequence.consequence(deed.before, after, requests, loaded=loaded)
+    if after is None and loaded and (page := live_page(deed.live)) is not None:
+        told["navigated"] = consequence.where(page.url)
+    return {"consequence": told}
 
 
 def _failed_at_once(action: do.Action, text: str, *, actor: str, args: dict[str, Any]) -> dict[str, Any]:
@@ -253,4 +300,5 @@ def _failed_at_once(action: do.Action, text: str, *, actor: str, args: dict[str,
         "success": False, "message": text, "data": None, "error": {"type": "SessionError", "text": text},
         "action": {"type": action.type, **args}, "actor": actor, "url": "", "title": "", "tab": None,
         "started_at": now, "ended_at": now, "selectors": None, "fingerprint": None, "box": None, "why": None,
+        "delivered": False,
     }  # fmt: skip

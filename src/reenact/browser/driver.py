@@ -60,7 +60,7 @@ class Driver:
 
     def _effect(self, step: Step) -> Effect:
         step.sent = step.args(self.crossing.secret)
-        return Effect("browser", step.name, step.sent, leaf=True)
+        return Effect(step.kind, step.name, step.sent, leaf=True)
 
     def starting(self, id: str, asked: dict[str, Any]) -> Step:
         """The first step: the browser is started."""

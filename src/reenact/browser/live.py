@@ -18,6 +18,7 @@ from playwright.async_api import Browser, BrowserContext, Error, Locator, Page, 
 
 from reenact.browser import secret, sight
 from reenact.browser.camera import Camera
+from reenact.browser.consequence import Requests
 from reenact.browser.covering import covered
 from reenact.browser.launching import DOWNLOADS, Settings, connect, launch
 from reenact.errors import SessionError
@@ -43,6 +44,7 @@ class Live:
         cdp: The address by which another client may connect, or None.
         camera: Who films it, if anybody does.
         asked: An action that is about to be done, and its element.
+        requests: What its tabs send.
     """
 
     context: BrowserContext
@@ -57,6 +59,7 @@ class Live:
         self.navigations = 0
         self.asked: tuple[object, Locator] | None = None
         self._hidden: dict[Page, list[str]] = {}
+        self.requests = Requests()
         self._under_way: set[Any] = set()
         self._unborn = 0
         self._moved = asyncio.Event()
@@ -283,6 +286,7 @@ class Live:
         self._hidden.pop(page, None)
 
     def _requested(self, request: Any) -> None:
+        self.requests.sent(request)
         if not request.is_navigation_request():
             return
         try:

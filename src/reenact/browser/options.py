@@ -12,6 +12,9 @@ from reenact.browser.launching import Settings
 from reenact.errors import UsageError
 from reenact.store.writer import warn
 
+MODEL = "REENACT_MODEL"
+"""The environment variable that names the model, as Pydantic AI does: `openai:gpt-5-mini`."""
+
 _NO_EFFECT = {
     "storage": "", "perception_type": "", "open_viewer": "; `reenact watch` shows a session",
     "use_file_storage": "; downloads go to `downloads=`", "solve_captchas": "", "proxies": None, "vault_id": None,
@@ -130,10 +133,21 @@ class Options:
             if value not in known:
                 raise UsageError(f"Session({name}={value!r}): it is one of {', '.join(map(repr, known))}")
         for name in ("max_duration_minutes", "idle_timeout_minutes"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"Session({name}={getattr(self, name)}): minutes, or 0 for no limit")
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not value >= 0:
+                raise UsageError(f"Session({name}={value!r}): minutes, or 0 for no limit")
+        for name in ("viewport_width", "viewport_height"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise UsageError(f"Session({name}={value!r}): a whole number of CSS pixels")
         if isinstance(self.mask, str):
             raise UsageError("Session(mask=…): a list of selectors")
+
+
+def check_steps(max_steps: Any) -> None:
+    """See that an agent may take so many steps. Raises UsageError."""
+    if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
+        raise UsageError(f"max_steps={max_steps!r}: it is a number of steps, 1 or more")
 
 
 def _beside(name: str, value: Any, known: set[str]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -19,6 +19,7 @@ from playwright import async_api
 
 from reenact.boundary import draw
 from reenact.browser import secret
+from reenact.browser.actions import MASK
 from reenact.browser.live import Live
 from reenact.browser.steps import Hide, Step
 from reenact.errors import SessionError, UsageError
@@ -48,6 +49,17 @@ _WRITES = {"fill": -1, "type": -1, "press_sequentially": -1, "insert_text": -1}
 """Methods whose last argument is written into a field."""
 
 
+DOING = frozenset({
+    "add_init_script", "add_script_tag", "add_style_tag", "blur", "bring_to_front", "check", "clear", "click",
+    "close", "dblclick", "dispatch_event", "down", "drag_and_drop", "drag_to", "evaluate", "fill", "focus", "go_back",
+    "go_forward", "goto", "hover", "insert_text", "move", "press", "press_sequentially", "reload",
+    "scroll_into_view_if_needed", "select_option", "select_text", "set_checked", "set_content",
+    "set_extra_http_headers", "set_input_files", "set_viewport_size", "tap", "type", "uncheck", "up", "wait_for",
+    "wait_for_function", "wait_for_load_state", "wait_for_selector", "wait_for_timeout", "wait_for_url", "wheel",
+})  # fmt: skip
+"""What of `session.page` does something, or waits until something is done; the rest only looks."""
+
+
 class Owner(Protocol):
     """What a page asks of its session."""
 
@@ -62,8 +74,11 @@ class Owner(Protocol):
     def heard(self, outcome: Mapping[str, Any]) -> None:
         """The answer of a call, which says where the browser is then."""
 
-    def failed(self, name: str, args: Mapping[str, Any], error: Exception) -> None:
-        """A call has failed."""
+    def failed(self, name: str, args: Mapping[str, Any], error: Exception) -> Sequence[Awaitable[None]]:
+        """A call has failed. Gives what an asynchronous program is to await before it hears of it."""
+
+    def skipped(self, name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
+        """Whether a call that does something is not to be made: somebody else has taken over."""
 
 
 class Remote:
@@ -112,6 +127,8 @@ class Remote:
         return self._acalled(step) if self._owner.asynchronous else self._called(step)
 
     def _called(self, step: Step) -> Any:
+        if self._skips(step):
+            return None
         try:
             return self._owner.call(step)
         except async_api.Error as error:
@@ -119,11 +136,19 @@ class Remote:
             raise
 
     async def _acalled(self, step: Step) -> Any:
+        if self._skips(step):
+            return None
         try:
             return await self._owner.acall(step)
         except async_api.Error as error:
-            self._owner.failed(step.name, step.sent, error)
+            for told in self._owner.failed(step.name, step.sent, error):
+                await told
             raise
+
+    def _skips(self, step: Step) -> bool:
+        name = step.name.removeprefix("page.")
+        acts = name in DOING or name.startswith("expect_")
+        return acts and self._owner.skipped(step.name, lambda: step.args(_masked))
 
 
 class Page(Remote):
@@ -158,7 +183,7 @@ class _Expecting:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        if error is None:
+        if error is None and self._waiting is not None:
             self._value = self._remote._called(self._end())
 
     async def __aenter__(self) -> Self:
@@ -166,7 +191,7 @@ class _Expecting:
         return self
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        if error is None:
+        if error is None and self._waiting is not None:
             self._value = await self._remote._acalled(self._end())
 
 
@@ -354,6 +379,10 @@ def _taken(owner: Owner, value: Any) -> Any:
         number, kind = value["handle"], value["kind"]
         return Remote(owner, kind, (("handle", number),), f"{kind.lower()}{number}")
     return value
+
+
+def _masked(_: str) -> str:
+    return MASK
 
 
 def _shown(value: Any) -> str:

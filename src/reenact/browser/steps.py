@@ -39,13 +39,14 @@ class Step:
     """One effect of a session's.
 
     Attributes:
-        name: Its name; its kind is `browser`.
+        name: Its name.
         live: Does it; given the browser and the number of the call.
         args: Its arguments, asked for where they are recorded.
         ask: What must be known of the page before they are.
         asked: What was then said; None where there is no browser to ask.
         sent: The arguments, once they are known: without their secrets.
         done: Makes the caller's answer of the recorded one.
+        kind: The effect's kind: `heal` for what only looks into how a block is to go on.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Step:
     asked: Any = None
     sent: dict[str, Any] = field(default_factory=dict)
     done: Callable[[Any], Any] = field(default=lambda outcome: outcome)
+    kind: str = "browser"
 
 
 # -- actions -----------------------------------------------------------------------------------------------------

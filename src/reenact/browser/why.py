@@ -29,6 +29,7 @@ CLOSE = 0.4
 NAMED = 3
 """Candidates, or elements that match, that are named."""
 
+
 __all__ = ["Why", "why"]
 
 
@@ -63,7 +64,7 @@ async def why(
         action: Its type, or all of it (`{"type": "fill", "selector": …, "value": …}`).
         target: The selector that was given, or the locator that was acted on; None where the action has no element.
         error: What was raised.
-        called: What the user called the element (an id of an observation), if no selector.
+        called: What the user called the element, an id of an observation or a selector, where the target is a locator.
         secret: CSS selectors of what must not be shown.
         like: The element's fingerprint, where it was seen before: it finds better candidates than a selector.
     """

@@ -29,6 +29,7 @@ PLACES = {
     "debugging": ("debug",),
     "diagnosing": ("diagnose",),
     "filming": ("video",),
+    "healing": ("heals",),
     "keeping": ("export", "import", "rm", "prune"),
     "regression": ("keep",),
     "reproducing": ("reproduce", "bisect"),

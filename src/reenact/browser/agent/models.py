@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from pydantic_ai.exceptions import UserError
+from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models import Model, infer_model
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 
 from reenact import boundary
+from reenact.browser.options import MODEL
 from reenact.errors import UsageError
-
-VARIABLE = "REENACT_MODEL"
-"""The environment variable that names the model of agents that were given none."""
 
 _ROUTES = {
     "gemini": "google",
@@ -57,10 +57,10 @@ def chosen(
     """
     if isinstance(asked, Model):
         return asked
-    name = asked or (os.environ if environ is None else environ).get(VARIABLE, "")
+    name = asked or (os.environ if environ is None else environ).get(MODEL, "")
     if not name:
         raise UsageError(
-            f"no model is named: give {option}='openai:gpt-5' (any name or model of Pydantic AI), or set {VARIABLE}"
+            f"no model is named: give {option}='openai:gpt-5' (any name or model of Pydantic AI), or set {MODEL}"
         )
     if not isinstance(name, str):
         raise UsageError(
@@ -102,6 +102,14 @@ def _provider(name: str) -> Provider[Any]:
 def sees(model: Model[Any]) -> bool:
     """Whether pictures may be sent to the model, as far as Pydantic AI knows."""
     return bool(model.profile.get("supports_image_input", True))
+
+
+def price(answer: ModelResponse) -> Decimal | None:
+    """What an answer cost, in US dollars, by the price list of `genai-prices`; None where that does not know it."""
+    try:
+        return answer.cost().total_price
+    except (AssertionError, LookupError, ValueError):
+        return None
 
 
 def _one_line(error: BaseException) -> str:
