@@ -68,7 +68,8 @@ async def candidates(
 async def _looked(
     live: Live, action: str, wanted: Mapping[str, Any], selectors: Sequence[Mapping[str, str]], most: int
 ) -> list[dict[str, Any]]:
-    page, mask = live.page, live.settings.mask
+    page = live.page
+    mask = live.mask(page)
     found = [
         (match.score, match.fingerprint, match.locator)
         for match in await similar(wanted, page, most=most, secret=mask)
@@ -94,7 +95,7 @@ async def _one(live: Live, text: str) -> tuple[dict[str, Any] | None, Any]:
     try:
         if await locator.count() != 1:
             return None, locator
-        return await fingerprint(locator, secret=live.settings.mask, timeout=500), locator
+        return await fingerprint(locator, secret=live.mask(live.page), timeout=500), locator
     except (Error, SelectorError):
         return None, locator
 
