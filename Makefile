@@ -37,9 +37,9 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-browser exercise picture test test-browser-use soak frameworks frameworks-older frameworks-browser-use check \
-	format bench constraints constraints-older clean pages setup-demo setup-dev setup-bench setup-older \
-	setup-browser-use chromium
+.PHONY: help demo demo-browser exercise picture test test-browser-use soak frameworks frameworks-older \
+	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
+	setup-bench setup-older setup-browser-use chromium
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -91,7 +91,7 @@ format: setup-dev
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-bench: setup-bench
+bench: setup-bench chromium
 	$(BENCH)/bin/python -m benchmarks $(BENCH_ARGS)
 
 # Pins for every group at once. A plain list of versions on purpose: lock files embed download addresses.
@@ -139,7 +139,7 @@ $(VENV)/.dev: $(BIN)/uv pyproject.toml constraints.txt
 $(BENCH)/.stamp: $(BIN)/uv pyproject.toml constraints.txt
 	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(BENCH)
 	$(BIN)/uv pip install --quiet --python $(BENCH)/bin/python --constraints constraints.txt \
-		--build-constraints constraints.txt --editable . --group bench
+		--build-constraints constraints.txt --editable '.[browser]' --group bench
 	@touch $@
 
 $(OLDER)/.stamp: $(BIN)/uv pyproject.toml constraints-older.txt

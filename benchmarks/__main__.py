@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from benchmarks import (
     adapters,
+    browser,
     comparing,
     elsewhere,
     first_token,
@@ -43,6 +44,7 @@ SECTIONS: dict[str, Callable[[Plan], report.Section]] = {
     "comparing": comparing.measure,
     "verifying": verifying.measure,
     "adapters": adapters.measure,
+    "browser": browser.measure,
 }
 RESULTS = Path(__file__).parent / "RESULTS.md"
 

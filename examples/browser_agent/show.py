@@ -30,8 +30,8 @@ def recorded(model: Model) -> tuple[str, str]:
     headline("A script, and an agent with a real language model, in a real browser")
     if model.server is not None:
         console.print(
-            "SmolLM2-135M on this machine. [yellow]It is far too small to operate a browser[/]: it mostly answers with "
-            "what makes no sense here, and is told so. What follows is what it really did."
+            "SmolLM2-135M on this machine. [yellow]It is far too small to operate a browser[/]: it is held to two "
+            "actions and two elements, and seldom knows when it is done. What follows is what it really did."
         )
     ran = must_run(["reenact", "record", "--name", "newsletter", "--", "python", PROGRAM], model.environment)
     console.print(Panel(Text(ran.output.rstrip()), title=f"{ran.seconds:.0f} s", title_align="left"))

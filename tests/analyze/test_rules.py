@@ -20,6 +20,21 @@ SCHEMA = {
 TOOLS = [{"type": "function", "function": {"name": "lookup_order", "parameters": SCHEMA}}]
 
 
+# -- browsers ------------------------------------------------------------------------------------------------
+
+
+def test_a_failed_action_of_a_browser_says_why(finds):
+    why = "No element matches #buy: the closest is the button 'Buy now'"
+    given = {"success": False, "message": why, "error": {"type": "ElementNotFound", "text": why}}
+    done = {"success": True, "message": "clicked", "error": None}
+    (found,) = finds(
+        "failed-action",
+        Happened("browser", "click", {"selector": "#ok"}, done),
+        Happened("browser", "click", {"selector": "#buy"}, given),
+    )
+    assert (found.step, found.sentence, found.evidence) == (2, f"click failed: {why}", why)
+
+
 # -- how tools are called ------------------------------------------------------------------------------------
 
 

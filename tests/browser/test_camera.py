@@ -117,8 +117,9 @@ async def test_a_picture_bears_the_time_that_the_page_s_own_clock_shows(browser,
     found = clocked(folder)
     assert {tab for *_, tab in found} == {0, 1}
     assert len(found) >= 10
-    off = [abs(said - shown) for said, shown, _ in found if shown > time.time() - 60]
-    assert max(off) < 0.1, sorted(off)[-5:]
+    off = {tab: sorted(abs(said - shown) for said, shown, of in found if of == tab) for tab in (0, 1)}
+    # What the page draws is on the screen a little later, and on a starved machine later still: so the middle counts.
+    assert all(times[len(times) // 2] < 0.1 for times in off.values()), off
 
 
 def computes(seconds):
@@ -328,7 +329,17 @@ def jpeg(colour):
     return file.getvalue()
 
 
-async def test_three_thousand_pictures_leave_nothing_in_memory(tmp_path):
+async def test_a_picture_stays_in_the_session_when_the_wall_clock_is_set(tmp_path):
+    file = beside(tmp_path, started=time.perf_counter() - 100)
+    log = Log(file)
+    assert log.at((time.time() - 0.2) * 1000) == pytest.approx(99.8, abs=0.1)
+    for off in (-86_400, 86_400):
+        assert log.at((time.time() + off) * 1000) == pytest.approx(100, abs=0.1)
+    file.close()
+
+
+async def test_three_thousand_pictures_leave_nothing_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("reenact.browser.camera.log.LONG_AGO", 1e6)  # hours pass in a second
     file = beside(tmp_path, started=time.perf_counter() - 10_000)
     reel = Reel(
         _Page(), 0, Log(file), Masks(None, _Page(), file.now), gate=Gate(), film=Film((64, 48), 75, 8.0)

@@ -237,9 +237,7 @@ async def test_a_browser_that_dies_is_told(browser, shop, tmp_path):
 
 async def test_a_program_that_is_killed_leaves_what_was_seen(browser, tmp_path):
     """`browser` so that this is skipped where there is none."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.browser.filming", str(tmp_path)], start_new_session=True
-    ) as program:
+    with started("-m", "tests.browser.filming", str(tmp_path)) as program:
         path = tmp_path / "session.1.jsonl"
         await until(lambda: path.exists() and path.read_bytes().count(b'"event":"frame"') >= 3, seconds=30)
         os.kill(program.pid, signal.SIGKILL)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Error
 from playwright.sync_api import TimeoutError as TooLate
 
 import reenact
+from reenact.browser.footage import sessions
 from reenact.errors import UsageError
 
 
@@ -83,6 +85,15 @@ def test_errors_are_playwrights_and_are_noticed(page, session):
         ("page.click", {"args": ["#nothing"], "timeout": 100}),
         ("page.evaluate", {"args": ["nothing"]}),
     ]
+
+
+def test_what_it_does_is_marked_in_the_film(page, session):
+    page.get_by_label("Full name").fill("Ada")
+    (film,) = sessions(Path(session.recording))
+    *_, before = film.entries("before")
+    *_, after = film.entries("after")
+    assert before["action"] == {"type": "page.fill", "on": "page.get_by_label('Full name')", "args": ["Ada"]}
+    assert (before["target"]["box"][2] > 50, after["success"], after["call"]) == (True, True, before["call"])
 
 
 def test_what_cannot_be_is_refused(page):

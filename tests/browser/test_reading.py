@@ -6,8 +6,8 @@ import asyncio
 
 import pydantic
 import pytest
-from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
 
 import reenact
 from reenact.errors import UsageError

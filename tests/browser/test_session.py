@@ -173,7 +173,7 @@ def test_a_closed_session_does_nothing_more(open_session, home):
         session.execute(type="reload")
     with session:
         pass
-    for call in (session.observe, session.get_cookies, session.cdp_url, lambda: session.page.title()):
+    for call in (session.observe, session.get_cookies, session.cdp_url, session.page.title):
         with pytest.raises(
             SessionError, match=r"the session is closed \(it was stopped\): start another one"
         ):

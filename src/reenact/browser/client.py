@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reenact.browser import extra as _extra  # noqa: F401 - says what is missing, before anything is imported in vain
+from reenact.browser.fallback.block import AgentFallback as _Fallback
 from reenact.browser.session import Session as _Session
+
+if TYPE_CHECKING:
+    from reenact.browser.agent import Agent as _Agent
 
 
 class Client:
@@ -29,11 +33,17 @@ class Client:
         """A session; see `reenact.browser.session.Session`."""
         return _Session(session_id, **{**self._defaults, **options})
 
-    def Agent(self, session: _Session, **options: Any) -> Any:  # noqa: N802 - as the API has it
+    def Agent(self, session: _Session, **options: Any) -> _Agent:  # noqa: N802 - as the API has it
         """An agent for a session; see `reenact.browser.agent.Agent`."""
-        from reenact.browser.agent import Agent
+        from reenact.browser.agent import Agent  # noqa: PLC0415 - it brings Pydantic AI, a second that scripts are spared
 
         return Agent(session, **options)
+
+    def AgentFallback(  # noqa: N802 - as the API has it
+        self, session: _Session, task: str, response_format: Any = None, **options: Any
+    ) -> _Fallback:
+        """A stretch of a script that an agent finishes where a step fails; see `reenact.browser.fallback.block`."""
+        return _Fallback(session, task, response_format, **options)
 
     def scrape(self, url: str, instructions: str | None = None, **options: Any) -> Any:
         """Read one page, in a session of its own."""

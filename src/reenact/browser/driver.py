@@ -9,7 +9,8 @@ from typing import Any, cast
 from reenact import boundary
 from reenact.boundary import aperform, perform
 from reenact.browser.crossing import Crossing
-from reenact.browser.live import Live, Settings
+from reenact.browser.launching import Settings
+from reenact.browser.live import Live
 from reenact.browser.steps import Step
 from reenact.browser.worker import Worker
 from reenact.model.event import Effect
@@ -45,7 +46,7 @@ class Driver:
             if step.ask is not None and self._live is not None:
                 ask, live = step.ask, self._live
                 step.asked = self._thread().call(lambda: ask(live))
-            effect = Effect("browser", step.name, step.args(self.crossing.secret), leaf=True)
+            effect = self._effect(step)
             return step.done(perform(effect, lambda: self._do(step)))
 
     async def arun(self, step: Step) -> Any:
@@ -54,8 +55,12 @@ class Driver:
             if step.ask is not None and self._live is not None:
                 ask, live = step.ask, self._live
                 step.asked = await self._thread().acall(lambda: ask(live))
-            effect = Effect("browser", step.name, step.args(self.crossing.secret), leaf=True)
+            effect = self._effect(step)
             return step.done(await aperform(effect, lambda: self._ado(step)))
+
+    def _effect(self, step: Step) -> Effect:
+        step.sent = step.args(self.crossing.secret)
+        return Effect(step.kind, step.name, step.sent, leaf=True)
 
     def starting(self, id: str, asked: dict[str, Any]) -> Step:
         """The first step: the browser is started."""

@@ -687,6 +687,89 @@
   const reading = (request) => readable(request.main ? mainOf() : document.body, request);
   const images = () => pictures(document);
 
+  // -------------------------------------------------------------------------------------- what an action changes
+
+  const SAYS = "dialog,output,label,[role=alert],[role=status]";
+  const MODALS = "dialog[open],[role=dialog],[role=alertdialog],[role=alert],[role=status]";
+  const seen = (el) => (el.checkVisibility ? el.checkVisibility({ visibilityProperty: true }) : !hiddenBy(el));
+
+  // How a field or a switch stands, without what is written in it.
+  function standing(el) {
+    const tag = tagOf(el), type = typeOf(el);
+    if (type === "checkbox" || type === "radio") return el.checked ? "on" : "off";
+    if (tag === "select") return "at " + el.selectedIndex;
+    if (type === "file") return el.files.length ? "filled" : "empty";
+    if ((tag === "input" && !TYPES[type]) || tag === "textarea" || /^(number|search|range|color)$/.test(type)) return el.value ? "filled" : "empty";
+    for (const name of ["aria-checked", "aria-pressed", "aria-expanded", "aria-selected"])
+      if (el.hasAttribute(name)) return `${name.slice(5)} ${el.getAttribute(name)}`;
+    return "";
+  }
+
+  // What the page shows, one line an element ("role⇥name⇥standing"), cheaply: two of these tell what has changed.
+  function digest({ selectors = [], most = 2500 }) {
+    const lines = [];
+    let left = most;
+    const all = (root) => {
+      for (const el of root.querySelectorAll("*")) {
+        if (left-- <= 0) return;
+        if (el.shadowRoot) all(el.shadowRoot);
+        told(el);
+      }
+    };
+    const told = (el) => {
+      const acts = matches(el, ACTIVE), head = !acts && (matches(el, HEADINGS) || matches(el, SAYS));
+      let own = "";
+      if (!FIELD.has(tagOf(el))) for (const one of el.childNodes) if (one.nodeType === 3) own += one.data;
+      own = cut(own, 60);
+      if ((!acts && !head && !own) || matches(el, "script,style,title,option,noscript,template") || !seen(el)) return;
+      if (selectors.some((one) => matches(el, one) || el.closest(one))) return;
+      const role = roleOf(el);
+      const typed = editable(el) && role === "textbox";
+      const button = /^(submit|button|reset)$/.test(typeOf(el)) && tagOf(el) === "input";
+      let name = typed ? "" : el.getAttribute("aria-label") || own || (button ? el.value : "");
+      if (!name && acts)
+        name = el.getAttribute("placeholder") || el.title || el.getAttribute("alt") || el.getAttribute("name") || el.id ||
+          (el.childElementCount < 8 ? el.textContent : "");
+      if (!name && !acts && role === "generic") return;
+      lines.push(`${role === "generic" ? "text" : role}\t${cut(name, 60)}\t${acts ? standing(el) : ""}`);
+    };
+    all(document);
+    if (left < 0) for (const el of document.querySelectorAll(MODALS)) if (seen(el)) lines.push(`${roleOf(el)}\t${cut(nameOf(el, selectors), 60)}\t`);
+    return { url: location.href, title: document.title, lines: lines.join("\n"), whole: left >= 0 };
+  }
+
+  // -------------------------------------------------------------------------------------- what lies over an element
+
+  // The layer that covers an element: whether it is one that pages lay over others, and what may close it.
+  function overlay(el) {
+    const [x, y, width, height] = box(el);
+    const left = Math.max(x, 0), right = Math.min(x + width, innerWidth);
+    const top = Math.max(y, 0), bottom = Math.min(y + height, innerHeight);
+    if (right - left <= MARGIN || bottom - top <= MARGIN) return null;
+    const found = hit((left + right) / 2, (top + bottom) / 2);
+    if (!found || within(found, el) || within(el, found)) return null;
+    let layer = null, modal = false;
+    for (let at = found; at && !within(el, at); at = outer(at)) {
+      const dialog = tagOf(at) === "dialog" || /^(dialog|alertdialog)$/.test(roleOf(at)) || at.getAttribute("aria-modal") === "true";
+      if (dialog || /^(fixed|absolute|sticky)$/.test(getComputedStyle(at).position)) layer = at;
+      modal ||= dialog;
+    }
+    if (!layer) return { over: false, described: describe(found) };
+    // A backdrop is often the dialog's sibling: its exit is in the dialog.
+    const asks = (one) => one.querySelector("button,[role=button],a,input[type=button],input[type=submit]");
+    let holder = layer;
+    if (!asks(layer)) {
+      const beside = [...document.querySelectorAll("dialog[open],[role=dialog],[role=alertdialog],[aria-modal=true]")].filter((one) => seen(one) && !within(el, one));
+      if (beside.length === 1) [holder, modal] = [beside[0], true];
+    }
+    const exits = [...holder.querySelectorAll("button,[role=button],a,input[type=button],input[type=submit]")].filter(seen).slice(0, 30)
+      .map((one) => ({ name: cut(nameOf(one), 60), described: describe(one), selector: placeOf(one),
+        leads: tagOf(one) === "a" && one.hasAttribute("href") && !/^(#|javascript:)/.test(one.getAttribute("href")),
+        submits: Boolean(one.form) && /^(submit|image)$/.test(typeOf(one)) && one.form.getAttribute("method") !== "dialog" }));
+    return { over: true, modal, described: describe(holder), text: cut(holder.textContent, 600), exits,
+      fields: [...holder.querySelectorAll("input:not([type=hidden]):not([type=checkbox]):not([type=radio]),textarea,select")].filter(seen).length };
+  }
+
   const hides = (el, selectors) => secret(el, selectors) ||
     selectors.some((selector) => el.closest(selector) || el.querySelector(selector));
 
@@ -703,5 +786,5 @@
     secret: hides(el, selectors),
   });
 
-  return { probe, state, candidates, masks, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
+  return { probe, state, digest, overlay, candidates, masks, inset, facts, outline, fingerprint, selectorsOf, secret, box, coverAt, describe, nameOf, readable, pictures, reading, images, shown: (el) => !hiddenBy(el) };
 })()

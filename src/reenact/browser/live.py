@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -16,42 +15,12 @@ from typing import Any
 
 from playwright.async_api import Browser, BrowserContext, Error, Page, Playwright, async_playwright
 
-from reenact.browser import finding, secret, sight
+from reenact.browser import secret, sight
 from reenact.browser.camera import Camera
+from reenact.browser.consequence import Requests
+from reenact.browser.launching import Settings, connect, launch
 from reenact.errors import SessionError
 from reenact.record.beside import Beside
-
-_PORT = "DevToolsActivePort"
-_PROFILE = "reenact-browser-"
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a session's browser is started, and when it ends by itself.
-
-    Attributes:
-        viewport: Width and height in CSS pixels.
-        executable: The browser's executable, or None for one that is found.
-        cdp_url: The address of a running browser to use in the place of an own one.
-        profile: A folder to keep the browser's profile in; without it, it is gone with the session.
-        downloads: The folder of downloads, or None for a temporary one.
-        idle: Seconds without an action after which the session ends; 0 for never.
-        longest: Seconds after which it ends at all; 0 for never.
-        mask: Selectors of elements whose content is secret.
-    """
-
-    headless: bool = True
-    viewport: tuple[int, int] = (1280, 720)
-    user_agent: str | None = None
-    chrome_args: tuple[str, ...] = ()
-    executable: str | None = None
-    cdp_url: str | None = None
-    headers: dict[str, str] = field(default_factory=dict)
-    profile: str | None = None
-    downloads: str | None = None
-    idle: float = 0
-    longest: float = 0
-    mask: tuple[str, ...] = ()
 
 
 class Live:
@@ -64,6 +33,7 @@ class Live:
         handles: What the program holds of the page's objects, by number (`page.py`).
         cdp: The address by which another client may connect, or None.
         camera: Who films it, if anybody does.
+        requests: What its tabs send.
     """
 
     context: BrowserContext
@@ -76,6 +46,7 @@ class Live:
         self.cdp: str | None = None
         self.camera: Camera | None = None
         self.navigations = 0
+        self.requests = Requests()
         self._under_way: set[Any] = set()
         self._unborn = 0
         self._moved = asyncio.Event()
@@ -99,13 +70,12 @@ class Live:
         """
         self._playwright = await async_playwright().start()
         try:
-            if self.settings.cdp_url:
-                await self._connect(self.settings.cdp_url)
-            else:
-                await self._launch()
+            started = await (connect if self.settings.cdp_url else launch)(self._playwright, self.settings)
         except BaseException:
             await self.close("it did not start")
             raise
+        self.context, self._browser, self.cdp = started.context, started.browser, started.cdp
+        self._folder = started.folder
         self.context.on("page", self._opened)
         self.context.on("close", lambda _: self._died())
         self.context.on("request", self._requested)
@@ -245,54 +215,6 @@ class Live:
 
     # -- within ----------------------------------------------------------------------------------------------
 
-    async def _launch(self) -> None:
-        assert self._playwright is not None
-        settings, kind = self.settings, self._playwright.chromium
-        path = finding.find(settings.executable, own=kind.executable_path)
-        _sweep()
-        self._folder = None if settings.profile else tempfile.mkdtemp(prefix=f"{_PROFILE}{os.getpid()}-")
-        folder = settings.profile or self._folder
-        assert folder is not None
-        width, height = settings.viewport
-        options: dict[str, Any] = {
-            "executable_path": path,
-            "headless": settings.headless,
-            "args": ["--remote-debugging-port=0", *settings.chrome_args],
-            "viewport": {"width": width, "height": height},
-            "user_agent": settings.user_agent,
-            "extra_http_headers": settings.headers or None,
-            "accept_downloads": True,
-            # Signals are the program's: it hears them, and ends the session.
-            "handle_sigint": False,
-            "handle_sigterm": False,
-            "handle_sighup": False,
-        }
-        sandbox = hasattr(os, "geteuid") and os.geteuid() != 0
-        try:
-            self.context = await kind.launch_persistent_context(folder, chromium_sandbox=sandbox, **options)
-        except Error as error:
-            if not sandbox:
-                raise SessionError(f"the browser {path} did not start: {_first_line(error)}") from None
-            # Some containers allow no sandbox to anybody.
-            try:
-                self.context = await kind.launch_persistent_context(folder, chromium_sandbox=False, **options)
-            except Error as again:
-                raise SessionError(f"the browser {path} did not start: {_first_line(again)}") from None
-        self._browser = self.context.browser
-        self.cdp = _address(Path(folder) / _PORT)
-
-    async def _connect(self, url: str) -> None:
-        assert self._playwright is not None
-        try:
-            self._browser = await self._playwright.chromium.connect_over_cdp(url)
-        except Error as error:
-            raise SessionError(f"cdp_url={url!r}: no browser answers there ({_first_line(error)})") from None
-        contexts = self._browser.contexts
-        self.context = contexts[0] if contexts else await self._browser.new_context()
-        if self.settings.headers:
-            await self.context.set_extra_http_headers(self.settings.headers)
-        self.cdp = url
-
     def _told(self) -> dict[str, Any]:
         settings = self.settings
         return {
@@ -315,6 +237,7 @@ class Live:
             self.show(page)
 
     def _requested(self, request: Any) -> None:
+        self.requests.sent(request)
         if not request.is_navigation_request():
             return
         try:
@@ -367,38 +290,6 @@ class _Use:
         self._live._used = monotonic()
 
 
-def _sweep() -> None:
-    """Remove what programs that were killed have left of their browsers."""
-    for path in Path(tempfile.gettempdir()).glob(f"{_PROFILE}*-*"):
-        pid = path.name.removeprefix(_PROFILE).partition("-")[0]
-        if pid.isdigit() and not _runs(int(pid)):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _runs(pid: int) -> bool:
-    if os.name != "posix":
-        return True  # there a signal 0 would end it
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _address(file: Path) -> str | None:
-    try:
-        port = file.read_text(encoding="ascii").split()[0]
-    except (OSError, IndexError):
-        return None
-    return f"http://127.0.0.1:{port}"
-
-
 def _minutes(seconds: float) -> str:
     count = seconds / 60
     return f"{count:g} minute{'' if count == 1 else 's'}"
-
-
-def _first_line(error: Error) -> str:
-    return error.message.strip().splitlines()[0] if error.message else type(error).__name__

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reenact.browser.live import Settings
+from reenact.browser.launching import Settings
 from reenact.errors import UsageError
 from reenact.store.writer import warn
 
@@ -134,6 +134,12 @@ class Options:
                 raise UsageError(f"Session({name}={getattr(self, name)}): minutes, or 0 for no limit")
         if isinstance(self.mask, str):
             raise UsageError("Session(mask=…): a list of selectors")
+
+
+def check_steps(max_steps: Any) -> None:
+    """See that an agent may take so many steps. Raises UsageError."""
+    if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
+        raise UsageError(f"max_steps={max_steps!r}: it is a number of steps, 1 or more")
 
 
 def _beside(name: str, value: Any, known: set[str]) -> None:

@@ -10,13 +10,15 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from playwright import async_api
 
 from reenact.boundary import draw
+from reenact.browser.actions import MASK
 from reenact.browser.live import Live
 from reenact.browser.steps import Hide, Step
 from reenact.errors import SessionError, UsageError
@@ -35,8 +37,26 @@ _LISTENS = {
     "route_web_socket",
 }
 
+_ACTS = {
+    "check", "clear", "click", "dblclick", "drag_and_drop", "drag_to", "fill", "go_back", "go_forward", "goto", "hover",
+    "insert_text", "press", "press_sequentially", "reload", "select_option", "set_checked", "set_input_files", "tap",
+    "type", "uncheck",
+}  # fmt: skip
+"""Methods that do something to the page: marked in the film."""
+
 _WRITES = {"fill": -1, "type": -1, "press_sequentially": -1, "insert_text": -1}
 """Methods whose last argument is written into a field."""
+
+
+DOING = frozenset({
+    "add_init_script", "add_script_tag", "add_style_tag", "blur", "bring_to_front", "check", "clear", "click",
+    "close", "dblclick", "dispatch_event", "down", "drag_and_drop", "drag_to", "evaluate", "fill", "focus", "go_back",
+    "go_forward", "goto", "hover", "insert_text", "move", "press", "press_sequentially", "reload",
+    "scroll_into_view_if_needed", "select_option", "select_text", "set_checked", "set_content",
+    "set_extra_http_headers", "set_input_files", "set_viewport_size", "tap", "type", "uncheck", "up", "wait_for",
+    "wait_for_function", "wait_for_load_state", "wait_for_selector", "wait_for_timeout", "wait_for_url", "wheel",
+})  # fmt: skip
+"""What of `session.page` does something, or waits until something is done; the rest only looks."""
 
 
 class Owner(Protocol):
@@ -53,8 +73,11 @@ class Owner(Protocol):
     def heard(self, outcome: Mapping[str, Any]) -> None:
         """The answer of a call, which says where the browser is then."""
 
-    def failed(self, name: str, args: Mapping[str, Any], error: Exception) -> None:
-        """A call has failed."""
+    def failed(self, name: str, args: Mapping[str, Any], error: Exception) -> Sequence[Awaitable[None]]:
+        """A call has failed. Gives what an asynchronous program is to await before it hears of it."""
+
+    def skipped(self, name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
+        """Whether a call that does something is not to be made: somebody else has taken over."""
 
 
 class Remote:
@@ -103,18 +126,28 @@ class Remote:
         return self._acalled(step) if self._owner.asynchronous else self._called(step)
 
     def _called(self, step: Step) -> Any:
+        if self._skips(step):
+            return None
         try:
             return self._owner.call(step)
         except async_api.Error as error:
-            self._owner.failed(step.name, step.args(str), error)
+            self._owner.failed(step.name, step.sent, error)
             raise
 
     async def _acalled(self, step: Step) -> Any:
+        if self._skips(step):
+            return None
         try:
             return await self._owner.acall(step)
         except async_api.Error as error:
-            self._owner.failed(step.name, step.args(str), error)
+            for told in self._owner.failed(step.name, step.sent, error):
+                await told
             raise
+
+    def _skips(self, step: Step) -> bool:
+        name = step.name.removeprefix("page.")
+        acts = name in DOING or name.startswith("expect_")
+        return acts and self._owner.skipped(step.name, lambda: step.args(_masked))
 
 
 class Page(Remote):
@@ -149,7 +182,7 @@ class _Expecting:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        if error is None:
+        if error is None and self._waiting is not None:
             self._value = self._remote._called(self._end())
 
     async def __aenter__(self) -> Self:
@@ -157,7 +190,7 @@ class _Expecting:
         return self
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
-        if error is None:
+        if error is None and self._waiting is not None:
             self._value = await self._remote._acalled(self._end())
 
 
@@ -173,7 +206,9 @@ def _asking(
 
     async def live(browser: Live, call: int | None) -> dict[str, Any]:
         with browser.use():
-            return await _done(browser, remote, name, args, options, expects=expects)
+            if name not in _ACTS or browser.camera is None:
+                return await _done(browser, remote, name, args, options, expects=expects)
+            return await _filmed(browser, remote, name, args, options, sent=step.sent, call=call)
 
     async def ask(browser: Live) -> bool:
         return await _secret(browser, remote, args or ())
@@ -182,7 +217,7 @@ def _asking(
         nonlocal secret
         given = [_plain(value) for value in args or ()]
         if writes:
-            secret = secret or bool(draw("browser:secret", lambda: step.asked is not False))
+            secret = bool(draw("browser:secret", lambda: step.asked is not False))
             if secret:
                 given[-1] = hide(str(given[-1]))
         asked: dict[str, Any] = {} if remote._text == "page" else {"on": remote._text}
@@ -225,6 +260,41 @@ async def _done(
             value = await value
     page = live.page
     return {"value": _kept(live, value), "url": page.url, "tab": live.number(page)}
+
+
+async def _filmed(
+    live: Live,
+    remote: Remote,
+    name: str,
+    args: tuple[Any, ...] | None,
+    options: dict[str, Any],
+    *,
+    sent: dict[str, Any],
+    call: int | None,
+) -> dict[str, Any]:
+    """Do it, with a mark in the film before and after."""
+    assert live.camera is not None
+    page, box = live.page, None
+    with suppress(Exception):  # what is wrong there, the call itself will say
+        target = await _target(live, remote)
+        if isinstance(target, async_api.Page) and args and name not in ("goto", "reload"):
+            target = target.locator(args[0])
+        if isinstance(target, async_api.Locator):
+            box = await target.bounding_box(timeout=200)
+    aim = None
+    if box is not None:
+        point = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+        aim = {"box": [*box.values()], "point": point, "selector": sent.get("on"), "frame": []}
+    await live.camera.before(call, page, "script", {"type": f"page.{name}", **sent}, aim)
+    try:
+        outcome = await _done(live, remote, name, args, options, expects=False)
+    except Exception as error:
+        if live.camera is not None:
+            await live.camera.after(call, page, False, str(error).partition("\n")[0])
+        raise
+    if live.camera is not None:
+        await live.camera.after(call, live.page, True, f"page.{name}")
+    return outcome
 
 
 async def _target(live: Live, remote: Remote) -> Any:
@@ -294,6 +364,10 @@ def _taken(owner: Owner, value: Any) -> Any:
         number, kind = value["handle"], value["kind"]
         return Remote(owner, kind, (("handle", number),), f"{kind.lower()}{number}")
     return value
+
+
+def _masked(_: str) -> str:
+    return MASK
 
 
 def _shown(value: Any) -> str:

@@ -55,7 +55,9 @@ def chosen(model: Any) -> Any:
     found = model or os.environ.get(MODEL)
     if not found:
         raise UsageError(f"no model is named: Session(model='openai:gpt-5-mini'), say, or {MODEL}")
-    return found
+    from reenact.browser.agent import models  # noqa: PLC0415 - it brings Pydantic AI, and only this needs it
+
+    return models.chosen(found)
 
 
 def _agent(result: ExecutionResult, action: Action, model: Any) -> tuple[Any, str]:
@@ -71,7 +73,7 @@ _runner: asyncio.Runner | None = None
 
 
 def _asked_here(agent: Any, prompt: str) -> Any:
-    global _runner  # noqa: PLW0603 - a model's connections belong to the loop that they began in
+    global _runner
     if asyncio._get_running_loop() is not None:
         # In a notebook a loop runs in this very thread: another one has to wait for the model.
         with ThreadPoolExecutor(1) as pool:

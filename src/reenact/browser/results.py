@@ -26,6 +26,9 @@ class ExecutionResult(BaseModel):
         actor: Who acted: `script`, `agent` or `heal`.
         selectors: Durable selectors of the element, the best first.
         why: For a failed action, what was found on the page: whether the element exists, is visible, covered …
+        consequence: What it led to: `navigated` (a path, or None), `requests` (`POST /login`), `dom` (what of the page
+            was added, removed, changed).
+        delivered: For a failed action, whether it may have reached the page all the same.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -43,6 +46,8 @@ class ExecutionResult(BaseModel):
     actor: str = "script"
     selectors: dict[str, Any] | None = Field(None, repr=False)
     why: dict[str, Any] | None = Field(None, repr=False)
+    consequence: dict[str, Any] | None = Field(None, repr=False)
+    delivered: bool = Field(False, repr=False)
 
 
 class Tab(BaseModel):
@@ -141,6 +146,8 @@ def result_of(action: Action, outcome: Mapping[str, Any]) -> ExecutionResult:
         actor=outcome.get("actor") or "script",
         selectors=outcome.get("selectors"),
         why=outcome.get("why"),
+        consequence=outcome.get("consequence"),
+        delivered=bool(outcome.get("delivered")),
     )
     if error is not None:
         result.exception = ActionError(f"{action.type}: {result.message}", result)

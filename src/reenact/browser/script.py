@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from reenact.api import load
 from reenact.browser.actions import TYPES
 from reenact.browser.footage import sessions
+from reenact.browser.page import DOING
 from reenact.browser.scribe import Done, Names, Stretch, Writer, fields_of, is_secret
 from reenact.errors import UsageError
 from reenact.model.recording import Recording, Step
@@ -24,16 +25,6 @@ if TYPE_CHECKING:
 
 _NO_CODE = frozenset({"completion", "help", "scrape"})
 """What an agent says, and what it only read for itself: nothing that a script would do."""
-
-_DOING = frozenset({
-    "add_init_script", "add_script_tag", "add_style_tag", "blur", "bring_to_front", "check", "clear", "click",
-    "close", "dblclick", "dispatch_event", "down", "drag_and_drop", "drag_to", "evaluate", "fill", "focus", "go_back",
-    "go_forward", "goto", "hover", "insert_text", "move", "press", "press_sequentially", "reload",
-    "scroll_into_view_if_needed", "select_option", "select_text", "set_checked", "set_content",
-    "set_extra_http_headers", "set_input_files", "set_viewport_size", "tap", "type", "uncheck", "up", "wait_for",
-    "wait_for_function", "wait_for_load_state", "wait_for_selector", "wait_for_timeout", "wait_for_url", "wheel",
-})  # fmt: skip
-"""What of `session.page` does something, or waits until something is done; the rest only looks."""
 
 
 class WorkflowCode(BaseModel):
@@ -100,7 +91,10 @@ def _of_session(recording: Recording, session: str | None) -> list[Step]:
             f"recording {recording.id} has no browser session: there is nothing to make a script of"
         )
     if session is None and len(known) > 1:
-        raise UsageError(f"recording {recording.id} has {len(known)} sessions, {', '.join(known)}: name one")
+        listed = ", ".join(known)
+        raise UsageError(
+            f"recording {recording.id} has {len(known)} sessions, {listed}: name one (--session)"
+        )
     chosen = session or known[0]
     if chosen not in known:
         raise UsageError(f"recording {recording.id} has no session {chosen}; it has {', '.join(known)}")
@@ -161,7 +155,7 @@ def _stretches(steps: Sequence[Step]) -> Iterator[Stretch]:
 def _does(step: Step) -> bool:
     """Whether a step did something, rather than looked."""
     name = step.call.name
-    return name in TYPES or name == "set_cookies" or name.removeprefix("page.") in _DOING
+    return name in TYPES or name == "set_cookies" or name.removeprefix("page.") in DOING
 
 
 def _done(step: Step, outcome: Mapping[str, Any]) -> Done | None:

@@ -7,7 +7,7 @@ replay the recording answers, and there is no browser at all.
 from __future__ import annotations
 
 import atexit
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, cast
@@ -24,7 +24,8 @@ from reenact.browser.video.pace import Kind
 from reenact.errors import SessionError, UsageError
 
 Asked = do.Action | Mapping[str, Any] | str | None
-Watcher = Callable[[str, Mapping[str, Any], Exception], None]
+Watcher = Callable[[str, Mapping[str, Any], Exception], Awaitable[None] | None]
+Skips = Callable[[str, Callable[[], Mapping[str, Any]]], bool]
 
 _open: set[Session] = set()
 
@@ -58,7 +59,11 @@ class Session:
         self._outcomes: list[dict[str, Any]] = []
         self._asynchronous = False
         self._watchers: list[Watcher] = []
-        """Told of each failed call of `session.page`: its name, its arguments, the error."""
+        """Told of each failed call of `session.page`: its name, its arguments without secrets, the error. What they
+        give is awaited where the program is asynchronous, before it hears of the failure.
+        """
+        self._skips: list[Skips] = []
+        """Asked before each call of `session.page` that does something whether it is to be left out."""
 
     # -- from the beginning to the end -----------------------------------------------------------------------
 
@@ -322,8 +327,12 @@ class _Pages:
         self._session = session
         self.call, self.acall, self.heard = session._run, session._arun, session._driver.heard
 
-    def failed(self, name: str, args: Mapping[str, Any], error: Exception) -> None:
+    def failed(self, name: str, args: Mapping[str, Any], error: Exception) -> list[Awaitable[None]]:
         """Tell whoever stands ready to help."""
         self._session._failed = True
-        for watcher in list(self._session._watchers):
-            watcher(name, args, error)
+        told = [watcher(name, args, error) for watcher in list(self._session._watchers)]
+        return [one for one in told if one is not None]
+
+    def skipped(self, name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
+        """Whether somebody else has taken over."""
+        return any(asked(name, args) for asked in list(self._session._skips))

@@ -39,12 +39,14 @@ class Step:
     """One effect of a session's.
 
     Attributes:
-        name: Its name; its kind is `browser`.
+        name: Its name.
         live: Does it; given the browser and the number of the call.
         args: Its arguments, asked for where they are recorded.
         ask: What must be known of the page before they are.
         asked: What was then said; None where there is no browser to ask.
+        sent: The arguments, once they are known: without their secrets.
         done: Makes the caller's answer of the recorded one.
+        kind: The effect's kind: `heal` for what only looks into how a block is to go on.
     """
 
     name: str
@@ -52,7 +54,9 @@ class Step:
     args: Callable[[Hide], dict[str, Any]] = lambda _: {}
     ask: Callable[[Live], Coroutine[Any, Any, Any]] | None = None
     asked: Any = None
+    sent: dict[str, Any] = field(default_factory=dict)
     done: Callable[[Any], Any] = field(default=lambda outcome: outcome)
+    kind: str = "browser"
 
 
 # -- actions -----------------------------------------------------------------------------------------------------
@@ -64,7 +68,6 @@ _SECRET_WORDS = re.compile(
 
 def acting(action: do.Action, actor: str, hear: Callable[[dict[str, Any]], None]) -> Step:
     """An action. `hear` is told of its outcome."""
-    sent: dict[str, Any] = {}
     secret = False
     fills = isinstance(action, (do.Fill, do.FallbackFill))
 
@@ -73,15 +76,14 @@ def acting(action: do.Action, actor: str, hear: Callable[[dict[str, Any]], None]
         return await _is_secret(live, action)
 
     def args(hide: Hide) -> dict[str, Any]:
-        nonlocal sent, secret
+        nonlocal secret
         if fills:
             # Recorded as a small input: a replay knows it without a page.
             secret = bool(draw("browser:secret", lambda: step.asked is not False))
-        sent = _hidden(action, hide, secret=secret)
-        return sent
+        return _hidden(action, hide, secret=secret)
 
     async def live(browser: Live, call: int | None) -> Any:
-        return await doing.act(browser, action, actor=actor, args=sent, call=call)
+        return await doing.act(browser, action, actor=actor, args=step.sent, call=call)
 
     def done(outcome: dict[str, Any]) -> ExecutionResult:
         hear(outcome)

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from reenact.cli import pictures, present
+from reenact.cli import browsed, pictures, present
 from reenact.model import reading
 from reenact.model.conversation import Turn
 from reenact.model.facts import RecordingFacts, StepFacts
@@ -131,6 +131,9 @@ def _answer(page: Page, step: StepFacts, indent: int) -> None:
     elif call.kind == "websocket":
         if call.name.startswith("receive ") and step.output is not None:
             page.block("came", pretty(step.parsed(step.output)), indent)
+    elif call.kind == "browser" and (told := browsed.told(step.output)):
+        for label, text in told:
+            page.block(label, text, indent)
     elif call.kind != "http" and call.outcome is not None and "value" in call.outcome:
         page.block("gave", pretty(step.output), indent)
     if step.error:
@@ -167,6 +170,8 @@ def heading(step: StepFacts, turn: Turn | None) -> Text:
     text.append("".join(f" · {part}" for part in parts), "dim")
     if call.edited:
         text.append(" · edited answer", "bold magenta")
+    if call.kind == "browser" and call.status == "ok" and step.error:
+        text.append(" · failed", "bold red")
     if call.status != "ok":
         text.append(f" · {'no answer recorded' if call.status == 'in flight' else call.status}", "bold red")
     return text

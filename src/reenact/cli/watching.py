@@ -96,6 +96,8 @@ def watch(
 
 def _serve(page: Path, home: Path) -> None:
     """Serve the page until Ctrl-C, at a signed address of this machine."""
+    if page.with_suffix(".mp4").exists():
+        raise UsageError(f"its video of hours lies beside the page, and only the page is served: open {page}")
     url, expires = shelf(home).lend(f"pages/{page.name}", page, seconds=_SERVED)
     sys.stdout.write(f"{url}\n")
     sys.stdout.flush()

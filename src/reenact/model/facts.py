@@ -110,8 +110,14 @@ class StepFacts:
 
     @cached_property
     def error(self) -> str:
-        """The error's last line, or nothing."""
+        """The error's last line, or nothing. A browser's action that failed says so in what it gave."""
         outcome = self.call.outcome
+        if (
+            self.call.kind == "browser"
+            and outcome is not None
+            and isinstance(given := outcome.get("value"), dict)
+        ):
+            return str(given.get("message", "")) if given.get("error") is not None else ""
         tree = outcome.get("error") if outcome is not None else None
         return error_line(tree or self.call.end) if tree or isinstance(self.call.end, dict) else ""
 
@@ -154,7 +160,8 @@ class StepFacts:
         return [self.call.label] if call is None else [self.call.label, f"model:{call.model}"]
 
     def _ended(self) -> str:
-        return self.call.status
+        # A browser's action that failed is an answer to the program, and an error to who reads.
+        return "error" if self.call.kind == "browser" and self.error else self.call.status
 
     def _model(self) -> str | None:
         call = self.model_call

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
+import time
 
 import pytest
 from pydantic import BaseModel
@@ -115,6 +116,12 @@ def test_it_says_when_only_a_person_can_go_on(shop):
     _, result, _ = ran(shop, {"type": "help", "reason": "a code was sent to a phone"}, notifier=told.append)
     assert (result.success, result.answer) == (False, "it needs help: a code was sent to a phone")
     assert told == [result]
+
+
+def test_a_notifier_that_fails_loses_no_result(shop, capfd):
+    _, result, _ = ran(shop, done("all the same"), notifier=lambda _: 1 / 0)
+    assert result.answer == "all the same"
+    assert "notifier failed: ZeroDivisionError" in capfd.readouterr().err
 
 
 class Sale(BaseModel):
@@ -271,3 +278,30 @@ def test_a_session_that_ends_meanwhile_ends_its_agent(browser_here, tmp_path, mo
     result = agent.wait()
     assert (result.status, result.success) == ("closed", False)
     assert "the session has ended" in result.answer
+
+
+def test_the_documents_programs_run_as_written(browser_here, tmp_path, monkeypatch):
+    monkeypatch.setenv("REENACT_HOME", str(tmp_path))
+    client = reenact.Client(api_key="unused", model=Scripted(NAP, done("info@example.com")).model)
+    with client.Session() as session:
+        agent = client.Agent(session=session, max_steps=10)
+        agent.start(task="Find the contact email", url=page(SHOP))
+        while (status := agent.status()).status == "active":
+            time.sleep(0.05)
+        assert status.success
+        result = agent.wait()
+        assert result.answer == "info@example.com"
+        told = [
+            f"{step['action']}: {step['success']} {step['message']} {step.get('url')} {step.get('reasoning')}"
+            for step in result.steps
+        ]
+        assert len(told) == 2
+
+        async def run_agent_task():
+            return await client.Agent(session=session, reasoning_model=Scripted(done("async")).model).arun(
+                task="Go"
+            )
+
+        assert asyncio.run(run_agent_task()).answer == "async"
+        stubborn = client.Agent(session=session, max_steps=2, reasoning_model=Scripted(NAP).model)
+        assert len(stubborn.run(task="Go").steps) == stubborn.request.max_steps

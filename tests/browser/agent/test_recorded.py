@@ -43,6 +43,11 @@ with Client().Session() as session:
 """
 
 
+def sold(told):
+    """The end, with what the page says."""
+    return done(re.search("sold [^\n]*", told)[0])
+
+
 def test_another_process_replays_it_without_browser_and_model(browser_here, shell):
     shell.write("app.py", APP)
     first = shell.run("record", "--", sys.executable, "app.py")
@@ -54,9 +59,11 @@ def test_another_process_replays_it_without_browser_and_model(browser_here, shel
     assert (shell.folder / "asked.txt").read_text() == "xxx"
 
 
-def test_decisions_are_done_on_a_living_page_and_edited_they_lead_to_another_future(browser_here, tmp_path, monkeypatch):
+def test_decisions_are_done_on_a_living_page_and_edited_they_lead_to_another_future(
+    browser_here, tmp_path, monkeypatch
+):
     monkeypatch.setenv("REENACT_HOME", str(tmp_path))
-    answers = [fill("Name", "Ada"), click("button"), lambda told: done(re.search("sold [^\n]*", told)[0])]
+    answers = [fill("Name", "Ada"), click("button"), sold]
 
     def program():
         model = Scripted(*answers)
@@ -68,7 +75,9 @@ def test_decisions_are_done_on_a_living_page_and_edited_they_lead_to_another_fut
         recording.output = program()
     with reenact.replay(recording.id, live=["browser"]) as replay:
         replay.output = program()
-    assert replay.verdict.live == {}
+    assert replay.output == recording.output
+    assert (replay.verdict.divergences, replay.verdict.kinds["model"]) == ((), 3)
+    assert replay.verdict.live["browser:click"] == 1
     first = recording.load()
     decision = next(step for step in first.steps if step.call.kind == "model")
 
@@ -86,3 +95,30 @@ def test_decisions_are_done_on_a_living_page_and_edited_they_lead_to_another_fut
     assert filled == ["Bob"]
     assert forked.output == "sold green to Bob (0)"
     assert forked.status == "ok"
+
+
+def test_two_agents_at_once_in_two_sessions_replay_each_its_own(browser_here, tmp_path, monkeypatch):
+    monkeypatch.setenv("REENACT_HOME", str(tmp_path))
+    asked = []
+
+    def program():
+        client = reenact.Client()
+        with client.Session() as one, client.Session() as two:
+            agents = []
+            for session, name in ((one, "Ada"), (two, "Bob")):
+                model = Scripted(fill("Name", name), click("button"), sold)
+                asked.append(model.told)
+                agents.append(client.Agent(session, reasoning_model=model.model, use_vision=False))
+                agents[-1].start(f"Buy for {name}", url=page(SHOP))
+            return [agent.wait().answer for agent in agents]
+
+    with reenact.record("two") as recording:
+        recording.output = program()
+    assert recording.output == ["sold green to Ada (0)", "sold green to Bob (0)"]
+    monkeypatch.setenv("REENACT_BROWSER", "/nowhere")
+    asked.clear()
+    with reenact.replay(recording.id) as replay:
+        replay.output = program()
+    assert replay.verdict.faithful
+    assert replay.output == recording.output
+    assert asked == [[], []]

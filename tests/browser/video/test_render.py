@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from importlib import import_module
 
 import av
 import orjson
@@ -16,6 +17,7 @@ from reenact.browser.video.made import known
 from reenact.errors import RecordingError, UsageError
 from tests.browser.sketching import Filming, clock_page, jpeg, read_clock
 
+module = import_module("reenact.browser.video.render")
 WHITE = Image.new("RGB", (640, 360), "white")
 CLICK = {"type": "click", "selector": "#go"}
 BOX = [100, 100, 80, 30]
@@ -132,9 +134,16 @@ def test_a_mask_of_a_page_that_was_made_smaller_covers_it_too(tmp_path):
     # Of the page in half its size, the box is at half the place.
     ImageDraw.Draw(small).rectangle((100, 75, 199, 94), fill=(255, 0, 0))
     filming.frame(0.0, small, masks=[[200, 150, 200, 40]])
-    image = picture_at(render(filming.footage()), 0)
-    assert image.size == (1280, 720 + BAR)
-    assert reds(image) == 0
+    filming.act(1.0, 1.1, CLICK, box=[800, 600, 100, 60])
+    filming.line("end", 2.0)
+    video = render(filming.footage())
+    # It is not blown up again.
+    assert video.size == (640, 360 + BAR)
+    assert {reds(image) for _, image in frames(video)} == {0}
+    # The ring is where the element is on the smaller page.
+    blue = ImageChops.subtract(*reversed(picture_at(video, 1050).crop((0, 0, 640, 360)).split()[::2]))
+    left, top, right, bottom = blue.point(lambda more: 255 if more > 60 else 0).getbbox()
+    assert (left, top, right, bottom) == pytest.approx((396, 296, 454, 334), abs=6)
 
 
 def test_it_is_private(filming):
@@ -279,6 +288,13 @@ def test_a_wrong_option_is_named(filming, tmp_path, options, said):
     target = tmp_path / options.pop("target") if "target" in options else None
     with pytest.raises(UsageError, match=said):
         render(filming.footage(), target, **options)
+
+
+def test_without_pillow_it_says_what_to_install(filming, monkeypatch):
+    filming.frame(0.0, WHITE)
+    monkeypatch.setattr(module, "find_spec", lambda _: None)
+    with pytest.raises(UsageError, match=r"pip install 'reenact\[browser\]'"):
+        render(filming.footage())
 
 
 def test_a_failure_leaves_no_half_of_a_file(filming, monkeypatch):

@@ -107,6 +107,22 @@ def test_a_picture_is_kept_once_and_shown_when_it_was_in_front(bad):
     assert [scene[1] for scene in found["scenes"]] == [0, 1, 2, 3]
 
 
+def test_of_too_many_pictures_those_of_the_steps_are_kept_and_it_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr("reenact.browser.watch.scenes.chosen.__defaults__", (5,))
+    with reenact.record(home=tmp_path) as recording:
+        shop = Shop(recording)
+        for number in range(20):
+            blob = shop.file.blob(picture("item", (number * 20, 0, 20, 20)))
+            shop.file.write("frame", t=number / 40, tab=0, blob=blob, width=SIZE[0], height=SIZE[1], masks=[])
+        shop.act("shop", type="click", selector="#a")
+        shop.close()
+    found = shown(recording._store.folder(recording.id))
+    assert found["missing"] == 21 - len(found["scenes"])
+    assert len(found["scenes"]) <= 7
+    # The one that was in front when the step began, a fifth of a second in.
+    assert 0.2 in [scene[0] for scene in found["scenes"]]
+
+
 def test_a_tab_that_comes_to_the_front_brings_its_own_picture(tmp_path):
     with reenact.record(home=tmp_path) as recording:
         shop = Shop(recording)

@@ -142,6 +142,22 @@ def test_playing_goes_on_to_the_next_step_and_stops_at_the_end(opened, bad):
     assert chosen(page) == "Click button “Pay”"
 
 
+def test_at_a_compact_pace_idle_stretches_are_passed_over(opened, tmp_path):
+    with reenact.record(home=tmp_path) as recording:
+        shop = Shop(recording)
+        shop.act("shop", type="click", selector="#a")
+        shop.t = 3600.0
+        shop.act("item", type="click", selector="#b")
+        shop.close()
+    folder = recording._store.folder(recording.id)
+    page = opened(write(folder, folder / "page.html", frames=True, pace="compact"), "#step=1")
+    assert page.locator("#skip").get_attribute("aria-pressed") == "true"
+    page.select_option("#speed", "4")
+    page.click("#play")
+    page.wait_for_function("() => Number(document.querySelector('#slider').value) > 3600.3", timeout=10_000)
+    assert chosen(page) == "Click #b"
+
+
 def test_the_ring_stands_on_the_element_and_can_be_taken_off(opened, bad):
     page = opened(bad, "#step=3")
     ring = page.locator("svg .ring")
@@ -310,6 +326,14 @@ def test_a_video_is_kept_to_the_time_of_the_page(opened, folders):
         "() => document.querySelector('video').paused && !document.querySelector('video').seeking"
     )
     assert video.evaluate("v => v.currentTime") == pytest.approx(now(page) - begin, abs=0.1)
+
+
+@pytest.mark.skipif(means() == "page", reason="nothing here encodes H.264")
+def test_a_video_that_is_too_large_for_the_page_lies_beside_it(opened, folders, tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "INSIDE", 1000)
+    page = opened(write(folders[1], tmp_path / "a #1.html"), "#step=5")
+    page.wait_for_function("() => document.querySelector('video').readyState >= 2")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a #1.html", "a #1.mp4"]
 
 
 def pages_video(page):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from reenact.browser.agent import models
@@ -12,8 +13,10 @@ from reenact.browser.agent.log import Watched
 from reenact.browser.agent.status import AgentRequest, AgentStatusResponse
 from reenact.browser.agent.vault import Vault
 from reenact.browser.agent.work import Work
+from reenact.browser.options import check_steps
 from reenact.browser.script import Workflow
 from reenact.errors import UsageError
+from reenact.store.writer import warn
 
 if TYPE_CHECKING:
     from reenact.browser.session import Session
@@ -56,8 +59,7 @@ class Agent:
         persona: Mapping[str, Any] | str | None = None,
         notifier: Callable[[AgentStatusResponse], Any] | None = None,
     ) -> None:
-        if not _is_count(max_steps):
-            raise UsageError(f"max_steps={max_steps!r}: it is a number of steps, 1 or more")
+        check_steps(max_steps)
         self._session = session
         self._asked = reasoning_model
         self._name = agent_id
@@ -68,6 +70,8 @@ class Agent:
         self._thread: threading.Thread | None = None
         self._task: asyncio.Task[Any] | None = None
         self._broken: BaseException | None = None
+        self._trouble = ""
+        """Why it is called in, where a script got stuck."""
         named = (
             reasoning_model
             if reasoning_model is None or isinstance(reasoning_model, str)
@@ -208,6 +212,16 @@ class Agent:
         return self._name
 
     @property
+    def cost(self) -> Decimal | None:
+        """What its model cost in its last run, in US dollars; None where the price of an answer is not known."""
+        return Decimal(0) if self._work is None else self._work.cost
+
+    @property
+    def tokens(self) -> int:
+        """What its model read and wrote in its last run."""
+        return 0 if self._work is None else self._work.tokens
+
+    @property
     def session_id(self) -> str:
         """The session that it works in."""
         return self._session.id
@@ -241,6 +255,7 @@ class Agent:
             name=self._name,
             vault=self._vault,
             persona=self._persona,
+            trouble=self._trouble,
         )
         self._thread, self._task, self._broken = None, None, None
         return self._work
@@ -264,17 +279,17 @@ class Agent:
             work.end()
         last = work.snapshot()
         if self._notifier is not None:
-            self._notifier(last)
+            try:
+                self._notifier(last)
+            except Exception as error:
+                # The work is done: that nobody heard of it is no reason to lose it.
+                warn(f"the agent's notifier failed: {type(error).__name__}: {error}")
         return last
 
     def _begun(self) -> Work:
         if self._work is None:
             raise UsageError("the agent was not started: run or start it first")
         return self._work
-
-
-def _is_count(given: Any) -> bool:
-    return isinstance(given, int) and not isinstance(given, bool) and given >= 1
 
 
 def _in_a_loop() -> bool:

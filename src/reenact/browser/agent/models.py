@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from pydantic_ai.exceptions import UserError
+from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models import Model, infer_model
 from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
 
@@ -100,6 +102,14 @@ def _provider(name: str) -> Provider[Any]:
 def sees(model: Model[Any]) -> bool:
     """Whether pictures may be sent to the model, as far as Pydantic AI knows."""
     return bool(model.profile.get("supports_image_input", True))
+
+
+def price(answer: ModelResponse) -> Decimal | None:
+    """What an answer cost, in US dollars, by the price list of `genai-prices`; None where that does not know it."""
+    try:
+        return answer.cost().total_price
+    except (AssertionError, LookupError, ValueError):
+        return None
 
 
 def _one_line(error: BaseException) -> str:

@@ -57,6 +57,7 @@ def asked(
     steps: Sequence[Mapping[str, Any]],
     left: int,
     before: str = "",
+    trouble: str = "",
     hint: str = "",
     form: Mapping[str, Any] | None = None,
     secrets: Sequence[str] = (),
@@ -70,6 +71,7 @@ def asked(
         steps: The steps so far, as `status.step` makes them.
         left: How many steps there are still, this one included.
         before: What was done in the session before the agent came.
+        trouble: At what a script got stuck, where the agent takes over from one.
         hint: What to mind now (an action that failed twice).
         form: The JSON schema of the answer, where one is asked for.
         secrets: The names of secrets that may be filled in.
@@ -84,6 +86,11 @@ def asked(
         parts.append(f"# The user\n{persona}")
     if before:
         parts.append(f"# Done before you came\n{before}")
+    if trouble:
+        parts.append(
+            f"# Why you were called\nA script was doing this task, and got stuck: {cut(trouble, _DATA)}\n"
+            "It does nothing more: do what is left of the task, and nothing twice."
+        )
     parts.append(f"# Steps so far\n{history(steps)}" if steps else "# Steps so far\nnone")
     parts.append(f"# The page now\n{cut(page, _PAGE)}")
     if hint:

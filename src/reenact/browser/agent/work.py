@@ -7,12 +7,13 @@ import threading
 import time
 import uuid
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import Agent as Asker
-from pydantic_ai import BinaryContent, ModelRetry
+from pydantic_ai import BinaryContent, ModelRetry, capture_run_messages
 from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, UnexpectedModelBehavior
-from pydantic_ai.messages import UserContent
+from pydantic_ai.messages import ModelResponse, UserContent
 from pydantic_ai.models import Model
 
 from reenact import boundary
@@ -45,10 +46,13 @@ class Work:
         name: The agent's id where the user gave one: its stretch of the recording is named after it.
         vault: Secrets that it may fill in without knowing them.
         persona: Who the user is.
+        trouble: At what a script got stuck, where the agent takes over from one.
 
     Attributes:
         response: How it stands, kept up to date.
         log: One line a step.
+        cost: What its model cost so far, in US dollars; None where the price of an answer is not known.
+        tokens: What that read and wrote so far.
     """
 
     def __init__(
@@ -61,12 +65,16 @@ class Work:
         name: str | None = None,
         vault: Vault,
         persona: str = "",
+        trouble: str = "",
     ) -> None:
         self._session, self._model, self._request = session, model, request
         self._form = response_format
         self._name = name
         self._vault = vault
         self._persona = persona
+        self._trouble = trouble
+        self.cost: Decimal | None = Decimal(0)
+        self.tokens = 0
         self._vision = request.use_vision and models.sees(model)
         self._seen: Seen | None = None
         self._before = ""
@@ -209,23 +217,40 @@ class Work:
             steps=self._steps,
             left=left,
             before=self._before,
+            trouble=self._trouble,
             hint=prompt.hint(self._steps),
             form=None if self._form is None else schema_of(self._form),
             secrets=self._vault.names,
             persona=self._persona,
         )
         if not (self._vision and seen.picture):
-            return (await self._asker.run(text)).output
+            return await self._ask(text)
         pictured: list[UserContent] = [text, BinaryContent(seen.picture, media_type=seen.picture_type)]
         try:
-            return (await self._asker.run(pictured)).output
+            return await self._ask(pictured)
         except ModelHTTPError as error:
             if error.status_code not in {400, 404, 415, 422} or self._steps:
                 raise
             # Nothing said that the model takes no pictures: it says so itself, at the first one.
             self._vision = False
             self.log.add(f"{self._model.model_name} refused the picture; it goes on without")
-            return (await self._asker.run(text)).output
+            return await self._ask(text)
+
+    async def _ask(self, content: str | list[UserContent]) -> Decision:
+        """The model's answer to that, its cost counted also where no answer was of use."""
+        with capture_run_messages() as messages:
+            try:
+                return (await self._asker.run(content)).output
+            finally:
+                for message in messages:
+                    if isinstance(message, ModelResponse):
+                        self._count(message)
+
+    def _count(self, answer: ModelResponse) -> None:
+        self.tokens += answer.usage.input_tokens + answer.usage.output_tokens
+        if self.cost is not None:
+            price = models.price(answer)
+            self.cost = None if price is None else self.cost + price
 
     def _checked(self, decision: Decision) -> Decision:
         """An answer that can be acted on; what is wrong with another one is told back to the model."""

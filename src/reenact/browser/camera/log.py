@@ -11,6 +11,8 @@ from reenact.record.beside import Beside
 from reenact.store.writer import warn
 
 P = ParamSpec("P")
+LONG_AGO = 30.0
+"""Seconds that a picture may be under way, from a browser that hardly gets to run."""
 
 
 class Log:
@@ -52,8 +54,13 @@ class Log:
         return self._beside.now()
 
     def at(self, milliseconds: float) -> float:
-        """A moment of the browser's clock (milliseconds since 1970) in the recording's time: never later than now."""
-        return min(self._beside.at(milliseconds / 1000), self._beside.now())
+        """A moment of the browser's clock (milliseconds since 1970) in the recording's time.
+
+        Nothing of it is later than now, nor long ago: where the wall clock was set meanwhile, it is now.
+        """
+        now = self._beside.now()
+        t = self._beside.at(milliseconds / 1000)
+        return t if now - LONG_AGO < t <= now else now
 
     def left_out(self, what: str, text: str, **members: Any) -> None:
         """Say once in the file that something of this kind is not in it."""

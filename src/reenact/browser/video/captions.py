@@ -33,7 +33,7 @@ class Chapter:
 
 def chapters(marks: Sequence[Mark], duration: int) -> list[Chapter]:
     """One chapter an action, and one before the first where that takes a moment."""
-    starts = [round(mark.shown * 1000) for mark in marks]
+    starts = [mark.shown for mark in marks]
     # Two that begin at once would have a chapter of no length, which players refuse.
     for place in range(1, len(starts)):
         starts[place] = max(starts[place], starts[place - 1] + 1)
@@ -52,9 +52,9 @@ def webvtt(marks: Sequence[Mark], duration: int) -> str:
     """The captions: each action from when it is shown, and why it failed from when it did."""
     cues: list[tuple[int, int, str]] = []
     for place, mark in enumerate(marks):
-        begin = round(mark.shown * 1000)
-        free = round(marks[place + 1].shown * 1000) if place + 1 < len(marks) else duration
-        ended = begin if mark.ended is None else round(mark.ended * 1000)
+        begin = mark.shown
+        free = marks[place + 1].shown if place + 1 < len(marks) else duration
+        ended = begin if mark.ended is None else mark.ended
         words = f"{mark.action.number}. {mark.action.words}"
         if mark.action.actor != "script":
             words = f"{words} ({mark.action.actor})"

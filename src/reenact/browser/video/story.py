@@ -75,7 +75,7 @@ class Story:
         begin: The session's first moment, in seconds since the recording began.
         start: The first moment that there is a picture of.
         end: Its last moment.
-        size: The page's width and height.
+        size: Width and height of the page's place: the window's, or less where it was filmed smaller.
         lines: How many of its lines are seen: what is written later is no part of this.
         actions: In order.
         cards: In order.
@@ -127,7 +127,7 @@ class _Reading:
     lines: int = 0
     settled: float = 0.0
     last: float = 0.0
-    size: tuple[float, float] | None = None
+    largest: tuple[float, float] = (0, 0)
     _under_way: dict[object, _UnderWay] = field(default_factory=dict)
 
     def take(self, entry: Entry) -> None:
@@ -160,10 +160,11 @@ class _Reading:
         return Story(self.begin, start, last, self._size(head), self.lines, self.actions, self.cards, pace)
 
     def _size(self, head: Entry) -> tuple[int, int]:
-        width, height = size_of(head["viewport"])
-        if not width:
-            width, height = self.size or (1280, 720)
-        return (round(width), round(height))
+        size = size_of(head["viewport"])
+        # Pictures of a large window are made smaller when they are taken: to enlarge them again would show no more.
+        if not size[0] or 0 < self.largest[0] < size[0]:
+            size = self.largest
+        return (round(size[0]), round(size[1])) if size[0] else (1280, 720)
 
     def _begin(self, t: float) -> Pace:
         self.pace = Pace(self.kind, t)
@@ -172,8 +173,11 @@ class _Reading:
 
     def _painted(self, entry: Entry) -> None:
         self._hide()
-        if self.size is None and isinstance(entry["width"], int) and isinstance(entry["height"], int):
-            self.size = (entry["width"], entry["height"])
+        picture, size = self.stage.picture, size_of([entry["width"], entry["height"]])
+        if entry.event == "frame" and picture is not None and size > self.largest:
+            wide, high = self.stage.viewport
+            if not wide or (picture.width, picture.height) == (wide, high):
+                self.largest = size
         for card in reversed(self.cards[-3:]):
             if card.kind == "crash" and card.ended > entry.t:
                 card.ended = entry.t

@@ -1,6 +1,6 @@
 """Which frame the video shows when: the active tab's picture, the mark on the element, the pointer on its way.
 
-All times in here are the video's. It is a stream: nothing is held but what is on the stage.
+All times in here are the video's, in milliseconds on a grid. It is a stream: nothing is held but what is on the stage.
 """
 
 from __future__ import annotations
@@ -22,20 +22,32 @@ from reenact.browser.video.story import Action, Card, Story
 GRID = 25
 """Milliseconds to which frames are put, so that what happens at once is drawn once."""
 
-GLIDE = 0.4
-"""Seconds that the pointer takes to its next place."""
+GLIDE = 400
+"""Milliseconds that the pointer takes to its next place."""
 
-_FRAMES = 7
-"""Frames of a glide."""
+_STEP = 50
+"""Milliseconds between two frames of a glide."""
 
-_AFTER = 0.15
-"""Seconds that an element stays marked after its action."""
+_AFTER = 150
+"""Milliseconds that an element stays marked after its action."""
 
-_PRESSED = 0.25
-"""Seconds that a press of the pointer is seen."""
+_FAILED = 1200
+"""The same after one that failed."""
 
-_BEAT = 1.0
-"""Seconds without a frame at most: the clock goes on, and a player that jumps finds a frame near."""
+_LEAST = 100
+"""Milliseconds that it is marked at least: a quick action is seen too."""
+
+_LATE = 75
+"""Milliseconds by which an action may be shown later than it was, where others were at once."""
+
+_CARD = 1000
+"""Milliseconds that a card is seen at least: where idle time is squeezed it would pass in a blink."""
+
+_PRESSED = 250
+"""Milliseconds that a press of the pointer is seen."""
+
+_BEAT = 1000
+"""Milliseconds without a frame at most: the clock goes on, and a player that jumps finds a frame near."""
 
 _CARDS = 4
 """Cards that are seen at once."""
@@ -91,7 +103,7 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """When an action is seen, in seconds of the video.
+    """When an action is seen.
 
     Attributes:
         action: Which.
@@ -103,11 +115,11 @@ class Mark:
     """
 
     action: Action
-    shown: float
-    glide: float
-    acts: float
-    unmarked: float
-    ended: float | None
+    shown: int
+    glide: int
+    acts: int
+    unmarked: int
+    ended: int | None
 
 
 class Timeline:
@@ -150,10 +162,10 @@ class Timeline:
         now, dirty = 0, True
         pace = self._story.pace
         lines = islice(self._footage.entries(*SEEN), self._story.lines)
-        entries = ((pace.video(entry.t), entry) for entry in ordered(lines))
-        cues: Iterator[tuple[float, Entry | None]] = ((at, None) for at in self._cues())
+        entries = ((_grid(pace.video(entry.t)), entry) for entry in ordered(lines))
+        cues: Iterator[tuple[int, Entry | None]] = ((at, None) for at in self._cues())
         for at, entry in heapq.merge(entries, cues, key=itemgetter(0)):
-            ms = min(max(_grid(at), now), self.duration - GRID)
+            ms = min(max(at, now), self.duration - GRID)
             if ms > now:
                 yield now, dirty
                 yield from self._beats(now, ms)
@@ -164,19 +176,17 @@ class Timeline:
 
     def _beats(self, since: int, until: int) -> Iterator[tuple[int, bool]]:
         if self._smooth:
-            beat = round(_BEAT * 1000)
-            yield from ((ms, True) for ms in range(since + beat, until - GRID, beat))
+            yield from ((ms, True) for ms in range(since + _BEAT, until - GRID, _BEAT))
 
-    def _cues(self) -> list[float]:
+    def _cues(self) -> list[int]:
         """When something changes that no line says."""
         cues = []
         for mark in self.marks:
             cues += [mark.shown, mark.acts, mark.unmarked]
             if mark.action.point:
                 cues.append(mark.acts + _PRESSED)
-                if self._smooth and mark.acts - mark.glide > 0.03:
-                    width = (mark.acts - mark.glide) / _FRAMES
-                    cues += [mark.glide + width * number for number in range(_FRAMES)]
+                if self._smooth:
+                    cues += range(mark.glide, mark.acts, _STEP)
             if mark.ended is not None:
                 cues.append(mark.ended)
         for began, ended, _ in self._cards:
@@ -184,31 +194,30 @@ class Timeline:
         return sorted(cues)
 
     def _shot(self, ms: int, stage: Stage) -> Shot:
-        at = ms / 1000
         pace = self._story.pace
-        place = bisect_right(self._shown, at + 1e-6) - 1
+        place = bisect_right(self._shown, ms) - 1
         mark = self.marks[place] if place >= 0 else None
-        speed = pace.speed(at)
+        speed = pace.speed(ms / 1000)
         return Shot(
             ms,
             stage.picture,
-            _ring(mark, at),
-            self._pointer(place, at),
-            self._on_table(at),
-            _caption(mark, at, stage),
-            words.clock(pace.session(at) - self._story.begin),
+            _ring(mark, ms),
+            self._pointer(place, ms),
+            self._on_table(ms),
+            _caption(mark, ms, stage),
+            words.clock(pace.session(ms / 1000) - self._story.begin),
             round(speed) if speed >= 1.5 else 1,
         )
 
-    def _on_table(self, at: float) -> tuple[tuple[str, str, str], ...]:
-        newest = bisect_right(self._dealt, at + 1e-6)
+    def _on_table(self, at: int) -> tuple[tuple[str, str, str], ...]:
+        newest = bisect_right(self._dealt, at)
         return tuple(
             (card.kind, card.title, card.text)
             for _, ended, card in self._cards[max(newest - _CARDS, 0) : newest]
             if at < ended
         )
 
-    def _pointer(self, place: int, at: float) -> Pointer | None:
+    def _pointer(self, place: int, at: int) -> Pointer | None:
         mark = self.marks[place] if place >= 0 else None
         before = self._before(place)
         if mark is None or mark.action.point is None:
@@ -240,46 +249,61 @@ def _grid(seconds: float) -> int:
 def _marks(story: Story) -> list[Mark]:
     marks: list[Mark] = []
     pace = story.pace
-    free = 0.0
     for action in story.actions:
-        acts = pace.video(action.began, after=True)
+        acts = _grid(pace.video(action.began, after=True))
         if pace.kind == "compact":
-            shown = pace.video(action.began)
+            shown = _grid(pace.video(action.began))
         else:
             # Nothing is inserted: the frames before the action are there, as far as they show the same page.
-            shown = max(acts - BEFORE, min(free, acts), min(pace.video(action.settled), acts))
-        ended = pace.video(action.ended) if action.ended is not None else None
-        until = pace.knots[-1][0] if ended is None else ended + _AFTER
-        if action.success is False:
-            until = (ended or acts) + 1.2
-        if action.left is not None:
-            until = min(until, max(pace.video(action.left), acts + 0.05))
-        # Where it starts and where it ends share no frame, or a quick one would not be seen.
-        until = max(until, acts + 0.1)
+            same = min(_grid(pace.video(action.settled)), acts)
+            shown = max(acts - round(BEFORE * 1000), same, _free(marks, acts))
+        if marks:
+            shown = max(shown, min(marks[-1].shown + GRID, acts + _LATE))
+            acts = max(acts, shown)
+        ended = None if action.ended is None else max(_grid(pace.video(action.ended)), acts)
+        until = _unmarked(story, action, acts, ended)
         marks.append(Mark(action, shown, max(shown, acts - GLIDE), acts, until, ended))
-        free = ended if ended is not None else acts
     return marks
 
 
-def _seen(story: Story, card: Card) -> tuple[float, float]:
-    began = story.pace.video(card.began)
-    ended = story.pace.video(card.ended)
-    # Where idle time is squeezed a card would pass in a blink.
-    return began, max(ended, min(began + 1.0, story.pace.knots[-1][0]))
+def _free(marks: list[Mark], acts: int) -> int:
+    """Since when the action before leaves room for the next: its outcome is to be read, as far as there is time."""
+    if not marks:
+        return 0
+    last = marks[-1]
+    ended = last.acts if last.ended is None else last.ended
+    read = ended + (_FAILED if last.action.success is False else _AFTER)
+    return min(max(ended, min(read, acts - _LEAST)), acts)
 
 
-def _ring(mark: Mark | None, at: float) -> Ring | None:
-    if mark is None or mark.action.box is None or not mark.shown <= at + 1e-6 < mark.unmarked:
+def _unmarked(story: Story, action: Action, acts: int, ended: int | None) -> int:
+    """When the ring goes: with the page that the element was on, or soon after the action."""
+    if ended is None:
+        until = _grid(story.pace.knots[-1][0])
+    else:
+        until = ended + (_FAILED if action.success is False else _AFTER)
+    if action.left is not None:
+        until = min(until, _grid(story.pace.video(action.left)))
+    return max(until, acts + _LEAST)
+
+
+def _seen(story: Story, card: Card) -> tuple[int, int]:
+    began, ended, last = (_grid(story.pace.video(t)) for t in (card.began, card.ended, float("inf")))
+    return began, max(ended, min(began + _CARD, last))
+
+
+def _ring(mark: Mark | None, at: int) -> Ring | None:
+    if mark is None or mark.action.box is None or not mark.shown <= at < mark.unmarked:
         return None
     return Ring(mark.action.box, _colour(mark, at))
 
 
-def _colour(mark: Mark, at: float) -> Colour:
+def _colour(mark: Mark, at: int) -> Colour:
     failed = mark.action.success is False and mark.ended is not None and at >= mark.ended
     return "failed" if failed else mark.action.actor
 
 
-def _caption(mark: Mark | None, at: float, stage: Stage) -> Caption:
+def _caption(mark: Mark | None, at: int, stage: Stage) -> Caption:
     opened = stage.open
     tab = ""
     if len(opened) > 1:

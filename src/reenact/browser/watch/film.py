@@ -9,10 +9,10 @@ from typing import Any
 
 from reenact.browser.footage import Entry, Footage
 from reenact.browser.video import Video
-from reenact.browser.video.stage import size_of
+from reenact.browser.video.stage import Picture, size_of
 from reenact.browser.watch import happenings
 from reenact.browser.watch.budget import Budget
-from reenact.browser.watch.scenes import Pictures, follow
+from reenact.browser.watch.scenes import chosen, follow
 from reenact.browser.watch.steps import Marks, rows
 from reenact.model.facts import RecordingFacts
 
@@ -37,7 +37,7 @@ class Film:
 
     data: dict[str, Any]
     footage: Footage | None
-    pictures: Pictures
+    pictures: Sequence[Picture]
     video: Video | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
 
@@ -55,17 +55,21 @@ def film(facts: RecordingFacts, sessions: Sequence[Footage], number: int, video:
     budget = Budget(LETTERS, f"`reenact show {recording.id}`")
     footage = sessions[number - 1] if sessions else None
     entries = sorted(footage.entries(), key=lambda entry: entry.t) if footage is not None else []
-    pictures = Pictures()
-    screen = follow(entries, _viewport(footage), None if video is not None else pictures)
+    screen = follow(entries, _viewport(footage))
     steps = rows(facts, _marks(entries, sessions, footage), budget)
+    shown = chosen(screen.scenes, _moments(steps)) if video is None else []
+    pictures = {
+        picture: place for place, picture in enumerate(dict.fromkeys(picture for _, picture in shown))
+    }
     data: dict[str, Any] = {
         **_about(facts, footage),
         "sessions": len(sessions),
         "session": number,
         "rows": steps,
-        "scenes": screen.scenes,
+        "scenes": [[t, pictures[picture]] for t, picture in shown],
+        "missing": 0 if video is not None else len(screen.scenes) - len(shown),
         "places": screen.places,
-        "sizes": [[picture.width, picture.height] for picture in pictures.numbers],
+        "sizes": [[picture.width, picture.height] for picture in pictures],
         "video": [[one / 1000, other / 1000] for one, other in video.segments] if video is not None else None,
         "console": happenings.told(_of(entries, happenings.TOLD), budget),
     }
@@ -74,7 +78,11 @@ def film(facts: RecordingFacts, sessions: Sequence[Footage], number: int, video:
         data["reads"], data["trees"] = happenings.trees(_of(entries, ("tree",)), footage, budget)
     start = footage.head.t if footage is not None else min((row["t"] for row in steps), default=0.0)
     data["duration"] = _shift(data, start, entries)
-    return Film(data, footage, pictures, video, steps)
+    return Film(data, footage, tuple(pictures), video, steps)
+
+
+def _moments(steps: Sequence[Mapping[str, Any]]) -> list[float]:
+    return [row[name] for row in steps for name in _TIMES if row.get(name) is not None]
 
 
 def _about(facts: RecordingFacts, footage: Footage | None) -> dict[str, Any]:

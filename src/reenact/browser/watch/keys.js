@@ -10,7 +10,7 @@ const KEYS = [
   [["<", ">"], "slower, faster"],
   [["1", "…", "5"], "step, model, network, console, tree"],
   [["/"], "search; Enter goes there, Escape ends it"],
-  [["a"], "all steps, or the browser's alone"],
+  [["a"], "all steps, or the actions alone"],
   [["s"], "pass over idle stretches"],
   [["r"], "ring on the element"],
   [["?"], "these keys"],

@@ -54,10 +54,11 @@ class Rows {
 
   element(place) { return this.known.get(place); }
 
+  /** Scroll a row into sight: to the middle, where it is out of it. */
   reveal(place) {
     const top = place * this.height, box = this.container;
-    if (top < box.scrollTop) box.scrollTop = top;
-    else if (top + this.height > box.scrollTop + box.clientHeight) box.scrollTop = top + this.height - box.clientHeight;
+    const hidden = top < box.scrollTop || top + this.height > box.scrollTop + box.clientHeight;
+    if (hidden) box.scrollTop = Math.max(0, top - (box.clientHeight - this.height) / 2);
     this.draw();
   }
 }

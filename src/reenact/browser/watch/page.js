@@ -64,7 +64,7 @@ class Page {
     return entry.rows.map((place, side) => (place === null ? null : this.sides[side].rows[place]));
   }
 
-  acts(entry) { return this.rowsOf(entry).some((row) => row && row.kind === "browser"); }
+  acts(entry) { return this.rowsOf(entry).some((row) => row && row.acts); }
 
   failed(entry) { return this.rowsOf(entry).some((row) => row && row.status === "failed"); }
 
@@ -82,8 +82,8 @@ class Page {
     document.title = names.join(" and ");
     part("name").textContent = names.join(" and ");
     part("lead").replaceChildren(...this.sides.map((side, number) => make("span", "", `${this.pairing ? `${"AB"[number]}  ` : ""}${leadOf(side)}`)));
-    const notes = this.sides.flatMap((side) => side.status === "unsealed" ? ["The run was cut off, or still goes on: this is what there is of it."] : []);
-    part("problem").textContent = notes[0] || "";
+    const notes = this.sides.flatMap(notesOf);
+    part("problem").textContent = notes.join(" ");
     part("problem").hidden = !notes.length;
     if (this.pairing) this.tellParting();
     for (const name of ["previous", "next"]) icon(part(name), name);
@@ -117,7 +117,7 @@ class Page {
     const rows = this.rowsOf(entry), row = rows[0] || rows[1], other = rows[0] && rows[1];
     const kinds = ["row", actorOf(row), entry.kind && `kind-${entry.kind}`];
     if (this.failed(entry)) kinds.push("bad");
-    if (row.kind !== "browser") kinds.push("thought");
+    if (!row.acts) kinds.push("thought");
     if (entry === this.first) kinds.push("here");
     const numbers = this.pairing ? rows.map((each) => (each && each.n) || "·").join(" – ") : String(row.n || "");
     const element = make("div", kinds.filter(Boolean).join(" "), make("span", "number", numbers),
@@ -311,6 +311,13 @@ class Page {
     list.replaceChildren(...KEYS.flatMap(([names, text]) => [make("dt", "", ...names.map((name) => make("kbd", "", name))), make("dd", "", text)]));
     part("help").showModal();
   }
+}
+
+function notesOf(side) {
+  const notes = [];
+  if (side.status === "unsealed") notes.push(`${side.id} was cut off, or still goes on: this is what there is of it.`);
+  if (side.missing) notes.push(`${side.missing} of its pictures are left out, for the page is full; a video has them all.`);
+  return notes;
 }
 
 function leadOf(side) {

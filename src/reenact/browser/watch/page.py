@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
@@ -27,6 +28,9 @@ from reenact.report.page import visible
 
 SCRIPTS = ("time.js", "screen.js", "list.js", "panes.js", "keys.js", "page.js")
 """The page's script, in the order in which its files stand in it."""
+
+INSIDE = 100_000_000
+"""Bytes of a video that still goes into a page; a larger one, of hours, lies beside it."""
 
 _REST = ("network", "reads", "trees")
 """What is large and not seen at once: the page opens before it is unpacked."""
@@ -45,6 +49,9 @@ def write(target: Path, films: Sequence[Film], together: dict[str, Any] | None, 
         settings: `mask` (cover what holds secrets), `compact` (squeeze idle time from the start).
     """
     mask = bool(settings.pop("mask", True))
+    for side, film in enumerate(films):
+        if film.video is not None and film.video.path.stat().st_size > INSIDE:
+            film.data["file"] = _beside(film.video.path, target, side)
     sides = [{name: part for name, part in film.data.items() if name not in _REST} for film in films]
     rest = [{name: film.data[name] for name in _REST if name in film.data} for film in films]
     data = {"sides": sides, "together": together, "settings": settings}
@@ -78,7 +85,7 @@ def policy(style: str, script: str) -> str:
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     return (
         f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
-        "img-src blob: data:; media-src blob:; base-uri 'none'; form-action 'none'"
+        "img-src blob: data:; media-src blob: 'self'; base-uri 'none'; form-action 'none'"
     )
 
 
@@ -94,6 +101,8 @@ def _packed(data: Any) -> Iterator[bytes]:
 
 def _screens(file: BinaryIO, films: Sequence[Film], *, mask: bool) -> None:
     for side, film in enumerate(films):
+        if "file" in film.data:
+            continue
         if film.video is not None:
             _script(file, f"video-{side}", _blocks(film.video.path))
         elif film.footage is not None:
@@ -106,6 +115,14 @@ def _script(file: BinaryIO, name: str, content: Iterator[bytes]) -> None:
     file.write(f'<script type="text/plain" id="{name}">'.encode())
     file.writelines(content)
     file.write(b"</script>\n")
+
+
+def _beside(video: Path, target: Path, side: int) -> str:
+    """Lay a video beside the page; returns its name."""
+    name = f"{target.stem}{'-b' if side else ''}.mp4"
+    shutil.copyfile(video, target.with_name(name))
+    target.with_name(name).chmod(0o600)
+    return name
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

@@ -6,8 +6,7 @@ const LINE = 26;
 function stretch(side, place) {
   const row = side.rows[place];
   if (!row) return [0, 0];
-  const action = row.kind === "browser";
-  const next = side.rows.find((other, at) => at > place && other.t > row.t && (!action || other.kind === "browser"));
+  const next = side.rows.find((other, at) => at > place && other.t > row.t && (!row.acts || other.acts));
   return [row.t, next ? next.t : Infinity];
 }
 
@@ -36,7 +35,7 @@ function values(rows) {
 
 function stepPane(side, place, entry, which) {
   const row = side.rows[place];
-  if (!row) return [make("p", "dim", "No step here.")];
+  if (!row) return [make("p", "dim", "This run has no such step.")];
   const status = row.status === "ok" ? "good" : row.status === "failed" ? "bad" : "";
   const badges = make("p", actorOf({ ...row, status: "" }), make("span", `badge ${status}`, row.status));
   if (row.actor) badges.append(make("span", "badge", row.actor));
@@ -79,13 +78,13 @@ function differencesOf(entry, which) {
 
 function modelPane(side, place) {
   const row = side.rows[place];
-  if (!row) return [make("p", "dim", "No step here.")];
+  if (!row) return [make("p", "dim", "This run has no such step.")];
   const calls = modelRows(side.rows, place);
   if (!calls.length) return [make("p", "dim", "No model was asked before this step.")];
   return calls.flatMap((call) => [
     make("h2", "", `${call.n ? `${call.n}. ` : ""}${call.model || call.name}`),
     make("p", "dim", `${clockText(call.t)}, ${lengthText(call.end === null ? null : call.end - call.t)}`
-      + (call.known ? `, ${call.known} messages as before, and:` : "")),
+      + (call.known ? `, ${call.known} message${call.known === 1 ? "" : "s"} as before, and:` : "")),
     ...call.said.map(messageOf),
   ]);
 }
@@ -94,7 +93,7 @@ function modelPane(side, place) {
 function modelRows(rows, place) {
   if (rows[place].said) return [rows[place]];
   const found = [];
-  for (let at = place - 1; at >= 0 && rows[at].kind !== "browser"; at--) if (rows[at].said) found.unshift(rows[at]);
+  for (let at = place - 1; at >= 0 && !rows[at].acts; at--) if (rows[at].said) found.unshift(rows[at]);
   return found;
 }
 

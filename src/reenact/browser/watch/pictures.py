@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from reenact.browser.footage import Footage
-from reenact.browser.video.stage import Box
-from reenact.browser.watch.scenes import Pictures
+from reenact.browser.video.stage import Box, Picture
 from reenact.errors import RecordingError
 
 _MARGIN = 2
@@ -16,9 +15,9 @@ _COVER = (88, 96, 105)
 _QUALITY = 80
 
 
-def encoded(footage: Footage, pictures: Pictures, *, mask: bool = True) -> Iterator[str]:
+def encoded(footage: Footage, pictures: Iterable[Picture], *, mask: bool = True) -> Iterator[str]:
     """Each picture as base64, an empty text where it is lost or cannot be covered."""
-    for picture in pictures.numbers:
+    for picture in pictures:
         try:
             data = footage.blob(picture.blob)
             if mask and picture.masks:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from reenact.browser.footage import Entry
 from reenact.browser.video.stage import SEEN, Picture, Stage, number_of
 
+MOST = 2000
+"""Pictures that a page takes, about: each is some seventy kilobytes."""
 
-class Pictures:
-    """The pictures that a page needs, each once; they know how large the page was that they show."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[Picture, int] = {}
-
-    def number(self, picture: Picture) -> int:
-        """The place of a picture among them."""
-        return self.numbers.setdefault(picture, len(self.numbers))
+Scene = tuple[float, Picture]
+"""When a picture came in front."""
 
 
 class Screen:
@@ -25,18 +22,16 @@ class Screen:
 
     Args:
         viewport: How large its page is, in its own pixels.
-        pictures: Where the pictures that are seen are numbered, or None where there is a video of them.
 
     Attributes:
-        scenes: When which picture came in front, by its place among the pictures.
+        scenes: When which picture came in front.
         places: When which tabs were open, where they were, and which of them was in front.
     """
 
-    def __init__(self, viewport: tuple[float, float], pictures: Pictures | None) -> None:
+    def __init__(self, viewport: tuple[float, float]) -> None:
         self._stage = Stage(viewport)
         self._titles: dict[int, str] = {}
-        self._pictures = pictures
-        self.scenes: list[list[float]] = []
+        self.scenes: list[Scene] = []
         self.places: list[dict[str, Any]] = []
 
     def take(self, entry: Entry) -> None:
@@ -45,10 +40,8 @@ class Screen:
         if entry["title"]:
             self._titles[number_of(entry["tab"], 0)] = str(entry["title"])
         picture = self._stage.picture
-        if self._pictures is not None and picture is not None:
-            number = self._pictures.number(picture)
-            if not self.scenes or self.scenes[-1][1] != number:
-                self.scenes.append([entry.t, number])
+        if picture is not None and (not self.scenes or self.scenes[-1][1] != picture):
+            self.scenes.append((entry.t, picture))
         if entry.event in _MOVING:
             self._place(entry.t)
 
@@ -66,10 +59,20 @@ class Screen:
 _MOVING = ("tab", "before", "after")
 
 
-def follow(entries: Iterable[Entry], viewport: tuple[float, float], pictures: Pictures | None) -> Screen:
+def follow(entries: Iterable[Entry], viewport: tuple[float, float]) -> Screen:
     """The screen of a whole session; its lines by time."""
-    screen = Screen(viewport, pictures)
+    screen = Screen(viewport)
     for entry in entries:
         if entry.event in SEEN:
             screen.take(entry)
     return screen
+
+
+def chosen(scenes: Sequence[Scene], moments: Iterable[float], most: int = MOST) -> list[Scene]:
+    """Of more scenes than a page takes those that are seen at certain moments, and of the others every so many-th."""
+    if len(scenes) <= most:
+        return list(scenes)
+    times = [t for t, _ in scenes]
+    kept = {max(bisect_right(times, moment) - 1, 0) for moment in moments}
+    kept |= set(range(0, len(scenes), math.ceil(len(scenes) / max(most - len(kept), 1))))
+    return [scenes[place] for place in sorted(kept)]

@@ -103,14 +103,14 @@ class Player {
 
 /** Plays a video, kept to the page's clock. */
 class Film {
-  constructor(side, text) {
+  constructor(side, source) {
     this.line = new Line(side.video);
     this.element = make("video");
     this.element.muted = true;
     this.element.playsInline = true;
     this.element.preload = "auto";
     this.element.tabIndex = -1;
-    this.element.src = URL.createObjectURL(new Blob([bytesOf(text)], { type: "video/mp4" }));
+    this.element.src = source;
   }
 
   show(t, clock) {
@@ -157,8 +157,10 @@ class Screen {
   }
 
   playerOf(number) {
+    // A video of hours lies beside the page.
+    if (this.side.file) return new Film(this.side, encodeURIComponent(this.side.file));
     const video = this.side.video && dataOf(`video-${number}`);
-    if (video) return new Film(this.side, video);
+    if (video) return new Film(this.side, URL.createObjectURL(new Blob([bytesOf(video)], { type: "video/mp4" })));
     const lines = dataOf(`pictures-${number}`);
     return lines && this.side.scenes.length ? new Player(this.side, lines.split("\n")) : null;
   }

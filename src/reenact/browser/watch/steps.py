@@ -20,6 +20,8 @@ _LONGEST = 6000
 _LINE = 200
 _BESIDE = ("model", "tool")
 _FAILED = ("error", "cancelled")
+_QUIET = ("start", "observe", "get_cookies", "set_cookies", "cdp_url")
+"""Effects of a session that do nothing on the page: no actions, and steps all the same."""
 
 Row = dict[str, Any]
 
@@ -93,6 +95,7 @@ def _action(step: StepFacts, marks: Marks, budget: Budget) -> Row:
         row["status"] = "failed"
     action = given.get("action") or (before and before["action"]) or {"type": step.call.name, **step.args}
     row |= _acted(action, given, before, after, budget)
+    row["acts"] = step.call.name not in _QUIET
     row["message"] = row["message"] or step.error
     if given.get("data") is not None:
         row["gave"] = _value(given["data"], budget)
@@ -128,7 +131,7 @@ def _torn(call: int, marks: Marks, budget: Budget) -> Row:
     status = "in flight" if after is None else "ok" if after["success"] else "failed"
     row = {"n": None, "call": call, "kind": "browser", "end": None, "status": status}
     acted = _acted(before["action"], {}, before, after, budget)
-    return {**row, "name": str((before["action"] or {}).get("type", "")), **acted}
+    return {**row, "acts": True, "name": str((before["action"] or {}).get("type", "")), **acted}
 
 
 def _named(selectors: Any) -> Mapping[str, Any]:

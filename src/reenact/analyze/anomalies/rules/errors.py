@@ -25,6 +25,14 @@ def tool_error(case: Case) -> Iterator[Found]:
             yield Found(use.step, f"{use.name} failed", short(use.result))
 
 
+@rule("failed-action", severity="error")
+def failed_action(case: Case) -> Iterator[Found]:
+    """A browser's action that failed, with the sentence that says why."""
+    for step in case.facts:
+        if step.call.kind == "browser" and step.error:
+            yield Found(step.step.number, f"{step.call.name} failed: {short(step.error)}", step.error)
+
+
 @rule("failing-code", severity="warning", weight=0.25)
 def failing_code(case: Case) -> Iterator[Found]:
     """Code or a command that a model wrote, and that failed when it was run. The step is the model's."""

@@ -1,0 +1,1 @@
+"""The rungs of the ladder, one module each."""

@@ -1,0 +1,67 @@
+"""Wait: the step comes too early, and is tried once more while the budget lasts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reenact.browser import actions as do
+from reenact.browser.fallback.mend import Failed, Known, Means, Mend
+
+if TYPE_CHECKING:
+    from reenact.browser.results import ExecutionResult
+    from reenact.browser.session import Session
+
+_PASSES = {
+    "missing", "empty", "loading", "late", "hidden", "disabled", "moving", "detached", "covered", "silent", "outside",
+    "no clicks",
+}  # fmt: skip
+"""Reasons that time may mend."""
+
+_NETWORK = ("nothing listens there", "was reset", "was closed", "timed out", "sent nothing", "no network", "no page came")
+"""Words of a failed load that may not fail again."""
+
+PAUSE = 250
+"""Milliseconds between two tries to open an address."""
+
+
+class Wait:
+    """Tries the step again; a click or key press that may have been delivered is never sent twice."""
+
+    name = "wait"
+
+    async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
+        """Do the step again, with the budget as its patience."""
+        if failed.delivered:
+            return None
+        if isinstance(failed.asked, do.Aimed):
+            result = await self._aimed(session, failed, failed.asked, means)
+        elif isinstance(failed.asked, do.Goto):
+            result = await self._opened(session, failed, means)
+        else:
+            return None
+        if result is None or not result.success:
+            return None
+        new = dict(result.selectors or {})
+        evidence = {"reason": failed.reason, "consequence": result.consequence}
+        return Mend(result, self.name, failed.action.get("selector"), new, evidence=evidence, same_element=True)
+
+    async def _aimed(
+        self, session: Session, failed: Failed, asked: do.Aimed, means: Means
+    ) -> ExecutionResult | None:
+        if failed.reason not in _PASSES or asked.id is not None:
+            return None
+        element = (failed.result.why or {}).get("element") or {}
+        if failed.reason == "covered" and (element.get("covered") or {}).get("exit"):
+            return None  # somebody has to close it
+        again = asked.model_copy(update={"timeout": max(means.budget_ms, 1)})
+        return await session._aexecute(again, actor="heal")
+
+    async def _opened(self, session: Session, failed: Failed, means: Means) -> ExecutionResult | None:
+        if not any(words in failed.result.message for words in _NETWORK):
+            return None
+        for _ in range(max(means.budget_ms // PAUSE, 1)):
+            await session._aexecute(do.Wait(time_ms=PAUSE), actor="heal")
+            result = await session._aexecute(failed.asked, actor="heal")
+            if result.success or not any(words in result.message for words in _NETWORK):
+                return result
+        return None

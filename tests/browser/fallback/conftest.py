@@ -1,0 +1,101 @@
+"""A session that several tests share, on a small shop; and a script whose page changes from one run to the next."""
+
+from __future__ import annotations
+
+import asyncio
+from urllib.parse import quote
+
+import pytest
+
+import reenact
+from reenact.browser.actions import action_of
+from reenact.browser.fallback import ladder
+from tests.browser.agent.conftest import SHOP, browser_here, page
+from tests.browser.agent.scripted import Scripted
+
+__all__ = ["browser_here"]
+
+
+@pytest.fixture(scope="module")
+def session(browser_here, tmp_path_factory):
+    """A session, shared by a module; its own recording is what the tests look into."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REENACT_HOME", str(tmp_path_factory.mktemp("home")))
+        patch.delenv("REENACT_MODEL", raising=False)
+        with reenact.Client().Session() as running:
+            yield running
+
+
+@pytest.fixture
+def shop(session):
+    """The session, with the shop open afresh."""
+    session.execute(type="goto", url=page(SHOP))
+    return session
+
+
+@pytest.fixture
+def fallback():
+    """Makes a block whose agent asks a scripted model: `block, model = fallback(session, click("button"), done())`."""
+
+    def made(session, *answers, task="Buy green tea", **options):
+        model = Scripted(*answers)
+        options.setdefault("reasoning_model", model.model)
+        return reenact.Client().AgentFallback(session, task=task, **options), model
+
+    return made
+
+
+class Script:
+    """One step of a script, `aim` with `type`, run on pages: `learn` on the old one, `climb` on the changed one."""
+
+    def __init__(self, open_session, site, home):
+        self.open_session, self.site, self.home = open_session, site, home
+        self.session = None
+
+    def page(self, html):
+        return self.site(f"echo?html={quote(html)}")
+
+    def run(self, html, step, *, before=(), **options):
+        """A run of the script on a page; gives what `step` gives, which is handed the session."""
+
+        async def program():
+            async with self.open_session(home=self.home, name="script", **options) as session:
+                self.session = session
+                await session.aexecute(type="goto", url=self.page(html))
+                for action in before:
+                    await session.aexecute(**action)
+                return await step(session)
+
+        return asyncio.run(program())
+
+    def learn(self, html, before=(), **action):
+        """A good run: the step succeeds."""
+
+        async def step(session):
+            return await session.aexecute(**action)
+
+        return self.run(html, step, before=before)
+
+    def climb(self, html, before=(), patience=150, judge=None, then=None, **action):
+        """A run in which the step fails, and what the ladder did about it; `self.log` is what the page noted."""
+
+        async def step(session):
+            asked = action_of({"timeout": patience, **action})
+            result = await session._aexecute(asked)
+            assert not result.success, result.message
+            failed = ladder.Failed.of(session, asked, result)
+            if then is not None:
+                await then(session)
+            judged = judge and (lambda: judge(session))
+            mend = await ladder.climb(session, failed, judge=judged, budget_ms=1500)
+            self.failed = failed
+            self.log = await session.page.evaluate("() => window.log || []")
+            self.done = [(one["actor"], one["action"]["type"], one["message"]) for one in session._outcomes]
+            return mend
+
+        return self.run(html, step, before=before)
+
+
+@pytest.fixture
+def script(open_session, site, tmp_path):
+    return Script(open_session, site, tmp_path / "home")

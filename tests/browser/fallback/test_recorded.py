@@ -1,0 +1,106 @@
+"""A block in a recording: replayed in another process without browser and model, shown by actor, written as a script."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.browser.agent.conftest import SHOP, page
+
+PROGRAM = """
+import json
+import os
+from pathlib import Path
+
+from playwright.async_api import Error
+from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
+from reenact import Client
+
+PAGE = os.environ["PAGE"]
+STEPS = [{"type": "click", "id": "B1"}, {"type": "completion", "success": True, "answer": "bought"}]
+
+
+def decide(messages, info):
+    asked = Path("asked.txt")
+    number = len(asked.read_text()) if asked.exists() else 0
+    asked.write_text("x" * (number + 1))
+    args = json.dumps({"reasoning": "so", **STEPS[number % 2]})
+    return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, args)])
+
+
+def sold(session):
+    Path("judged.txt").write_text("yes")
+    return "sold green" in session.execute(type="scrape").data
+
+
+client = Client()
+with client.Session() as session:
+    session.execute(type="goto", url=PAGE)
+    model = FunctionModel(decide, model_name="scripted")
+    with client.AgentFallback(session, task="Buy tea", expect=sold, reasoning_model=model) as fb:
+        session.execute(type="fill", selector="#name", value="Ada")
+        print(session.execute(type="click", selector="#gone", timeout=1).message)
+        print(session.execute(type="click", selector="#gone").message)
+    print(fb.success, fb.error, fb.duration, fb.cost, fb.skipped, fb.agent_response.answer, len(fb.steps))
+    with client.AgentFallback(session, task="Buy more", expect="sold green", reasoning_model=model) as fb:
+        try:
+            session.page.click("#gone", timeout=50)
+        except Error as error:
+            print(error)
+        session.page.click("text=Buy")
+    print(fb.success, fb.error, fb.skipped)
+    with client.AgentFallback(session, task="Look", heal="off") as fb:
+        session.execute(type="wait", time_ms=0)
+    print(fb.success)
+"""
+
+
+@pytest.fixture(scope="module")
+def program(browser_here, tmp_path_factory):
+    """The program, recorded."""
+    from tests.conftest import Shell
+
+    shell = Shell(tmp_path_factory.mktemp("program"))
+    shell.environ["PAGE"] = page(SHOP)
+    shell.write("app.py", PROGRAM)
+    shell.first = shell.run("record", "--", sys.executable, "app.py")
+    assert shell.first.status == 0, shell.first.err
+    return shell
+
+
+def test_another_process_replays_it_without_browser_model_and_function(program):
+    (program.folder / "judged.txt").unlink()
+    again = program.run("replay", "last", env={"REENACT_BROWSER": "/nowhere"})
+    assert (again.status, again.out) == (0, program.first.out), again.err
+    assert "faithful" in again.err
+    assert (program.folder / "asked.txt").read_text() == "xxxx"
+    assert not (program.folder / "judged.txt").exists()
+
+
+def test_it_is_told_in_the_recording_who_did_what(program):
+    steps = program.last().steps
+    acted = [(step.label, step.output.get("actor")) for step in steps if step.label in {"browser:fill", "browser:click"}]
+    assert acted == [
+        ("browser:fill", "script"), ("browser:click", "script"), ("browser:click", "agent"), ("browser:click", "agent"),
+    ]  # fmt: skip
+    verdicts = [(step.args["expect"], step.output["state"]) for step in steps if step.label == "heal:verdict"]
+    assert verdicts == [({"function": "sold"}, "met"), ({"text": "sold green"}, "met")]
+    assert [step.args["action"]["type"] for step in steps if step.label == "heal:skip"] == ["click", "page.click"]
+
+
+def test_the_page_and_the_video_tell_script_and_agent_apart(program):
+    shown = program.run("watch", "last", "--output", "watch.html")
+    assert shown.status == 0, shown.err
+    assert (program.folder / "watch.html").exists()
+
+
+def test_it_is_written_as_a_script_that_runs(program):
+    text = program.run("export-script", "last").out
+    assert text.count("client.AgentFallback(session, task=") == 2
+    program.write("script.py", text)
+    ran = program.run("record", "--", sys.executable, "script.py")
+    assert ran.status == 0, ran.err
+    done = [step.output["success"] for step in program.last().steps if step.label == "browser:click"]
+    assert done.count(True) == 2

@@ -1,0 +1,47 @@
+"""How a browser session's steps are shown."""
+
+from __future__ import annotations
+
+import reenact
+from reenact.boundary import perform
+from reenact.cli.browsed import told
+from reenact.model.event import Effect
+from reenact.model.facts import steps_where
+
+DONE = {
+    "success": True, "message": "clicked button 'Go'", "data": None, "error": None, "action": {"type": "click"},
+    "actor": "script", "url": "http://x/", "title": "Shop",
+}  # fmt: skip
+FAILED = {
+    **DONE,
+    "success": False,
+    "message": "No element matches #no",
+    "error": {"type": "E", "text": "No element"},
+}
+
+
+def test_an_action_is_told_by_its_message_and_place():
+    assert told(DONE) == [("did", "clicked button 'Go'"), ("at", "Shop  http://x/")]
+    assert told({**DONE, "actor": "agent", "data": [1]})[:2] == [
+        ("did", "clicked button 'Go' (agent)"),
+        ("data", "[1]"),
+    ]
+    assert told({"title": "T", "url": "u", "tree": "- x", "elements": [{}]})[0] == (
+        "saw",
+        "T  u, 1 element to act on",
+    )
+    assert told({"value": [1], "url": "u", "tab": 0}) == [("gave", "[1]")]
+    assert told({"anything": "else"}) == told(None) == []
+
+
+def test_a_failed_one_is_an_error_to_find_and_to_read(shell):
+    with reenact.record("shop", home=shell.home) as recording:
+        for outcome in (DONE, FAILED):
+            perform(
+                Effect("browser", "click", {"selector": "#a"}, leaf=True), lambda outcome=outcome: outcome
+            )
+    assert steps_where(reenact.load(recording.path), "error") == (2,)
+    shown = shell.run("show", recording.id).out
+    assert "· failed" in shown
+    assert "No element matches #no" in shown
+    assert f"{recording.id}" in shell.run("list", "browser:click and error").out
