@@ -11,12 +11,13 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import re
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -33,6 +34,7 @@ from reenact.browser import actions as do
 from reenact.browser import doing, selectors
 from reenact.browser.fallback.harden.mutate import KINDS, PATH
 from reenact.browser.fallback.harden.trial import Change, Trial, Watched, attempt
+from reenact.browser.fallback.rungs import alternative
 from reenact.browser.live import Live
 from reenact.browser.session import Session
 from reenact.errors import ReenactError
@@ -46,12 +48,17 @@ Fate = Literal["saved", "stopped", "wrong"]
 
 @dataclass(frozen=True)
 class Row:
-    """One step on one changed page: what became of it, and what Healenium's method would have done where it broke."""
+    """One step on one changed page: what became of it, and what Healenium's method would have done where it broke.
+
+    Attributes:
+        aside: Why the rung that looks for another element stepped aside, if it did.
+    """
 
     site: str
     step: str
     trial: Trial
     healenium: Fate | None = None
+    aside: str = ""
 
 
 def measure(plan: Plan) -> Section:
@@ -153,8 +160,29 @@ async def _once(session: Session, spot: Any, change: Change, kept: list[list[hea
     async def between(stage: Watched, step: do.Aimed) -> None:
         taken.append(await _healenium(stage, step, kept[0]))
 
-    trial = await attempt(session, asked, change, between=between)
-    return None if trial is None else Row(spot.site, spot.name, trial, taken[0] if taken else None)
+    with _listening() as said:
+        trial = await attempt(session, asked, change, between=between)
+    if trial is None:
+        return None
+    return Row(spot.site, spot.name, trial, taken[0] if taken else None, said[-1] if said else "")
+
+
+@contextmanager
+def _listening() -> Iterator[list[str]]:
+    """What the rung that looks for another element says of its choice."""
+    said: list[str] = []
+    own = alternative.choose
+
+    def choose(*args: Any, **options: Any) -> Any:
+        choice = own(*args, **options)
+        said.append(f"{choice.why} (score {choice.score:.2f}, margin {choice.margin:.2f})")
+        return choice
+
+    alternative.choose = choose
+    try:
+        yield said
+    finally:
+        alternative.choose = own
 
 
 async def _kept(live: Live, asked: do.Aimed) -> list[list[healenium.Node]]:
@@ -310,8 +338,10 @@ def _stops(rows: Sequence[Row]) -> Counter[tuple[str, str]]:
     for row in rows:
         trial = row.trial
         if trial.ending == "stopped":
-            why = "the right element was acted on, nothing showed that it worked" if trial.acted else "nobody could tell"
-            found[trial.change.kind, why] += 1
+            why = row.aside.partition(" (score")[0] or trial.why.partition(" on http")[0] or "nobody could tell"
+            if trial.acted:
+                why = "the right element was acted on, and nothing showed that it worked"
+            found[trial.change.kind, re.sub(r"[\d.]+", "#", why)] += 1
     return found
 
 
