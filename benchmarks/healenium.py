@@ -30,7 +30,8 @@ TREE = """() => {
   const walk = (el, parent, path) => {
     const other = {};
     for (const { name, value } of el.attributes) if (name !== "id" && name !== "class") other[name] = value;
-    const text = [...el.childNodes].filter(one => one.nodeType === 3).map(one => one.data).join(" ").replace(/\\s+/g, " ").trim();
+    const own = [...el.childNodes].filter(one => one.nodeType === 3).map(one => one.data).join(" ");
+    const text = own.replace(/\\s+/g, " ").trim();
     const number = nodes.length;
     nodes.push({ parent, path, tag: el.localName, id: el.id || "", classes: [...el.classList], text, other });
     [...el.children].forEach((child, place) => walk(child, number, [...path, place]));
@@ -55,7 +56,11 @@ class Node:
     def of(cls, told: dict[str, Any]) -> Node:
         """One of `TREE`'s."""
         return cls(
-            told["tag"], told["id"], frozenset(told["classes"]), told["text"], tuple(sorted(told["other"].items()))
+            told["tag"],
+            told["id"],
+            frozenset(told["classes"]),
+            told["text"],
+            tuple(sorted(told["other"].items())),
         )
 
 
@@ -113,7 +118,10 @@ def _score(kept: Node, node: Node, length: int, height: int) -> float:
     mine, its = dict(kept.other), dict(node.other)
     names = mine.keys() | its.keys()
     if names:
-        alike = [_alike(mine[name], its[name], _NEAR_NAME) if name in mine and name in its else 0.0 for name in names]
+        alike = [
+            _alike(mine[name], its[name], _NEAR_NAME) if name in mine and name in its else 0.0
+            for name in names
+        ]
         points += _OTHER * sum(alike) / len(names)
     else:
         points += _OTHER
@@ -149,5 +157,8 @@ def _alike(one: str, other: str, may: float) -> float:
     for place, letter in enumerate(one, 1):
         before, row[0] = row[0], place
         for column, against in enumerate(other, 1):
-            before, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, before + (letter != against))
+            before, row[column] = (
+                row[column],
+                min(row[column] + 1, row[column - 1] + 1, before + (letter != against)),
+            )
     return 0.0 if row[-1] > most else (longest - row[-1]) / longest

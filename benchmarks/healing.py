@@ -39,7 +39,7 @@ from reenact.browser.live import Live
 from reenact.browser.session import Session
 from reenact.errors import ReenactError
 
-WORKERS = 2
+WORKERS = 4
 EACH = {"MiniWoB": 3, "TodoMVC": 5, "shop": 5}
 """Changes that are tried of each step."""
 
@@ -88,9 +88,7 @@ async def _tried(scripts: Sequence[Any]) -> list[Row]:
     good = []
     async with client.Session() as session:
         await _blind(session)
-        for script in scripts:
-            if _passes(session, script):
-                good.append(script)
+        good += [script for script in scripts if _passes(session, script)]
     rows: list[Row] = []
     async with client.Session(save_replay_on="never") as session:
         await _blind(session)
@@ -134,7 +132,7 @@ async def _spot(session: Session, spot: Any) -> list[Row]:
     kept: list[list[healenium.Node]] = []
     if await _once(session, spot, Change("none"), kept) is None or not kept:
         return []
-    draw = random.Random(f"{spot.site} {spot.name}")  # noqa: S311 - the same changes in each run
+    draw = random.Random(f"{spot.site} {spot.name}")
     kinds = draw.sample(list(KINDS), len(KINDS))
     rows: list[Row] = []
     for kind in kinds:
@@ -224,7 +222,9 @@ def section(rows: Sequence[Row]) -> Section:
     broke = [row for row in same if row.trial.ms is not None]
     saved = [row for row in broke if row.trial.ending == "saved"]
     wrong = [row for row in asked if row.trial.ending == "wrong"]
-    found = Section("Scripts on changed pages", _HOW.format(many=len(rows), steps=len({(r.site, r.step) for r in rows})))
+    found = Section(
+        "Scripts on changed pages", _HOW.format(many=len(rows), steps=len({(r.site, r.step) for r in rows}))
+    )
     found.figure("mutated steps", "≥ 500", str(len(rows)), len(rows) >= 500)
     found.figure(
         "a rung acted on a wrong element, of all mutated steps", "< 0.5 %", _share(len(wrong), len(rows)),
@@ -236,7 +236,9 @@ def section(rows: Sequence[Row]) -> Section:
         len(saved) >= 0.8 * len(broke),
     )  # fmt: skip
     done = [row for row in same if row.trial.ending in {"held", "saved"}]
-    found.figure("done in the end, of all that a person would call the same", "", _share(len(done), len(same)))
+    found.figure(
+        "done in the end, of all that a person would call the same", "", _share(len(done), len(same))
+    )
     found.tables += [_subjects(rows, same, broke), _rungs(asked, found), _kinds(rows), _sites(rows)]
     found.notes += [_told(row) for row in wrong] or ["No rung acted on a wrong element."]
     found.notes += [
@@ -296,9 +298,20 @@ def _rungs(asked: Sequence[Row], into: Section) -> Table:
              f"{median(times):.0f} ms", f"{late:.0f} ms")
         )  # fmt: skip
         if rung != "none of them":
-            into.figure(f"time per mend, {rung}, median", "< 300 ms", f"{median(times):.0f} ms", median(times) < 300)
+            into.figure(
+                f"time per mend, {rung}, median", "< 300 ms", f"{median(times):.0f} ms", median(times) < 300
+            )
     return Table(
-        ("rung", "acted", "saved", "stopped", "of those with the right element, not verified", "wrong", "median", "p95"),
+        (
+            "rung",
+            "acted",
+            "saved",
+            "stopped",
+            "of those with the right element, not verified",
+            "wrong",
+            "median",
+            "p95",
+        ),
         lines,
     )
 
@@ -321,7 +334,16 @@ def _grouped(name: str, rows: Sequence[Row], key: Any, order: Iterable[str]) -> 
             (kind, *(str(many) for many in (len(of), ends["held"], ends["saved"], ends["stopped"], ends["wrong"],
              ends["misled"], theirs["saved"], theirs["wrong"])))
         )  # fmt: skip
-    head = (name, "steps", "held", "saved", "stopped", "wrong", "misled by its own selector", "Healenium saves")
+    head = (
+        name,
+        "steps",
+        "held",
+        "saved",
+        "stopped",
+        "wrong",
+        "misled by its own selector",
+        "Healenium saves",
+    )
     return Table((*head, "Healenium wrong"), lines)
 
 
@@ -338,7 +360,9 @@ def _stops(rows: Sequence[Row]) -> Counter[tuple[str, str]]:
     for row in rows:
         trial = row.trial
         if trial.ending == "stopped":
-            why = row.aside.partition(" (score")[0] or trial.why.partition(" on http")[0] or "nobody could tell"
+            why = (
+                row.aside.partition(" (score")[0] or trial.why.partition(" on http")[0] or "nobody could tell"
+            )
             if trial.acted:
                 why = "the right element was acted on, and nothing showed that it worked"
             found[trial.change.kind, re.sub(r"[\d.]+", "#", why)] += 1

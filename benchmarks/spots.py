@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reenact.browser import actions as do
-from reenact.browser.session import Session
 from tests.browser import others
 from tests.browser.miniwob_tasks import SEEDS, START, TASKS, TEXT
+
+from reenact.browser import actions as do
+from reenact.browser.session import Session
 
 Arrive = Callable[[Session], do.Aimed]
 
@@ -152,7 +153,7 @@ def _todo(url: str, place: int) -> Arrive:
 
 # -- the shop ----------------------------------------------------------------------------------------------------
 
-_PASSWORD = "Sup3r-secret-9"  # noqa: S105 - of a shop that lives for a minute
+_PASSWORD = "Sup3r-secret-9"
 _REGISTER = range(1, 5)
 """The steps of the registration: done by somebody who is not known there yet."""
 

@@ -21,13 +21,18 @@ BREAKS = 1
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    app.command("harden", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True})(harden)
+    app.command("harden", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True})(
+        harden
+    )
 
 
 def harden(
-    script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="A Python script of session.execute calls.")],
+    script: Annotated[
+        Path, typer.Argument(metavar="SCRIPT", help="A Python script of session.execute calls.")
+    ],
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[ARGUMENTS]...", help="Its arguments, behind `--`.", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="[ARGUMENTS]...", help="Its arguments, behind `--`.", show_default=False),
     ] = None,
     *,
     mutations: Annotated[int, typer.Option(help="Changes that are tried of each step.")] = 4,
@@ -44,7 +49,11 @@ def harden(
     found = _harden()
     with Console(stderr=True).status("", spinner="dots") as status:
         hardened = found.harden(
-            script, arguments or (), mutations=mutations, seed=seed, told=lambda text: status.update(escape(text))
+            script,
+            arguments or (),
+            mutations=mutations,
+            seed=seed,
+            told=lambda text: status.update(escape(text)),
         )
     if json:
         present.dump(found.as_data(hardened))
@@ -58,14 +67,18 @@ def _harden() -> Any:
     try:
         return importlib.import_module("reenact.browser.fallback.harden.harden")
     except ModuleNotFoundError as error:
-        raise UsageError(f"browser sessions need more ({error.name}): pip install 'reenact[browser]'") from None
+        raise UsageError(
+            f"browser sessions need more ({error.name}): pip install 'reenact[browser]'"
+        ) from None
 
 
 def _show(found: Any) -> None:
     console = present.out()
     table = Table(box=None, pad_edge=False)
     for name in ("step", "line", "what", "held", "would break it", "saved by", "stopped", "wrong element"):
-        table.add_column(name, justify="right" if name in {"step", "held", "stopped", "wrong element"} else "left")
+        table.add_column(
+            name, justify="right" if name in {"step", "held", "stopped", "wrong element"} else "left"
+        )
     for one in found.steps:
         table.add_row(*_row(one))
     console.print(table)
@@ -78,7 +91,10 @@ def _show(found: Any) -> None:
         highlight=False,
     )
     if found.asked_live:
-        console.print(f"{found.asked_live} requests went out for what the recording does not keep (pictures, …)", highlight=False)
+        console.print(
+            f"{found.asked_live} requests went out for what the recording does not keep (pictures, …)",
+            highlight=False,
+        )
     for text in found.left:
         console.print(f"left out: {escape(text)}", highlight=False)
     for one in found.steps:

@@ -64,9 +64,12 @@ async def test_a_mutation_does_what_it_says(page, site, kind):
 async def test_the_page_goes_on_working_and_tells_that_the_right_one_was_met(page, site, kind):
     stage, _, _ = await mutated(page, site, kind)
     await page.get_by_label("Email").evaluate("el => { el.value = 'ada' }")
-    await page.get_by_text("Submit", exact=True).or_(page.get_by_text("Send", exact=True)).or_(
-        page.get_by_text("SUBMIT")
-    ).first.click(timeout=2000)
+    await (
+        page.get_by_text("Submit", exact=True)
+        .or_(page.get_by_text("Send", exact=True))
+        .or_(page.get_by_text("SUBMIT"))
+        .first.click(timeout=2000)
+    )
     hits = await stage.hits()
     assert right(hits)
     assert wrong(hits) is None
@@ -102,9 +105,13 @@ async def test_a_filled_field_counts_also_where_its_label_was_clicked(page, site
 
 
 @driven
-async def test_the_names_are_back_while_the_page_handles_an_event_and_gone_again_after_a_wrong_one(page, site):
+async def test_the_names_are_back_while_the_page_handles_an_event_and_gone_again_after_a_wrong_one(
+    page, site
+):
     stage, _, _ = await mutated(page, site, "rename")
-    await page.evaluate("addEventListener('click', () => { window.seen = !!document.getElementById('mail') })")
+    await page.evaluate(
+        "addEventListener('click', () => { window.seen = !!document.getElementById('mail') })"
+    )
     await page.get_by_text("Cancel").click()
     await page.wait_for_timeout(20)
     assert await page.evaluate("[seen, !!document.getElementById('save')]") == [True, False]
@@ -154,3 +161,12 @@ async def test_a_field_is_moved_with_its_label(page, site):
     _, _, told = await mutated(page, site, "move", selector="#mail")
     assert told
     assert await page.evaluate("document.getElementById('mail').labels[0].nextElementSibling?.id") == "mail"
+
+
+@driven
+async def test_a_field_that_was_filled_before_and_loses_the_focus_was_not_acted_on(page, site):
+    stage = await opened(page, site)
+    await page.fill("#city", "London")
+    await stage.mutate(await page.query_selector("#save"), "wrap", 1)
+    await page.click("#save")
+    assert wrong(await stage.hits()) is None

@@ -160,7 +160,11 @@ def _lasting(one: _Heard) -> do.Action | None:
 
 
 def _told(one: _Heard) -> str:
-    aim = getattr(one.action, "selector", None) or getattr(one.action, "id", None) or getattr(one.action, "url", None)
+    aim = (
+        getattr(one.action, "selector", None)
+        or getattr(one.action, "id", None)
+        or getattr(one.action, "url", None)
+    )
     if isinstance(aim, dict):
         aim = next((value for value in aim.values() if value), "")
     return f"{one.action.type} {aim or ''}".strip()

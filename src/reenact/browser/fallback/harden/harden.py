@@ -75,7 +75,9 @@ class Hardened:
     @property
     def holds(self) -> bool:
         """Whether each step was done on each changed page where its element still is, and nothing wrong anywhere."""
-        return not any(broken(trial) for trial in self.trials) and not any(one.unreached for one in self.steps)
+        return not any(broken(trial) for trial in self.trials) and not any(
+            one.unreached for one in self.steps
+        )
 
 
 def broken(trial: Trial) -> bool:
@@ -84,7 +86,12 @@ def broken(trial: Trial) -> bool:
 
 
 def harden(
-    script: Path, argv: Sequence[str] = (), *, mutations: int = MUTATIONS, seed: int = 0, told: Told = lambda _: None
+    script: Path,
+    argv: Sequence[str] = (),
+    *,
+    mutations: int = MUTATIONS,
+    seed: int = 0,
+    told: Told = lambda _: None,
 ) -> Hardened:
     """Run a script as it is, recorded, and then each of its steps on changed pages.
 
@@ -109,7 +116,7 @@ async def _hardened(course: Course, mutations: int, seed: int, told: Told) -> Ha
     served = _served(course)
     why_live = "" if served else "the recording keeps no pages"
     async with _session(course) as session:
-        track = Track(session, course, served if served else None)
+        track = Track(session, course, served or None)
         await track.begin()
         if served:
             told("the script on its recorded pages")
@@ -149,7 +156,10 @@ def _served(course: Course) -> Served:
 
 def _session(course: Course) -> Session:
     """A session as the script's, but with a browser of its own: it is emptied between two tries."""
-    options = {one.name: getattr(course.session.options, one.name) for one in dataclasses.fields(course.session.options)}
+    options = {
+        one.name: getattr(course.session.options, one.name)
+        for one in dataclasses.fields(course.session.options)
+    }
     options |= {"profile": None, "cdp_url": None, "save_replay_on": "never", "raise_on_failure": False}
     options |= {"max_duration_minutes": 0, "idle_timeout_minutes": 0, "headless": True}
     return Session(**options)
@@ -210,7 +220,9 @@ class Track:
             with suppress(Error):
                 protocol = await live.context.new_cdp_session(front)
                 for frame in {_origin(one.url) for one in front.frames} - {""}:
-                    await protocol.send("Storage.clearDataForOrigin", {"origin": frame, "storageTypes": "all"})
+                    await protocol.send(
+                        "Storage.clearDataForOrigin", {"origin": frame, "storageTypes": "all"}
+                    )
                 await protocol.detach()
             await live.context.clear_cookies()
             if cookies is not None:
@@ -226,7 +238,7 @@ def _origin(url: str) -> str:
 
 async def _tried(track: Track, step: Step, mutations: int, seed: int, told: Told) -> Tried:
     assert isinstance(step.action, do.Aimed)
-    draw = random.Random(f"{seed} {step.number}")  # noqa: S311 - the same changes in each run
+    draw = random.Random(f"{seed} {step.number}")
     trials: list[Trial] = []
     failed: str | None = None
     for kind in draw.sample(list(KINDS), len(KINDS)):
@@ -239,7 +251,11 @@ async def _tried(track: Track, step: Step, mutations: int, seed: int, told: Told
         trial = await attempt(track.session, step.action, Change(kind, draw.randrange(1 << 30)))
         if trial is not None:
             trials.append(trial)
-    return Tried(step, tuple(trials), failed or ("" if trials else "its element could not be changed (it is in a frame)"))
+    return Tried(
+        step,
+        tuple(trials),
+        failed or ("" if trials else "its element could not be changed (it is in a frame)"),
+    )
 
 
 def as_data(found: Hardened) -> dict[str, Any]:

@@ -92,7 +92,9 @@
     const controls = [...(path[0].labels || [])].includes(memory.target);
     const hit = path.includes(memory.target) || labelled || controls;
     const ours = path.some((node) => memory.ours.has(node));
-    if (ACTS.has(event.type) && (event.isTrusted || event.type !== "click"))
+    // A field that was filled before says "change" when it loses the focus: nobody acted on it then.
+    const acts = ACTS.has(event.type) && (event.isTrusted || event.type !== "click") && (hit || event.type !== "change");
+    if (acts)
       tell({ type: event.type, hit, ours, trusted: event.isTrusted, what: `${tagOf(path[0])} ${calledOf(path[0])}`.trim().slice(0, 80) });
     if (ours) return;
     restore();

@@ -171,9 +171,7 @@ class Stage:
 
 @cache
 def _code() -> str:
-    return (
-        files("reenact.browser.fallback.harden").joinpath("mutate.js").read_text(encoding="utf-8").strip()
-    )
+    return files("reenact.browser.fallback.harden").joinpath("mutate.js").read_text(encoding="utf-8").strip()
 
 
 def right(hits: list[Hit]) -> bool:

@@ -19,9 +19,9 @@ from reenact.browser.selectors import AmbiguousElement, ElementNotFound, Selecto
 from reenact.browser.session import Session
 
 Ending = Literal["held", "saved", "stopped", "wrong", "misled"]
-"""`held`: the script's own selector did it. `saved`: a rung did. `stopped`: nothing was done, and it is said. `wrong`: a
-rung acted on another element, or said that it had acted and had not. `misled`: the script's own selector met another
-element, before any rung was asked."""
+"""`held`: the script's own selector did it. `saved`: a rung did. `stopped`: nothing was done, and it is said.
+`wrong`: a rung acted on another element, or said that it had acted and had not. `misled`: the script's own selector
+met another element, before any rung was asked."""
 
 PATIENCE = 1200
 """Milliseconds that a step waits for its element here: what comes half a second late comes in time."""
@@ -182,7 +182,11 @@ def _judged(trial: Trial, mend: Mend | None, hits: list[Hit]) -> Trial:
     trial = replace(trial, ending="stopped", acted=acted)
     if mend is not None:
         trial = replace(
-            trial, rung=mend.rung, score=mend.score, margin=mend.margin, why=mend.verified_by or mend.result.message
+            trial,
+            rung=mend.rung,
+            score=mend.score,
+            margin=mend.margin,
+            why=mend.verified_by or mend.result.message,
         )
     if other is not None:
         return replace(trial, ending="wrong", met=other.what)
