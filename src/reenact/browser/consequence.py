@@ -21,7 +21,7 @@ from reenact.browser.world import of_page
 MOST = 12
 """Lines of a kind that are kept of a change."""
 
-PATIENCE = 0.25
+PATIENCE = 2.0
 """Seconds that a page may take to say what it shows; one that is busier has no digest."""
 
 _KEPT = {"document", "xhr", "fetch", "websocket", "eventsource"}

@@ -76,7 +76,9 @@ class Script:
 
         return self.run(html, step, before=before)
 
-    def climb(self, html, before=(), patience=150, judge=None, then=None, **action):
+    def climb(
+        self, html, *, before=(), patience=150, judge=None, model=None, budget=150, then=None, **action
+    ):
         """A run in which the step fails, and what the ladder did about it; `self.log` is what the page noted."""
 
         async def step(session):
@@ -87,7 +89,7 @@ class Script:
             if then is not None:
                 await then(session)
             judged = judge and (lambda: judge(session))
-            mend = await ladder.climb(session, failed, judge=judged, budget_ms=1500)
+            mend = await ladder.climb(session, failed, judge=judged, model=model, budget_ms=budget)
             self.failed = failed
             self.log = await session.page.evaluate("() => window.log || []")
             self.done = [(one["actor"], one["action"]["type"], one["message"]) for one in session._outcomes]

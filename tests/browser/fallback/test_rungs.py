@@ -8,32 +8,38 @@ LOG = "<script>window.log = []; const noted = (text) => { log.push(text); out.te
 
 
 def form(inside):
-    return (
-        f"{LOG}<h1>Profile</h1><form onsubmit='return false'><label>Name <input id=name name=name></label>{inside}</form>"
-    )
+    return f"{LOG}<h1>Profile</h1><form onsubmit='return false'><label>Name <input id=name name=name></label>{inside}</form>"
 
 
-OLD = form("<button id=save type=button onclick='noted(`saved`)'>Save</button><button id=del type=button onclick='noted(`deleted`)'>Delete</button>")
+OLD = form(
+    "<button id=save type=button onclick='noted(`saved`)'>Save</button><button id=del type=button onclick='noted(`deleted`)'>Delete</button>"
+)
 
 
 # -- wait --------------------------------------------------------------------------------------------------------
 
 
 def test_what_comes_late_is_waited_for(script):
-    late = LOG + "<p id=here></p><script>setTimeout(() => here.innerHTML = '<button id=save onclick=\"noted(`saved`)\">Save</button>', 700)</script>"
-    mend = script.climb(late, type="click", selector="#save")
+    late = (
+        LOG
+        + "<p id=here></p><script>setTimeout(() => here.innerHTML = '<button id=save onclick=\"noted(`saved`)\">Save</button>', 700)</script>"
+    )
+    mend = script.climb(late, budget=9000, type="click", selector="#save")
     assert (mend.rung, mend.verified_by, script.log) == ("wait", "same element", ["saved"])
 
 
 def test_a_button_that_is_disabled_for_a_while_is_pressed_once(script):
-    slow = OLD.replace("id=save", "id=save disabled") + "<script>setTimeout(() => save.disabled = false, 700)</script>"
-    mend = script.climb(slow, type="click", selector="#save")
+    slow = (
+        OLD.replace("id=save", "id=save disabled")
+        + "<script>setTimeout(() => save.disabled = false, 700)</script>"
+    )
+    mend = script.climb(slow, budget=9000, type="click", selector="#save")
     assert (mend.rung, mend.verified, script.log) == ("wait", True, ["saved"])
 
 
 def test_a_press_that_may_have_arrived_is_never_sent_again(script):
     page = LOG + "<input type=checkbox id=box onclick='noted(`pressed`); event.preventDefault()'>"
-    assert script.climb(page, type="check", selector="#box", value=True) is None
+    assert script.climb(page, patience=9000, type="check", selector="#box", value=True) is None
     assert script.failed.delivered
     assert script.log == ["pressed"]
 
@@ -45,7 +51,9 @@ GONE = "onclick='noted(this.textContent); banner.remove()'"
 
 
 def test_a_cookie_banner_is_refused_rather_than_accepted(script):
-    banner = BANNER.format(f"We use cookies <button {GONE}>Accept all</button><button {GONE}>Reject all</button>")
+    banner = BANNER.format(
+        f"We use cookies <button {GONE}>Accept all</button><button {GONE}>Reject all</button>"
+    )
     mend = script.climb(OLD + banner, type="click", selector="#save")
     assert (mend.rung, mend.verified_by) == ("dismiss", "same element")
     assert script.log == ["Reject all", "saved"]
@@ -53,7 +61,9 @@ def test_a_cookie_banner_is_refused_rather_than_accepted(script):
 
 @pytest.mark.parametrize("name", ["Tout accepter", "Alle akzeptieren", "I agree"])
 def test_a_cookie_banner_with_one_way_out_is_accepted(script, name):
-    mend = script.climb(OLD + BANNER.format(f"Cookies! <button {GONE}>{name}</button>"), type="click", selector="#save")
+    mend = script.climb(
+        OLD + BANNER.format(f"Cookies! <button {GONE}>{name}</button>"), type="click", selector="#save"
+    )
     assert (mend.rung, script.log) == ("dismiss", [name, "saved"])
 
 
@@ -86,8 +96,14 @@ def test_what_confirms_leads_away_or_submits_is_left_alone(script, inside):
 
 
 def test_a_dialog_that_the_script_opened_stays_open(script):
-    page = OLD + "<button id=ask onclick='sure.showModal()'>Ask</button><dialog id=sure aria-label=Sure>Sure? <button onclick='noted(`closed`)'>Close</button></dialog>"
-    assert script.climb(page, before=[{"type": "click", "selector": "#ask"}], type="click", selector="#save") is None
+    page = (
+        OLD
+        + "<button id=ask onclick='sure.showModal()'>Ask</button><dialog id=sure aria-label=Sure>Sure? <button onclick='noted(`closed`)'>Close</button></dialog>"
+    )
+    assert (
+        script.climb(page, before=[{"type": "click", "selector": "#ask"}], type="click", selector="#save")
+        is None
+    )
     assert script.log == []
 
 
@@ -114,7 +130,9 @@ def test_an_element_with_another_id_is_known_by_what_it_was(script, now):
 
 def test_a_relabelled_element_is_known_by_its_id(script):
     script.learn(OLD, type="click", selector="~Save")
-    now = form("<button id=save type=button onclick='noted(`saved`)'>Store</button><button id=del type=button onclick='noted(`deleted`)'>Delete</button>")
+    now = form(
+        "<button id=save type=button onclick='noted(`saved`)'>Store</button><button id=del type=button onclick='noted(`deleted`)'>Delete</button>"
+    )
     mend = script.climb(now, type="click", selector="~Save")
     assert (mend.rung, script.log) == ("alternative", ["saved"])
 
@@ -130,7 +148,15 @@ def test_a_relabelled_element_is_known_by_its_id(script):
         "<a href='/done.html'>Cancel</a>",
         "<button id=x1 type=button style='display:none' onclick='noted(`hidden`)'>Save</button>",
     ],
-    ids=["its neighbour", "a neighbour in its place", "another saving", "twins", "a field", "a link", "hidden"],
+    ids=[
+        "its neighbour",
+        "a neighbour in its place",
+        "another saving",
+        "twins",
+        "a field",
+        "a link",
+        "hidden",
+    ],
 )
 def test_another_element_is_never_taken_for_the_one_that_is_gone(script, now):
     script.learn(OLD, type="click", selector="#save")
@@ -146,7 +172,9 @@ def rows(*names):
 
 
 @pytest.mark.parametrize(
-    "left", [[("Bob", 2)], [("Bob", 2), ("Cid", 3)], [("Bob", "b2c"), ("Cid", "c3d")]], ids=["one", "two", "other ids"]
+    "left",
+    [[("Bob", 2)], [("Bob", 2), ("Cid", 3)], [("Bob", "b2c"), ("Cid", "c3d")]],
+    ids=["one", "two", "other ids"],
 )
 def test_the_row_beside_is_not_the_row_that_is_gone(script, left):
     script.learn(rows(("Ada", 1), ("Bob", 2), ("Cid", 3)), type="click", selector="#edit-1")
@@ -156,7 +184,10 @@ def test_the_row_beside_is_not_the_row_that_is_gone(script, left):
 
 def test_a_field_is_found_by_its_label_and_never_a_password_for_another(script):
     script.learn(form(""), type="fill", selector="#name", value="Ada")
-    page = LOG + "<h1>Profile</h1><label>Name <input type=password id=pw></label><label>Name <input id=full></label>"
+    page = (
+        LOG
+        + "<h1>Profile</h1><label>Name <input type=password id=pw></label><label>Name <input id=full></label>"
+    )
     mend = script.climb(page, type="fill", selector="#name", value="Ada")
     assert (mend.rung, mend.new["css"]) == ("alternative", "css=#full")
 
@@ -166,7 +197,9 @@ def test_what_led_to_something_else_is_a_failure_and_said(script):
     now = form("<button id=x1 type=button onclick='noted(`deleted`)'>Save</button>")
     mend = script.climb(now, type="click", selector="#save")
     assert (mend.verified, mend.result.success, script.log) == (False, False, ["deleted"])
-    assert "nothing shows that it did what the step does; the page is no longer as it was" in mend.result.message
+    assert (
+        "nothing shows that it did what the step does; the page is no longer as it was" in mend.result.message
+    )
 
 
 def test_without_a_recording_and_an_expectation_nothing_is_tried(script):

@@ -1,7 +1,8 @@
 """The ladder: a failed step is mended by the cheapest means that can be verified, or by none.
 
-The rungs are tried in order: wait, dismiss, alternative, ask. A rung that cannot tell steps aside. Once one has done
-the step, the ladder ends: either what it led to is what the step had led to before, or the step counts as failed.
+The rungs are tried in order: remembered, wait, dismiss, alternative, ask. A rung that cannot tell steps aside. Once
+one has done the step, the ladder ends: either what it led to is what the step had led to before, or the step counts as
+failed.
 """
 
 from __future__ import annotations
@@ -13,8 +14,20 @@ from typing import TYPE_CHECKING, Any
 from reenact import boundary
 from reenact.browser.consequence import same
 from reenact.browser.fallback import memory
-from reenact.browser.fallback.mend import Failed, Judge, Known, Means, Mend, Past, Place, Rung, Verdict, key_of
-from reenact.browser.fallback.rungs.alternative import Alternative
+from reenact.browser.fallback.mend import (
+    Failed,
+    Judge,
+    Known,
+    Means,
+    Mend,
+    Past,
+    Place,
+    Rung,
+    Verdict,
+    key_of,
+)
+from reenact.browser.fallback.rungs.alternative import Alternative, Remembered
+from reenact.browser.fallback.rungs.ask import Ask
 from reenact.browser.fallback.rungs.dismiss import Dismiss
 from reenact.browser.fallback.rungs.wait import Wait
 from reenact.errors import ActionError
@@ -24,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Failed", "Judge", "Known", "Means", "Mend", "Past", "Place", "Rung", "Verdict", "climb", "key_of"]
 
-RUNGS: tuple[Rung, ...] = (Wait(), Dismiss(), Alternative())
+RUNGS: tuple[Rung, ...] = (Remembered(), Wait(), Dismiss(), Alternative(), Ask())
 """In the order in which they are tried."""
 
 

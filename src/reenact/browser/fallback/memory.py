@@ -149,13 +149,23 @@ def _of(folder: Path, key: str) -> tuple[list[dict[str, Any]], list[dict[str, An
     base, _, ordinal = key.rpartition(" #")
     equals: list[dict[str, Any] | None] = []
     heals = []
-    url, elements = "", []
+    url = ""
+    elements: list[dict[str, Any]] = []
+    mended: dict[str, Any] | None = None
     for value in _answers(folder):
-        if value.get("verified_by") and str(value.get("key", "")).rpartition(" #")[0] == base:
-            heals.append(decode(value))
+        if "verified_by" in value:
+            if value["verified_by"] and value.get("healed", True) and value.get("key") == key:
+                heals.append(decode(value))
+                if mended is not None and equals:
+                    equals[-1] = _past(folder.name, mended)
+            mended = None
         action = value.get("action")
-        if isinstance(action, dict) and value.get("actor") == "script" and base_of(action, url, elements) == base:
-            equals.append(_past(folder.name, value) if value.get("success") else None)
+        if isinstance(action, dict):
+            actor, good = value.get("actor"), bool(value.get("success"))
+            if actor == "script" and base_of(action, url, elements) == base:
+                equals.append(_past(folder.name, value) if good else None)
+            elif actor == "heal" and good:
+                mended = value
         if "elements" in value:
             elements = value["elements"]
         url = value.get("url") or url
@@ -172,7 +182,9 @@ def _answers(folder: Path) -> Iterator[dict[str, Any]]:
     except OSError:
         return
     for line in data.split(b"\n"):
-        if not line.startswith(b'{"event":"returned"') or (b'"tab":' not in line and b'"verified_by"' not in line):
+        if not line.startswith(b'{"event":"returned"') or (
+            b'"tab":' not in line and b'"verified_by"' not in line
+        ):
             continue
         try:
             value = orjson.loads(line).get("value")

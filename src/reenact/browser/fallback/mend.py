@@ -100,7 +100,9 @@ class Known:
     @property
     def consequences(self) -> list[dict[str, Any]]:
         """What the step led to, as far as that says anything."""
-        return [one.consequence for one in self.pasts if one.consequence is not None and tells(one.consequence)]
+        return [
+            one.consequence for one in self.pasts if one.consequence is not None and tells(one.consequence)
+        ]
 
 
 class Verdict(Protocol):
@@ -141,11 +143,11 @@ class Mend:
 
     Attributes:
         result: Of the action that was done in its place.
-        rung: `wait`, `dismiss`, `alternative` or `ask`.
+        rung: `remembered`, `wait`, `dismiss`, `alternative` or `ask`.
         old: The selectors that failed; `new` those of the element that was found.
         score: How alike the element is to the sought one, and by which margin the most; None where it is the same.
         evidence: What was found before and after, as plain data.
-        cost: What the model asked for it, in dollars.
+        cost: What its model cost, in US dollars; None where the price of an answer is not known.
         verified_by: What showed that it did the same. Empty: nothing did, the step counts as failed, and the page is no
             longer as it was.
         same_element: Whether the script's own selector found the element after all.
@@ -158,7 +160,7 @@ class Mend:
     score: float | None = None
     margin: float | None = None
     evidence: dict[str, Any] = field(default_factory=dict)
-    cost: Decimal = Decimal(0)
+    cost: Decimal | None = Decimal(0)
     verified_by: str = ""
     same_element: bool = False
 
@@ -198,7 +200,9 @@ def key_of(
     base = base_of(action, url, elements)
     count, here = 0, ""
     for outcome in before:
-        same = outcome.get("actor", "script") == "script" and base_of(outcome["action"], here, elements) == base
+        same = (
+            outcome.get("actor", "script") == "script" and base_of(outcome["action"], here, elements) == base
+        )
         count += same
         here = outcome.get("url") or here
     return f"{base} #{count}"

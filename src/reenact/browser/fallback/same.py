@@ -32,15 +32,20 @@ _ROLES = {
     "check": ("checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio", "option"),
     "select_dropdown_option": ("combobox", "listbox"),
 }
-_GRAVE = frozenset(
-    "delete remove erase destroy discard cancel reset clear unsubscribe deactivate terminate wipe drop revoke uninstall "
-    "logout pay buy purchase order checkout transfer send submit publish confirm block ban report "
-    "löschen entfernen abbrechen verwerfen kaufen bezahlen senden abmelden kündigen "
-    "supprimer effacer annuler retirer acheter payer envoyer eliminar borrar cancelar quitar comprar pagar enviar "
-    "elimina cancella annulla rimuovi acquista paga invia verwijderen annuleren kopen".split()
-)
+_GRAVE = frozenset({
+    "delete", "remove", "erase", "destroy", "discard", "cancel", "reset", "clear", "unsubscribe", "deactivate",
+    "terminate", "wipe", "drop", "revoke", "uninstall", "logout", "pay", "buy", "purchase", "order", "checkout",
+    "transfer", "send", "submit", "publish", "confirm", "block", "ban", "report",
+    "löschen", "entfernen", "abbrechen", "verwerfen", "kaufen", "bezahlen", "senden", "abmelden", "kündigen",
+    "supprimer", "effacer", "annuler", "retirer", "acheter", "payer", "envoyer",
+    "eliminar", "borrar", "cancelar", "quitar", "comprar", "pagar", "enviar",
+    "elimina", "cancella", "annulla", "rimuovi", "acquista", "paga", "invia", "verwijderen", "annuleren", "kopen",
+})  # fmt: skip
 """Words of what is not to be pressed in the place of something else."""
-_OTHER = frozenset("draft copy as new another later template all and next not without dont no un".split())
+_OTHER = frozenset({
+    "draft", "copy", "as", "new", "another", "later", "template", "all", "and", "next", "not", "without", "dont", "no",
+    "un",
+})  # fmt: skip
 """Words that make of a name the name of something else: `Save`, and `Save as draft`."""
 _MARKS = ("test_id", "id", "field", "href")
 
@@ -81,11 +86,11 @@ def choose(
     score = float(found[best]["score"])
     rivals = [place for place in meant[1:] if not _nested(told, found[place]["fingerprint"])]
     margin = round(score - float(found[rivals[0]]["score"]), 4) if rivals else 1.0
-    refused = _refused(wanted, told) or _weak(wanted, told, score, margin, twin=twin)
-    if not refused and best != fit[0] and named(wanted, told) != "same" and not _strong(wanted, told):
-        refused = "another one is more alike"
-    if refused:
-        return Choice(None, score, margin, refused)
+    against = refused(wanted, told) or _weak(wanted, told, score, margin, twin=twin)
+    if not against and best != fit[0] and named(wanted, told) != "same" and not _strong(wanted, told):
+        against = "another one is more alike"
+    if against:
+        return Choice(None, score, margin, against)
     agreed = ", ".join(marks(wanted, told)) or "no mark"
     return Choice(best, score, margin, f"{named(wanted, told)} name, {agreed} the same")
 
@@ -103,7 +108,9 @@ def _strong(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
 def kind(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> bool:
     """Whether an element can be meant at all: what the action does can be done with it, and it is of the same kind."""
     role, was = str(told.get("role")), str(wanted.get("role") or "")
-    if not told.get("visible", True) or bool(told.get("secret")) != bool(wanted.get("secret", told.get("secret"))):
+    if not told.get("visible", True) or bool(told.get("secret")) != bool(
+        wanted.get("secret", told.get("secret"))
+    ):
         return False
     if action in _ROLES:
         if role not in _ROLES[action]:
@@ -134,11 +141,11 @@ def marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
     return [name for name in _MARKS if name in mine and mine.get(name) == its.get(name)]
 
 
-def _refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
+def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     """What speaks against an element, however alike it is."""
     grave = (_words(told) & _GRAVE) - _words(wanted)
     if grave:
-        return f"it says {sorted(grave)[0]!r}, which the sought one did not"
+        return f"it says {min(grave)!r}, which the sought one did not"
     mine, its = _marks(wanted), _marks(told)
     if not any(mine.get(name) == its.get(name) for name in ("test_id", "id") if name in mine):
         # edit-3 and edit-4: another one of a series, unless it stands where that one stood.
@@ -151,7 +158,9 @@ def _refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     return ""
 
 
-def _weak(wanted: Mapping[str, Any], told: Mapping[str, Any], score: float, margin: float, *, twin: bool) -> str:
+def _weak(
+    wanted: Mapping[str, Any], told: Mapping[str, Any], score: float, margin: float, *, twin: bool
+) -> str:
     """Why what speaks for an element is not enough; nothing where it is."""
     how, strong = named(wanted, told), _strong(wanted, told)
     cap, need = CAP, MARGIN
@@ -171,7 +180,7 @@ def _weak(wanted: Mapping[str, Any], told: Mapping[str, Any], score: float, marg
         need = 0.15
         extra = _words(told) ^ _words(wanted)
         if extra & _OTHER:
-            return f"its name differs by {sorted(extra & _OTHER)[0]!r}"
+            return f"its name differs by {min(extra & _OTHER)!r}"
         if not _same_place(wanted, told):
             return "its name is another, and it stands elsewhere"
     elif how == "no":
@@ -207,8 +216,16 @@ def _near(one: str, other: str) -> bool:
 
 def _marks(told: Mapping[str, Any]) -> dict[str, str]:
     attributes = told.get("attributes") or {}
-    test_id = next((attributes[name] for name in ("data-testid", "data-test-id", "data-test") if name in attributes), None)
-    found = {"test_id": test_id, "id": attributes.get("id"), "field": attributes.get("name"), "href": attributes.get("href")}
+    test_id = next(
+        (attributes[name] for name in ("data-testid", "data-test-id", "data-test") if name in attributes),
+        None,
+    )
+    found = {
+        "test_id": test_id,
+        "id": attributes.get("id"),
+        "field": attributes.get("name"),
+        "href": attributes.get("href"),
+    }
     return {name: str(value) for name, value in found.items() if value}
 
 

@@ -31,23 +31,25 @@ PATIENCE = 2000
 """Milliseconds that the step has when nothing lies over its element any more."""
 
 _REFUSE = """
-    reject|reject all|reject all cookies|reject cookies|refuse|refuse all|decline|decline all|only necessary|necessary only
-    |only necessary cookies|use necessary cookies only|essential only|only essential cookies|deny|deny all
-    |no thanks|no thank you|not now|maybe later|later|skip|ablehnen|alle ablehnen|nur notwendige|nur notwendige cookies
-    |nein danke|nicht jetzt|später|refuser|tout refuser|refuser tout|non merci|plus tard|continuer sans accepter|rechazar
-    |rechazar todo|rechazar todas|no gracias|ahora no|más tarde|rifiuta|rifiuta tutto|no grazie|non ora|weigeren
-    |alles weigeren|nee bedankt|niet nu|rejeitar|rejeitar tudo|não obrigado|agora não|odrzuć|odrzuć wszystkie|nie dziękuję
+    reject|reject all|reject all cookies|reject cookies|refuse|refuse all|decline|decline all|only necessary
+    |necessary only|only necessary cookies|use necessary cookies only|essential only|only essential cookies|deny
+    |deny all|no thanks|no thank you|not now|maybe later|later|skip|ablehnen|alle ablehnen|nur notwendige
+    |nur notwendige cookies|nein danke|nicht jetzt|später|refuser|tout refuser|refuser tout|non merci|plus tard
+    |continuer sans accepter|rechazar|rechazar todo|rechazar todas|no gracias|ahora no|más tarde|rifiuta
+    |rifiuta tutto|no grazie|non ora|weigeren|alles weigeren|nee bedankt|niet nu|rejeitar|rejeitar tudo|não obrigado
+    |agora não|odrzuć|odrzuć wszystkie|nie dziękuję
 """
 _CLOSE = """
-    close|close dialog|close banner|close this dialog|close modal|close popup|close message|dismiss|hide|got it|×|✕|✖|✗|x
-    |schließen|schliessen|fermer|cerrar|chiudi|sluiten|fechar|zamknij|verstanden|compris|entendido|ho capito|begrepen
+    close|close dialog|close banner|close this dialog|close modal|close popup|close message|dismiss|hide|got it|×|✕
+    |✖|✗|x|schließen|schliessen|fermer|cerrar|chiudi|sluiten|fechar|zamknij|verstanden|compris|entendido|ho capito
+    |begrepen
 """
 _ACCEPT = """
-    accept|accept all|accept all cookies|accept cookies|agree|i agree|i accept|agree and close|accept and close|allow
-    |allow all|allow all cookies|allow cookies|ok|okay|continue|understood|i understand|akzeptieren|alle akzeptieren
-    |alle cookies akzeptieren|zustimmen|einverstanden|accepter|tout accepter|accepter tout|j accepte|aceptar
-    |aceptar todo|aceptar todas|aceptar cookies|accetta|accetta tutto|accetta tutti|accepteren|alles accepteren
-    |akkoord|aceitar|aceitar tudo|akceptuję|zgadzam się|zaakceptuj wszystkie
+    accept|accept all|accept all cookies|accept cookies|agree|i agree|i accept|agree and close|accept and close
+    |allow|allow all|allow all cookies|allow cookies|ok|okay|continue|understood|i understand|akzeptieren
+    |alle akzeptieren|alle cookies akzeptieren|zustimmen|einverstanden|accepter|tout accepter|accepter tout
+    |j accepte|aceptar|aceptar todo|aceptar todas|aceptar cookies|accetta|accetta tutto|accetta tutti|accepteren
+    |alles accepteren|akkoord|aceitar|aceitar tudo|akceptuję|zgadzam się|zaakceptuj wszystkie
 """
 
 
@@ -85,10 +87,10 @@ class Dismiss:
                 escaped = True
                 done = await session._aexecute(do.PressKey(key="Escape"), actor="heal")
                 closed.append(f"{layer['described']}: Escape")
-            elif (exit := way_out(layer)) is not None:
-                away = do.Click(selector=exit["selector"], timeout=PATIENCE)
+            elif (way := way_out(layer)) is not None:
+                away = do.Click(id=None, selector=way["selector"], timeout=PATIENCE)
                 done = await session._aexecute(away, actor="heal")
-                closed.append(f"{layer['described']}: {exit['described']}")
+                closed.append(f"{layer['described']}: {way['described']}")
             if done is None:
                 return None
             if left := _left(done):
@@ -115,9 +117,9 @@ def way_out(layer: Mapping[str, Any]) -> dict[str, Any] | None:
     for kind, words in _WORDS.items():
         if kind == "accept" and not cookies:
             continue
-        for exit in layer["exits"]:
-            if _tidy(exit["name"]) in words and not exit["leads"] and not exit["submits"]:
-                return dict(exit)
+        for way in layer["exits"]:
+            if _tidy(way["name"]) in words and not way["leads"] and not way["submits"]:
+                return dict(way)
     return None
 
 
@@ -129,7 +131,9 @@ def _tidy(name: str) -> str:
 def _own(session: Session, layer: Mapping[str, Any]) -> bool:
     """Whether the script's last step brought the layer: then it belongs to what the script does."""
     done = [one for one in session._outcomes if one["success"] and one.get("actor") == "script"]
-    added: Sequence[str] = ((done[-1].get("consequence") or {}).get("dom") or {}).get("added") or () if done else ()
+    added: Sequence[str] = (
+        ((done[-1].get("consequence") or {}).get("dom") or {}).get("added") or () if done else ()
+    )
     return any(line.startswith(("dialog", "alertdialog")) for line in added) and bool(layer["modal"])
 
 
@@ -165,5 +169,3 @@ async def _layer(session: Session, failed: Failed) -> dict[str, Any] | None:
 
     found = await session._driver.arun(Step("layer", live, args, kind="heal"))
     return None if found is None else {"modal": False, "fields": 0, "exits": [], **found}
-
-

@@ -12,12 +12,20 @@ if TYPE_CHECKING:
     from reenact.browser.session import Session
 
 _PASSES = {
-    "missing", "empty", "loading", "late", "hidden", "disabled", "moving", "detached", "covered", "silent", "outside",
+    "missing", "empty", "loading", "late", "hidden", "disabled", "moving", "detached", "covered", "silent", "outside", "unknown",
     "no clicks",
 }  # fmt: skip
 """Reasons that time may mend."""
 
-_NETWORK = ("nothing listens there", "was reset", "was closed", "timed out", "sent nothing", "no network", "no page came")
+_NETWORK = (
+    "nothing listens there",
+    "was reset",
+    "was closed",
+    "timed out",
+    "sent nothing",
+    "no network",
+    "no page came",
+)
 """Words of a failed load that may not fail again."""
 
 PAUSE = 250
@@ -43,7 +51,9 @@ class Wait:
             return None
         new = dict(result.selectors or {})
         evidence = {"reason": failed.reason, "consequence": result.consequence}
-        return Mend(result, self.name, failed.action.get("selector"), new, evidence=evidence, same_element=True)
+        return Mend(
+            result, self.name, failed.action.get("selector"), new, evidence=evidence, same_element=True
+        )
 
     async def _aimed(
         self, session: Session, failed: Failed, asked: do.Aimed, means: Means
