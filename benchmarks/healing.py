@@ -9,6 +9,7 @@ same changed page: the script's own selector, what Healenium's method would take
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import random
 import re
@@ -22,7 +23,9 @@ from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median, quantiles
+from time import monotonic
 from typing import Any, Literal
+from unittest.mock import patch
 
 from playwright.async_api import Error
 
@@ -32,6 +35,7 @@ from benchmarks.report import Section, Table
 from reenact import Client
 from reenact.browser import actions as do
 from reenact.browser import doing, selectors
+from reenact.browser.fallback import same
 from reenact.browser.fallback.harden.mutate import KINDS, PATH
 from reenact.browser.fallback.harden.trial import Change, Trial, Watched, attempt
 from reenact.browser.fallback.rungs import alternative
@@ -39,8 +43,8 @@ from reenact.browser.live import Live
 from reenact.browser.session import Session
 from reenact.errors import ReenactError
 
-WORKERS = 4
-EACH = {"MiniWoB": 3, "TodoMVC": 5, "shop": 5}
+WORKERS = 5
+EACH = {"MiniWoB": 4, "TodoMVC": 6, "shop": 5}
 """Changes that are tried of each step."""
 
 Fate = Literal["saved", "stopped", "wrong"]
@@ -70,8 +74,14 @@ def measure(plan: Plan) -> Section:
     return section([row for part in parts for row in part])
 
 
-def work(number: int, every: int) -> list[Row]:
-    """One worker's share, in a process of its own with its own servers and its own home."""
+def work(number: int, every: int, minutes: float = 0) -> list[Row]:
+    """One worker's share, in a process of its own with its own servers and its own home.
+
+    Args:
+        number: Which share.
+        every: One script of so many.
+        minutes: After so many no further step is begun; 0 for all.
+    """
     from benchmarks import spots
 
     with tempfile.TemporaryDirectory(prefix="reenact-bench-") as name:
@@ -79,11 +89,12 @@ def work(number: int, every: int) -> list[Row]:
         os.environ["REENACT_HOME"] = str(place / "home")
         (place / "shop").mkdir()
         with spots.scripts(place / "shop", every=every) as every_script:
+            random.Random(0).shuffle(every_script)
             mine = every_script[number::WORKERS]
-            return asyncio.run(_tried(mine))
+            return asyncio.run(_tried(mine, monotonic() + minutes * 60 if minutes else math.inf))
 
 
-async def _tried(scripts: Sequence[Any]) -> list[Row]:
+async def _tried(scripts: Sequence[Any], until: float) -> list[Row]:
     client = Client(name="healing", max_duration_minutes=0, idle_timeout_minutes=0)
     good = []
     async with client.Session() as session:
@@ -94,6 +105,8 @@ async def _tried(scripts: Sequence[Any]) -> list[Row]:
         await _blind(session)
         for script in good:
             for spot in script.spots:
+                if monotonic() > until:
+                    return rows
                 try:
                     rows += await _spot(session, spot)
                 except (LookupError, ReenactError, Error) as error:
@@ -169,18 +182,14 @@ async def _once(session: Session, spot: Any, change: Change, kept: list[list[hea
 def _listening() -> Iterator[list[str]]:
     """What the rung that looks for another element says of its choice."""
     said: list[str] = []
-    own = alternative.choose
 
-    def choose(*args: Any, **options: Any) -> Any:
-        choice = own(*args, **options)
+    def choose(*args: Any, **options: Any) -> same.Choice:
+        choice = same.choose(*args, **options)
         said.append(f"{choice.why} (score {choice.score:.2f}, margin {choice.margin:.2f})")
         return choice
 
-    alternative.choose = choose
-    try:
+    with patch.object(alternative, "choose", choose):
         yield said
-    finally:
-        alternative.choose = own
 
 
 async def _kept(live: Live, asked: do.Aimed) -> list[list[healenium.Node]]:
@@ -217,9 +226,9 @@ async def _healenium(stage: Watched, step: do.Aimed, kept: list[healenium.Node])
 
 def section(rows: Sequence[Row]) -> Section:
     """The rows as tables."""
-    same = [row for row in rows if row.trial.change.kind != "gone"]
+    alike = [row for row in rows if row.trial.change.kind != "gone"]
     asked = [row for row in rows if row.trial.ms is not None]
-    broke = [row for row in same if row.trial.ms is not None]
+    broke = [row for row in alike if row.trial.ms is not None]
     saved = [row for row in broke if row.trial.ending == "saved"]
     wrong = [row for row in asked if row.trial.ending == "wrong"]
     found = Section(
@@ -232,14 +241,14 @@ def section(rows: Sequence[Row]) -> Section:
     )  # fmt: skip
     found.figure("the same, of those that were asked to be mended", "", _share(len(wrong), len(asked)))
     found.figure(
-        "saved, of the steps that broke and that a person would call the same", "≥ 80 %", _share(len(saved), len(broke)),
-        len(saved) >= 0.8 * len(broke),
+        "saved, of the steps that broke and that a person would call the same", "≥ 80 %",
+        _share(len(saved), len(broke)), len(saved) >= 0.8 * len(broke),
     )  # fmt: skip
-    done = [row for row in same if row.trial.ending in {"held", "saved"}]
+    done = [row for row in alike if row.trial.ending in {"held", "saved"}]
     found.figure(
-        "done in the end, of all that a person would call the same", "", _share(len(done), len(same))
+        "done in the end, of all that a person would call the same", "", _share(len(done), len(alike))
     )
-    found.tables += [_subjects(rows, same, broke), _rungs(asked, found), _kinds(rows), _sites(rows)]
+    found.tables += [_subjects(rows, alike, broke), _rungs(asked, found), _kinds(rows), _sites(rows)]
     found.notes += [_told(row) for row in wrong] or ["No rung acted on a wrong element."]
     found.notes += [
         f"Stopped {many} times, {kind}: {why}" for (kind, why), many in _stops(broke).most_common(12)
@@ -261,9 +270,9 @@ def _share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({100 * part / whole:.1f} %)" if whole else "none"
 
 
-def _subjects(rows: Sequence[Row], same: Sequence[Row], broke: Sequence[Row]) -> Table:
+def _subjects(rows: Sequence[Row], alike: Sequence[Row], broke: Sequence[Row]) -> Table:
     misled = [row for row in rows if row.trial.ending == "misled"]
-    held = sum(row.trial.ending == "held" for row in same)
+    held = sum(row.trial.ending == "held" for row in alike)
     theirs = Counter(row.healenium for row in broke)
     lost = [row for row in rows if row.trial.change.kind == "gone" and row.trial.ms is not None]
     theirs_lost = Counter(row.healenium for row in lost)
@@ -272,12 +281,12 @@ def _subjects(rows: Sequence[Row], same: Sequence[Row], broke: Sequence[Row]) ->
     return Table(
         ("", "done, of the same", "saved, of those that broke", "stopped", "wrong element", "wrong where it is gone"),
         [
-            ("plain Playwright script", _share(held, len(same)), "0", str(len(broke)),
-             f"{len([r for r in misled if r in same])} (its own selector)",
-             f"{len([r for r in misled if r not in same])} (its own selector)"),
-            ("Healenium's method", _share(held + theirs["saved"], len(same)), _share(theirs["saved"], len(broke)),
+            ("plain Playwright script", _share(held, len(alike)), "0", str(len(broke)),
+             f"{len([r for r in misled if r in alike])} (its own selector)",
+             f"{len([r for r in misled if r not in alike])} (its own selector)"),
+            ("Healenium's method", _share(held + theirs["saved"], len(alike)), _share(theirs["saved"], len(broke)),
              str(theirs["stopped"]), _share(theirs["wrong"], len(broke)), _share(theirs_lost["wrong"], len(lost))),
-            ('heal="auto", no model', _share(held + ours["saved"], len(same)), _share(ours["saved"], len(broke)),
+            ('heal="auto", no model', _share(held + ours["saved"], len(alike)), _share(ours["saved"], len(broke)),
              str(ours["stopped"]), _share(ours["wrong"], len(broke)), _share(ours_lost["wrong"], len(lost))),
         ],
     )  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,11 +94,15 @@ def _hearing() -> Iterator[list[_Heard | str]]:
     own, aown = Session._execute, Session._aexecute
     known: set[Session] = set()
 
+    def called(name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
+        heard.append(f"session.{name}")
+        return False  # it is done
+
     def note(session: Session, action: do.Action, actor: str, result: ExecutionResult) -> None:
         at = place()
         if session not in known:
             known.add(session)
-            session._skips.append(lambda name, _: bool(heard.append(f"session.{name}")))
+            session._skips.append(called)
         heard.append(_Heard(session, action, actor, at.line if at else None, result))
 
     def execute(self: Session, action: do.Action, actor: str = "script") -> ExecutionResult:
