@@ -43,7 +43,7 @@ from reenact.browser.live import Live
 from reenact.browser.session import Session
 from reenact.errors import ReenactError
 
-WORKERS = 5
+WORKERS = int(os.environ.get("BENCH_WORKERS", "5"))
 EACH = {"MiniWoB": 4, "TodoMVC": 6, "shop": 5}
 """Changes that are tried of each step."""
 
@@ -74,13 +74,14 @@ def measure(plan: Plan) -> Section:
     return section([row for part in parts for row in part])
 
 
-def work(number: int, every: int, minutes: float = 0) -> list[Row]:
+def work(number: int, every: int, minutes: float = 0, seed: int = 0) -> list[Row]:
     """One worker's share, in a process of its own with its own servers and its own home.
 
     Args:
         number: Which share.
         every: One script of so many.
         minutes: After so many no further step is begun; 0 for all.
+        seed: Another seed makes other changes, and begins with other scripts.
     """
     from benchmarks import spots
 
@@ -89,12 +90,12 @@ def work(number: int, every: int, minutes: float = 0) -> list[Row]:
         os.environ["REENACT_HOME"] = str(place / "home")
         (place / "shop").mkdir()
         with spots.scripts(place / "shop", every=every) as every_script:
-            random.Random(0).shuffle(every_script)
+            random.Random(seed).shuffle(every_script)
             mine = every_script[number::WORKERS]
-            return asyncio.run(_tried(mine, monotonic() + minutes * 60 if minutes else math.inf))
+            return asyncio.run(_tried(mine, monotonic() + minutes * 60 if minutes else math.inf, seed))
 
 
-async def _tried(scripts: Sequence[Any], until: float) -> list[Row]:
+async def _tried(scripts: Sequence[Any], until: float, seed: int) -> list[Row]:
     client = Client(name="healing", max_duration_minutes=0, idle_timeout_minutes=0)
     good = []
     async with client.Session() as session:
@@ -108,7 +109,7 @@ async def _tried(scripts: Sequence[Any], until: float) -> list[Row]:
                 if monotonic() > until:
                     return rows
                 try:
-                    rows += await _spot(session, spot)
+                    rows += await _spot(session, spot, seed)
                 except (LookupError, ReenactError, Error) as error:
                     _say(f"{spot.site} {spot.name}: left out ({str(error).splitlines()[0][:100]})")
             _say(f"{len(rows)} tried, {script.name} done")
@@ -141,11 +142,11 @@ def _passes(session: Session, script: Any) -> bool:
     return True
 
 
-async def _spot(session: Session, spot: Any) -> list[Row]:
+async def _spot(session: Session, spot: Any, seed: int) -> list[Row]:
     kept: list[list[healenium.Node]] = []
     if await _once(session, spot, Change("none"), kept) is None or not kept:
         return []
-    draw = random.Random(f"{spot.site} {spot.name}")
+    draw = random.Random(f"{seed} {spot.site} {spot.name}")
     kinds = draw.sample(list(KINDS), len(KINDS))
     rows: list[Row] = []
     for kind in kinds:

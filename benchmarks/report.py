@@ -49,7 +49,7 @@ class Section:
 def write(
     sections: Iterable[Section], path: Path, *, command: str, took: float, quick: bool, head: str = ""
 ) -> None:
-    """Write the results. What stands under `## Besides`, measured by hand, stays. `head`: another one than the usual."""
+    """Write the results, under another `head` than the usual. What stands under `## Besides`, by hand, stays."""
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     parts = [
         (head or _HEAD).format(machine=_machine(), versions=_versions(), command=command, took=_minutes(took))
