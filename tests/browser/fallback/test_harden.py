@@ -70,7 +70,7 @@ def test_a_script_is_hardened_on_its_recorded_pages_while_its_server_is_gone(tmp
         "harden",
         str(script),
         "--mutations",
-        "3",
+        "2",
         "--seed",
         "1",
         "--json",
