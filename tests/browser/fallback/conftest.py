@@ -77,7 +77,7 @@ class Script:
         return self.run(html, step, before=before)
 
     def climb(
-        self, html, *, before=(), patience=150, judge=None, model=None, budget=150, then=None, **action
+        self, html, *, before=(), patience=150, judge=None, model=None, budget=150, after=None, **action
     ):
         """A run in which the step fails, and what the ladder did about it; `self.log` is what the page noted."""
 
@@ -86,11 +86,11 @@ class Script:
             result = await session._aexecute(asked)
             assert not result.success, result.message
             failed = ladder.Failed.of(session, asked, result)
-            if then is not None:
-                await then(session)
             judged = judge and (lambda: judge(session))
             mend = await ladder.climb(session, failed, judge=judged, model=model, budget_ms=budget)
             self.failed = failed
+            if after is not None:
+                after(session, failed, mend)
             self.log = await session.page.evaluate("() => window.log || []")
             self.done = [(one["actor"], one["action"]["type"], one["message"]) for one in session._outcomes]
             return mend

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -73,27 +74,29 @@ async def _looked(
         for match in await similar(wanted, page, most=most, secret=mask)
     ]
     known = {_place(told) for _, told, _ in found}
-    for text in list(dict.fromkeys(one[name] for one in selectors for name in _LASTING if one.get(name)))[:6]:
-        locator = parse(text)[0].within(page)
-        try:
-            if await locator.count() != 1:
-                continue
-            told = await fingerprint(locator, secret=mask, timeout=500)
-        except (Error, SelectorError):
-            continue
-        if _place(told) not in known:
+    texts = list(dict.fromkeys(one[name] for one in selectors for name in _LASTING if one.get(name)))[:6]
+    for told, locator in await asyncio.gather(*(_one(live, text) for text in texts)):
+        if told is not None and _place(told) not in known:
             known.add(_place(told))
             found.append((likeness(wanted, told)[0], told, locator))
-    fit = sorted((one for one in found if kind(wanted, one[1], action)), key=lambda one: -one[0])
+    fit = sorted((one for one in found if kind(wanted, one[1], action)), key=lambda one: -one[0])[:most]
     named = NAMED if most == MOST else most
+    names = await asyncio.gather(*(_selectors(locator, mask) for _, _, locator in fit[:named]))
     return [
-        {
-            "score": score,
-            "fingerprint": told,
-            "selectors": await _selectors(locator, mask) if place < named else {},
-        }
-        for place, (score, told, locator) in enumerate(fit[:most])
+        {"score": score, "fingerprint": told, "selectors": names[place] if place < named else {}}
+        for place, (score, told, _) in enumerate(fit)
     ]
+
+
+async def _one(live: Live, text: str) -> tuple[dict[str, Any] | None, Any]:
+    """The one element that a selector names, if it does."""
+    locator = parse(text)[0].within(live.page)
+    try:
+        if await locator.count() != 1:
+            return None, locator
+        return await fingerprint(locator, secret=live.settings.mask, timeout=500), locator
+    except (Error, SelectorError):
+        return None, locator
 
 
 async def _selectors(locator: Any, mask: Sequence[str]) -> dict[str, str]:

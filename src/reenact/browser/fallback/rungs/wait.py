@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from reenact.browser.session import Session
 
 _PASSES = {
-    "missing", "empty", "loading", "late", "hidden", "disabled", "moving", "detached", "covered", "silent", "outside", "unknown",
-    "no clicks",
+    "missing", "empty", "loading", "late", "hidden", "disabled", "moving", "detached", "covered", "silent", "outside",
+    "no clicks", "unknown",
 }  # fmt: skip
 """Reasons that time may mend."""
 

@@ -1,0 +1,251 @@
+"""The ladder as a whole: what is verified counts, what is not is a failure and said; recorded, and replayed exactly."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import pytest
+from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
+
+import reenact
+from reenact.boundary import perform
+from reenact.browser.consequence import same
+from reenact.browser.fallback.same import choose
+from reenact.model.event import Effect
+from tests.browser.fallback.test_rungs import LOG, OLD, form
+from tests.conftest import Shell
+
+RENAMED = form(
+    "<button id=x1 type=button onclick='noted(`saved`)'>Keep it</button>"
+    "<button id=x2 type=button onclick='noted(`deleted`)'>Delete</button>"
+)
+
+
+@dataclass
+class Verdict:
+    state: str
+    by: str = "the page says so"
+
+
+def shows(text):
+    """Judges by what the page noted."""
+
+    async def judge(session):
+        log = await session.page.evaluate("() => window.log")
+        return Verdict("met" if text in log else "unmet")
+
+    return judge
+
+
+class Answers:
+    """A model that is asked which element is meant."""
+
+    def __init__(self, name, confidence=0.9):
+        self.name, self.confidence, self.asked = name, confidence, []
+        self.model = FunctionModel(self.answer, model_name="scripted")
+
+    def answer(self, messages, info):
+        text = str(messages[-1].parts[-1].content)
+        self.asked.append(text)
+        element = next(
+            (
+                line.split(":")[0]
+                for line in text.splitlines()
+                if f' "{self.name}"' in line.partition(" beside")[0]
+            ),
+            "none",
+        )
+        told = {"reasoning": "it keeps", "element": element, "confidence": self.confidence}
+        return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, json.dumps(told))])
+
+
+# -- verified, not hoped -----------------------------------------------------------------------------------------
+
+
+def test_without_a_recording_what_is_expected_verifies_the_one_element_that_is_called_so(script):
+    page = form("<button id=saveButton type=button onclick='noted(`saved`)'>Go</button>")
+    mend = script.climb(page, judge=shows("saved"), type="click", selector="#save-button")
+    assert (mend.rung, mend.verified_by) == ("alternative", "expect: the page says so")
+
+
+def test_what_is_not_as_expected_is_a_failure(script):
+    page = form("<button id=saveButton type=button onclick='noted(`deleted`)'>Go</button>")
+    mend = script.climb(page, judge=shows("saved"), type="click", selector="#save-button")
+    assert (mend.verified, mend.result.success) == (False, False)
+    assert "the page is no longer as it was" in mend.result.message
+
+
+def test_a_press_that_arrived_all_the_same_is_known_by_what_is_expected(script):
+    page = LOG + "<input type=checkbox id=box onclick='noted(`pressed`); event.preventDefault()'>"
+    mend = script.climb(
+        page, patience=9000, judge=shows("pressed"), type="check", selector="#box", value=True
+    )
+    assert (mend.verified, mend.result.success, script.log) == (True, True, ["pressed"])
+
+
+# -- one question ------------------------------------------------------------------------------------------------
+
+
+def test_a_model_names_the_element_that_nothing_else_tells(script):
+    script.learn(OLD, type="click", selector="#save")
+    answers = Answers("Keep it")
+    mend = script.climb(RENAMED, model=answers.model, type="click", selector="#save")
+    assert (mend.rung, mend.verified, script.log) == ("ask", True, ["saved"])
+    (question,) = answers.asked
+    assert 'What it meant: button "Save"' in question
+    assert 'button "Delete"' in question
+
+
+@pytest.mark.parametrize(("name", "sure"), [("Keep it", 0.5), ("Delete", 0.99), ("nothing there", 0.99)])
+def test_a_model_that_is_unsure_or_names_something_grave_is_not_followed(script, name, sure):
+    script.learn(OLD, type="click", selector="#save")
+    assert script.climb(RENAMED, model=Answers(name, sure).model, type="click", selector="#save") is None
+    assert script.log == []
+
+
+def test_no_secret_is_in_the_question_or_the_recording(script):
+    old = LOG + "<h1>Log in</h1><label>Password <input type=password id=pw></label>"
+    new = LOG + "<h1>Log in</h1><label>Passphrase <input type=password id=phrase></label>"
+    script.learn(old, type="fill", selector="#pw", value="hunter2-old")
+    answers = Answers("Passphrase")
+    mend = script.climb(new, model=answers.model, type="fill", selector="#pw", value="hunter2-new")
+    assert (mend.rung, mend.verified) == ("ask", True)
+    assert "hunter2" not in answers.asked[0] + repr(mend) + repr(script.failed)
+    recordings = script.home.glob("recordings/*/*.jsonl")
+    assert not any("hunter2" in file.read_text() for file in recordings)
+
+
+# -- the next run ------------------------------------------------------------------------------------------------
+
+
+def test_what_was_verified_is_tried_first_the_next_time(script):
+    script.learn(OLD, type="click", selector="#save")
+
+    mend = script.climb(
+        RENAMED, model=Answers("Keep it").model, type="click", selector="#save", after=recorded
+    )
+    assert mend.rung == "ask"
+    again = script.climb(RENAMED, type="click", selector="#save")
+    assert (again.rung, again.verified, script.log) == ("remembered", True, ["saved"])
+    assert [actor for actor, *_ in script.done] == ["script", "script", "heal"]
+
+
+def recorded(session, failed, mend):
+    """As the block records a mend."""
+    told = {
+        "key": failed.key,
+        "rung": mend.rung,
+        "new": mend.new,
+        "healed": True,
+        "verified_by": mend.verified_by,
+    }
+    with session._crossing.inside():
+        perform(Effect("heal", "record", {"step": failed.key, "rung": mend.rung}, leaf=True), lambda: told)
+
+
+# -- recorded and replayed ---------------------------------------------------------------------------------------
+
+PROGRAM = """
+    import asyncio, sys
+    from reenact import Client
+    from reenact.browser.actions import action_of
+    from reenact.browser.fallback import ladder
+
+    async def main():
+        async with Client().Session() as session:
+            await session.aexecute(type="goto", url=sys.argv[1])
+            asked = action_of(type="click", selector="#save", timeout=300)
+            result = await session._aexecute(asked)
+            if not result.success:
+                failed = ladder.Failed.of(session, asked, result)
+                mend = await ladder.climb(session, failed, budget_ms=200)
+                print(failed.key, mend.rung, mend.score, mend.margin, mend.verified_by, mend.new)
+
+    asyncio.run(main())
+"""
+
+
+def test_a_mend_is_replayed_without_browser_or_store(tmp_path, open_session, site):
+    shell = Shell(tmp_path)
+    shell.environ["REENACT_BROWSER"] = open_session().options.executable_path
+    program = shell.write("shop.py", PROGRAM)
+    pages = [site(f"echo?html={quote(OLD.replace('id=save', f'id={id}'))}") for id in ("save", "keep")]
+    for page in pages:
+        run = shell.run("record", "--", sys.executable, program, page)
+        assert run.status == 0, run.err
+    assert "alternative" in run.out
+    last = reenact.load("last", home=shell.home)
+    assert [step.label for step in last.steps][3:] == [
+        "heal:memory",
+        "browser:click",
+        "heal:candidates",
+        "browser:click",
+    ]
+    assert last.steps[3].call.scope.endswith("/heal")
+    learned = min(shell.home.glob("recordings/*"), key=lambda path: path.stat().st_mtime)
+    for file in learned.iterdir():
+        file.unlink() if file.is_file() else None
+    again = shell.run("replay", last.id, env={"REENACT_BROWSER": "/nowhere/chromium"})
+    assert (again.status, again.out) == (0, run.out), again.err
+    assert "faithful" in again.err
+
+
+# -- what decides ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "verdict"),
+    [
+        ({"navigated": "/orders/12"}, {"navigated": "/orders/7"}, True),
+        ({"navigated": "/orders"}, {"navigated": "/login"}, False),
+        ({"navigated": None, "dom": {"added": ['text "Saved"']}}, {"navigated": "/done"}, False),
+        ({"requests": ["POST /save"]}, {"requests": ["GET /me", "POST /save"]}, True),
+        ({"requests": ["POST /delete"]}, {"requests": ["POST /save"]}, False),
+        ({"requests": ["POST /delete"], "dom": {"added": ['text "Ok"']}}, {"dom": {"added": ['text "Ok"']}}, False),
+        ({"dom": {"added": ['text "Saved 2"']}}, {"dom": {"added": ['text "Saved 1"']}}, True),
+        ({"dom": {"added": ['text "Deleted"'], "removed": ["row"]}}, {"dom": {"added": ['text "Saved"'], "removed": ["row"]}}, False),
+        ({"dom": {"changed": ['textbox "a" empty -> filled']}}, {"dom": {"changed": ['textbox "b" empty -> filled']}}, True),
+        ({"dom": {}}, {"dom": {"added": ["dialog"]}}, None),
+        ({"dom": None}, {"dom": {"added": ["dialog"]}}, None),
+        ({"dom": {"added": ["dialog"]}}, {"dom": {}}, None),
+    ],
+)  # fmt: skip
+def test_two_consequences_are_the_same_another_or_cannot_be_told(now, then, verdict):
+    assert same(now, then) is verdict
+
+
+def element(name, score, **more):
+    told = {
+        "role": "button",
+        "tag": "button",
+        "name": name,
+        "path": f"body/{name}",
+        "frames": [],
+        "visible": True,
+        **more,
+    }
+    return {"score": score, "fingerprint": told}
+
+
+WANTED = element("Save", 1, attributes={"id": "save"}, heading="Profile", near=["Name"])["fingerprint"]
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        ([element("Delete", 0.95)], "nothing there has its name"),
+        ([element("Delete", 0.95, attributes={"id": "save"})], "it says 'delete'"),
+        ([element("Save", 0.3)], "not alike enough"),
+        ([element("Save", 0.8), element("Save", 0.75, path="body/two")], "nearly as alike"),
+        ([element("Save all", 0.9, heading="Profile", near=["Name"])], "differs by 'all'"),
+        ([element("Save now", 0.9, heading="Other", near=["Name"])], "stands elsewhere"),
+    ],
+)
+def test_an_element_that_cannot_be_told_is_not_chosen(found, why):
+    choice = choose(WANTED, found, "click")
+    assert choice.place is None
+    assert why in choice.why
