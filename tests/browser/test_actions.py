@@ -216,6 +216,8 @@ def test_a_script_gives_its_value_or_its_error(session, at):
     assert session.execute(type="evaluate_js", code="({a: [1, document.title]})").data == {"a": [1, "Order"]}
     failed = session.execute(type="evaluate_js", code="nothing.there", raise_on_failure=False)
     assert failed.message == "the script failed: ReferenceError: nothing is not defined"
+    bare = session.execute(type="evaluate_js", code="return 5", raise_on_failure=False)
+    assert bare.message.endswith("write it as a function, () => { … }")
 
 
 def test_what_needs_no_page(session):
@@ -245,6 +247,13 @@ def test_a_failed_action_says_why_and_raises_if_asked(session, at):
     with pytest.raises(ActionError, match="click: No element matches") as caught:
         session.execute(type="click", selector="#ordr", timeout=300)
     assert caught.value.result.url == failed.url
+
+
+def test_a_failed_action_calls_its_element_as_the_program_did(session, at):
+    at("disabled.html")
+    for selector in ("css=#pay", {"css": "#pay"}):
+        failed = session.execute(type="click", selector=selector, timeout=300, raise_on_failure=False)
+        assert failed.message.startswith('The button "Pay" (css=#pay) is disabled')
 
 
 def test_a_selector_that_does_not_parse_is_a_failed_result(session, at):

@@ -77,6 +77,12 @@ async def test_a_selector_finds_its_element(page, site, selector):
 
 
 @driven
+async def test_a_locator_with_arguments_that_playwright_does_not_know_is_refused(page):
+    with pytest.raises(SelectorError, match=r"does not parse: .*unexpected keyword argument 'nam'"):
+        await resolve(page, 'get_by_role("button", nam="Save")', 100)
+
+
+@driven
 async def test_elements_of_frames_and_shadow_roots_are_found(page, site):
     await page.goto(site("frames.html"))
     found = await resolve(page, "frame=#pay >> css=#inside", 3000)

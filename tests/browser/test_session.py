@@ -116,6 +116,8 @@ def test_the_async_twins_do_the_same(open_session, site, home):
         ({"proxies": True}, r"Session\(proxies=…\) belongs to a hosted service"),
         ({"vault_id": "v1"}, r"Session\(vault_id=…\) belongs to a hosted service"),
         ({"idle_timeout_minutes": -1}, "minutes, or 0 for no limit"),
+        ({"max_duration_minutes": "10"}, "max_duration_minutes='10'.: minutes, or 0 for no limit"),
+        ({"viewport_width": "wide"}, "viewport_width='wide'.: a whole number of CSS pixels"),
         ({"executable_path": "/no/such/browser"}, "there is no such program"),
     ],
 )
@@ -169,7 +171,7 @@ def test_another_browser_is_driven_and_left_running(open_session, site, home):
 
 def test_a_closed_session_does_nothing_more(open_session, home):
     session = open_session(home=home)
-    with pytest.raises(SessionError, match=r"closed \(it was not started\)"):
+    with pytest.raises(SessionError, match="has not begun: open it by `with`"):
         session.execute(type="reload")
     with session:
         pass

@@ -119,6 +119,15 @@ async def test_an_element_that_is_not_there_is_answered_with_the_closest(page, s
         assert said.facts["reason"] == "missing"
 
 
+async def test_a_locator_is_called_by_what_it_looks_for(page, site):
+    await page.goto(site("disabled.html"))
+    said = await why(page, "click", page.locator("#pay"), "Timeout")
+    assert said.sentence.startswith('The button "Pay" (#pay) is disabled')
+    await page.goto(site("renamed.html"))
+    gone = await why(page, "click", page.locator("#signin"), "Timeout")
+    assert 'the closest is the button "Sign in"' in gone.sentence
+
+
 async def test_what_is_proposed_for_a_renamed_element_is_the_element(page, site):
     await page.goto(site("renamed.html"))
     said = await attempt(page, "click", {"css": "#login-button", "text": "Log in"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reenact
 from reenact.boundary import perform
+from reenact.browser.fallback.record import Heal
 from reenact.cli.browsed import told
 from reenact.model.event import Effect
 from reenact.model.facts import steps_where
@@ -32,6 +33,21 @@ def test_an_action_is_told_by_its_message_and_place():
     )
     assert told({"value": [1], "url": "u", "tab": 0}) == [("gave", "[1]")]
     assert told({"anything": "else"}) == told(None) == []
+
+
+def test_a_heal_is_told_by_its_step_its_helper_and_what_verified_it():
+    heal = Heal(
+        "k", "click", "alternative", file="/shop.py", line=3, old="#a", new={"css": "#b"}, error="No element matches #a.",
+        verified_by="same element",
+    )  # fmt: skip
+    assert told(heal.to_tree()) == [
+        ("step", "click #a  /shop.py:3"),
+        ("failed", "No element matches #a."),
+        ("mended by", "alternative: #b"),
+        ("verified", "same element"),
+    ]
+    agent = Heal("k", "expect", "agent", healed=False)
+    assert told(agent.to_tree()) == [("step", "expect"), ("not mended by", "agent"), ("verified", "no")]
 
 
 def test_a_failed_one_is_an_error_to_find_and_to_read(shell):

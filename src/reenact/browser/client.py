@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reenact.browser import extra as _extra  # noqa: F401 - says what is missing, before anything is imported in vain
 from reenact.browser.fallback.block import AgentFallback as _Fallback
+from reenact.browser.fallback.block import Heal as _Heal
 from reenact.browser.session import Session as _Session
 
 if TYPE_CHECKING:
@@ -40,10 +41,17 @@ class Client:
         return Agent(session, **options)
 
     def AgentFallback(  # noqa: N802 - as the API has it
-        self, session: _Session, task: str, response_format: Any = None, **options: Any
+        self,
+        session: _Session,
+        task: str,
+        response_format: Any = None,
+        *,
+        heal: _Heal = "agent",
+        expect: Any = None,
+        **agent_params: Any,
     ) -> _Fallback:
         """A stretch of a script that an agent finishes where a step fails; see `reenact.browser.fallback.block`."""
-        return _Fallback(session, task, response_format, **options)
+        return _Fallback(session, task, response_format, heal=heal, expect=expect, **agent_params)
 
     def scrape(self, url: str, instructions: str | None = None, **options: Any) -> Any:
         """Read one page, in a session of its own."""

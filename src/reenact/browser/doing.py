@@ -182,7 +182,8 @@ async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[s
     if isinstance(action, (do.Goto, do.GotoNewTab)) and isinstance(error, Error):
         return unreachable(full(action.url), error.message), None
     if isinstance(action, do.EvaluateJs) and isinstance(error, Error):
-        return f"the script failed: {_first(error.message)}", None
+        hint = "; write it as a function, () => { … }" if "Illegal return" in error.message else ""
+        return f"the script failed: {_first(error.message)}{hint}", None
     if isinstance(error, (ActionError, sight.StaleElement, selectors.SelectorError, OSError)):
         return str(error), None
     aim = action if isinstance(action, do.Aimed) else None
@@ -192,11 +193,16 @@ async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[s
         told,
         target,
         error,
-        called=aim.id if aim else None,
+        called=_called(aim) if aim else None,
         secret=deed.live.settings.mask,
         like=deed.fingerprint,
     )
     return found.sentence, found.facts
+
+
+def _called(aim: do.Aimed) -> str | None:
+    """What the program called the element; of several selectors it is not known which one found it."""
+    return aim.id or (aim.selector if isinstance(aim.selector, str) else None)
 
 
 _NETWORK = {

@@ -130,8 +130,13 @@ class Options:
             if value not in known:
                 raise UsageError(f"Session({name}={value!r}): it is one of {', '.join(map(repr, known))}")
         for name in ("max_duration_minutes", "idle_timeout_minutes"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"Session({name}={getattr(self, name)}): minutes, or 0 for no limit")
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not value >= 0:
+                raise UsageError(f"Session({name}={value!r}): minutes, or 0 for no limit")
+        for name in ("viewport_width", "viewport_height"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise UsageError(f"Session({name}={value!r}): a whole number of CSS pixels")
         if isinstance(self.mask, str):
             raise UsageError("Session(mask=…): a list of selectors")
 

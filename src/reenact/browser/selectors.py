@@ -85,7 +85,10 @@ class Selector:
         if self.kind == "text":
             return _locator(place.get_by_text(self.body))
         if self.kind == "expression":
-            return _locator(_built(_expression(self.body), place))
+            try:
+                return _locator(_built(_expression(self.body), place))
+            except (TypeError, ValueError) as error:
+                raise SelectorError(f"{self.text!r} does not parse: {error}") from None
         return _locator(place.locator(self.body))
 
 

@@ -27,6 +27,7 @@ Asked = do.Action | Mapping[str, Any] | str | None
 Watcher = Callable[[str, Mapping[str, Any], Exception], Awaitable[None] | None]
 Skips = Callable[[str, Callable[[], Mapping[str, Any]]], bool]
 
+_UNBEGUN = "it was not started"
 _open: set[Session] = set()
 
 
@@ -54,7 +55,7 @@ class Session:
         keep = cast("Keep", self.options.save_replay_on)
         self._crossing = Crossing(self.options.name, keep, self.options.home)
         self._driver = Driver(self._crossing, self.options.settings())
-        self._closed: str | None = "it was not started"
+        self._closed: str | None = _UNBEGUN
         self._failed = False
         self._outcomes: list[dict[str, Any]] = []
         self._asynchronous = False
@@ -288,6 +289,8 @@ class Session:
         return await self._driver.arun(step)
 
     def _ensure_open(self) -> None:
+        if self._closed == _UNBEGUN and not self._past:
+            raise SessionError("the session has not begun: open it by `with`, or start() it")
         if self._closed is not None:
             raise SessionError(f"the session is closed ({self._closed}): start another one")
 

@@ -7,7 +7,9 @@ not so is the reason; `facts` has all that was found.
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +28,8 @@ CLOSE = 0.4
 """The score from which a candidate is worth a word."""
 NAMED = 3
 """Candidates, or elements that match, that are named."""
+
+_SHOWN = re.compile(r"^<Locator .* selector=(['\"].*['\"])>$", re.DOTALL)
 
 __all__ = ["Why", "why"]
 
@@ -61,7 +65,7 @@ async def why(
         action: Its type, or all of it (`{"type": "fill", "selector": …, "value": …}`).
         target: The selector that was given, or the locator that was acted on; None where the action has no element.
         error: What was raised.
-        called: What the user called the element (an id of an observation), if no selector.
+        called: What the user called the element, an id of an observation or a selector, where the target is a locator.
         secret: CSS selectors of what must not be shown.
         like: The element's fingerprint, where it was seen before: it finds better candidates than a selector.
     """
@@ -98,7 +102,14 @@ def _named(target: str | Mapping[str, Any] | Locator | None, called: str | None)
         return target
     if isinstance(target, Mapping):
         return next((str(value) for value in target.values() if value), None)
-    return None if target is None else str(target)
+    return None if target is None else _written(target)
+
+
+def _written(locator: Locator) -> str:
+    """What a locator looks for: its text is that, or `<Locator frame=… selector='…'>`."""
+    text = str(locator)
+    shown = _SHOWN.search(text)
+    return text if shown is None else str(ast.literal_eval(shown[1]))
 
 
 async def _asked(
@@ -147,7 +158,7 @@ def _sentence(text: str) -> str:
 
 def _of_locator(target: Any) -> tuple[Selector, ...]:
     try:
-        return parse(str(target))
+        return parse(_written(target))
     except SelectorError:
         return ()
 

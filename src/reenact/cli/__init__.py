@@ -30,6 +30,7 @@ PLACES = {
     "diagnosing": ("diagnose",),
     "filming": ("video",),
     "hardening": ("harden",),
+    "healing": ("heals",),
     "keeping": ("export", "import", "rm", "prune"),
     "regression": ("keep",),
     "reproducing": ("reproduce", "bisect"),

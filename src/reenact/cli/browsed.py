@@ -26,6 +26,20 @@ def told(output: Any) -> list[tuple[str, str]]:
             ("saw", f"{place}, {many(len(output['elements']), 'element')} to act on"),
             ("tree", str(output["tree"])),
         ]
+    if output.keys() >= {"key", "rung", "old", "new", "verified_by"}:
+        return _healed(output)
     if output.keys() == {"value", "url", "tab"}:
         return [("gave", pretty(output["value"]))]
     return []
+
+
+def _healed(heal: dict[str, Any]) -> list[tuple[str, str]]:
+    """A heal record: what failed and where, who helped, what says that it was right."""
+    done = "mended by" if heal.get("healed") else "not mended by"
+    place = f"  {heal.get('file')}:{heal.get('line')}" if heal.get("file") else ""
+    lines = [("step", f"{heal.get('action')} {heal['old'] or ''}".rstrip() + place)]
+    if heal.get("error"):
+        lines.append(("failed", str(heal["error"])))
+    new = next(iter(heal["new"].values()), "") if isinstance(heal["new"], dict) else heal["new"]
+    lines.append((done, f"{heal['rung']}{f': {new}' if new else ''}"))
+    return [*lines, ("verified", str(heal["verified_by"] or "no"))]

@@ -35,7 +35,7 @@ def shop(session):
 
 @pytest.fixture
 def fallback():
-    """Makes a block whose agent asks a scripted model: `block, model = fallback(session, click("button"), done())`."""
+    """Makes a block whose agent asks a scripted model, and that model."""
 
     def made(session, *answers, task="Buy green tea", **options):
         model = Scripted(*answers)

@@ -10,8 +10,9 @@ from playwright.async_api import Error
 import reenact
 from reenact.browser.actions import MASK
 from reenact.browser.fallback.block import AGENT_PARAMS
-from reenact.errors import ActionError, UsageError
-from tests.browser.agent.scripted import click, done, fill
+from reenact.errors import ActionError, SessionError, UsageError
+from tests.browser.agent.conftest import SHOP, page
+from tests.browser.agent.scripted import click, done
 
 GONE = {"type": "click", "selector": "#gone", "timeout": 1}
 
@@ -38,7 +39,7 @@ def test_a_script_that_works_runs_as_it_is_and_calls_nobody(shop, fallback):
 
 
 def test_the_first_step_that_fails_calls_an_agent_at_once_and_the_rest_is_skipped(shop, fallback):
-    block, model = fallback(shop, click("button", "Buy"), done("bought"), max_steps=4)
+    block, _ = fallback(shop, click("button", "Buy"), done("bought"), max_steps=4)
     with block as fb:
         shop.execute(type="fill", selector="#name", value="Ada")
         failed = shop.execute(GONE)
@@ -118,7 +119,7 @@ def test_outside_of_the_block_the_session_is_as_it_was(shop, fallback):
 
 
 def test_no_exception_is_swallowed_and_the_session_is_restored_all_the_same(shop, fallback):
-    block, model = fallback(shop, done())
+    block, _ = fallback(shop, done())
     with pytest.raises(ZeroDivisionError), block as fb:
         1 / 0  # noqa: B018
     assert (fb.success, fb.agent_invoked) == (False, False)
@@ -189,7 +190,7 @@ def test_a_failure_of_playwrights_page_calls_the_agent_and_is_raised_all_the_sam
 
 
 async def test_it_is_there_for_a_loop_too(shop, fallback):
-    block, model = fallback(shop, click("button", "Buy"), done("bought"), expect="sold green")
+    block, _ = fallback(shop, click("button", "Buy"), done("bought"), expect="sold green")
     async with block as fb:
         assert (await shop.aexecute(type="fill", selector="#name", value="Ada")).success
         assert not (await shop.aexecute(GONE)).success
@@ -207,10 +208,15 @@ def test_secrets_reach_neither_prompt_nor_error_nor_what_was_skipped(shop, fallb
         shop.execute(type="fill", selector="#password-gone", value="correct horse", timeout=1)
         shop.execute(type="fill", selector="#pw", value="battery staple")
         shop.execute(type="form_fill", value={"current_password": "swordfish"})
-    with pytest.raises(Error):  # noqa: SIM117
+    with pytest.raises(Error):
         with fallback(shop, done(), heal="off")[0] as raw:
             shop.page.locator("#pw-gone").fill("tr0ub4dor", timeout=50)
-    everything = "\n".join(model.told) + repr(fb.steps) + repr(fb.skipped) + f"{fb.error}{raw.error}{fb.agent_response}"
+    everything = (
+        "\n".join(model.told)
+        + repr(fb.steps)
+        + repr(fb.skipped)
+        + f"{fb.error}{raw.error}{fb.agent_response}"
+    )
     for secret in ("hunter2", "correct horse", "battery staple", "swordfish", "tr0ub4dor"):
         assert secret not in everything
     assert fb.skipped[0]["value"] == MASK
@@ -251,7 +257,14 @@ def test_a_missing_model_is_said_where_it_is_missed_with_the_step_that_failed(sh
 
 
 @pytest.mark.parametrize(
-    "expect", ["sold green to Ada", "#said", {"css": "#gone", "text": "~sold green"}, "data:**", lambda s: "sold" in s.scrape()]
+    "expect",
+    [
+        "sold green to Ada",
+        "#said",
+        {"css": "#gone", "text": "~sold green"},
+        "data:**",
+        lambda s: "sold" in s.scrape(),
+    ],
 )
 def test_what_is_expected_and_so_is_success(shop, fallback, expect):
     block, model = fallback(shop, done(), expect=expect)
@@ -292,7 +305,8 @@ def broken(session):
 
 
 @pytest.mark.parametrize(
-    ("expect", "why"), [(nothing, "nothing gave None"), (later, "later gave False"), (broken, "broken raised KeyError")]
+    ("expect", "why"),
+    [(nothing, "nothing gave None"), (later, "later gave False"), (broken, "broken raised KeyError")],
 )
 def test_what_is_not_known_is_a_failure(shop, fallback, expect, why):
     block, _ = fallback(shop, done(), expect=expect, heal="off")
@@ -301,3 +315,43 @@ def test_what_is_not_known_is_a_failure(shop, fallback, expect, why):
     assert fb.success is False
     assert why in fb.error
     assert len(fb.steps) == 1
+
+
+def test_a_session_that_ends_within_a_block_is_a_failure_and_nobody_is_called(
+    fallback, browser_here, tmp_path
+):
+    session = reenact.Client().Session(home=tmp_path).start()
+    block, model = fallback(session, done(), expect="Tea shop")
+    with block as fb:
+        session.stop()
+        with pytest.raises(SessionError, match="closed"):
+            session.execute(type="reload")
+    assert (fb.success, fb.agent_invoked, model.told) == (False, False, [])
+    assert "the session is closed" in fb.error
+
+
+def test_what_observe_opens_is_a_step_too(shop, fallback):
+    block, _ = fallback(shop, done(), heal="off")
+    with block as fb:
+        shop.observe(url="http://127.0.0.1:9/")
+        shop.observe(url="http://127.0.0.1:9/")
+    assert [step.action.type for step in fb.steps] == ["goto"]
+    assert [one["url"] for one in fb.skipped] == ["http://127.0.0.1:9/"]
+    assert fb.success is False
+
+
+async def test_a_failure_of_playwrights_page_in_a_loop_is_raised_once_the_agent_is_through(
+    open_session, fallback
+):
+    async with open_session() as session:
+        await session.page.goto(page(SHOP))
+        block, _ = fallback(session, click("button", "Buy"), done("bought"), expect="sold green")
+        async with block as fb:
+            with pytest.raises(Error, match="Timeout"):
+                await session.page.click("#gone", timeout=50)
+            assert fb.agent_response.answer == "bought"
+            async with session.page.expect_popup() as popup:
+                await session.page.click("text=Buy")
+            assert popup.value is None
+        assert (fb.success, fb.agent_invoked) == (True, True)
+        assert [one["type"] for one in fb.skipped] == ["page.expect_popup", "page.click"]

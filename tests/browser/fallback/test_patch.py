@@ -179,7 +179,7 @@ def test_of_two_equal_calls_the_function_tells(script):
         ('s.execute(type="click", selector=f"#row-{n}")', 1, "the selector is an f-string"),
         ('s.execute(type="click", selector="#row" f"-{n}")', 1, "the selector is an f-string"),
         ('s.execute(type="click", selector="#row-" + n)', 1, "the selector is computed"),
-        ('BUY = "#buy"\ns.execute(type="click", selector=BUY)', 2, "the selector is the name BUY (set in line 1)"),
+        ('BUY = "#buy"\ns.execute(type="click", selector=BUY)', 2, "the selector is the name BUY, which is set in line 1"),
         ('for n in x:\n    s.execute(type="click", selector="#buy")', 2, "in a loop"),
         ('[s.execute(type="click", selector="#buy") for n in x]', 1, "in a loop"),
         ("s.execute(**step)", 1, "the arguments are unpacked (**)"),

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
+from reenact.browser.footage import sessions
+from reenact.browser.video import story
 from tests.browser.agent.conftest import SHOP, page
+from tests.browser.watch.test_film import inside
 
 PROGRAM = """
 import json
@@ -81,19 +85,31 @@ def test_another_process_replays_it_without_browser_model_and_function(program):
 
 def test_it_is_told_in_the_recording_who_did_what(program):
     steps = program.last().steps
-    acted = [(step.label, step.output.get("actor")) for step in steps if step.label in {"browser:fill", "browser:click"}]
+    acted = [
+        (step.label, step.output.get("actor"))
+        for step in steps
+        if step.label in {"browser:fill", "browser:click"}
+    ]
     assert acted == [
         ("browser:fill", "script"), ("browser:click", "script"), ("browser:click", "agent"), ("browser:click", "agent"),
     ]  # fmt: skip
     verdicts = [(step.args["expect"], step.output["state"]) for step in steps if step.label == "heal:verdict"]
     assert verdicts == [({"function": "sold"}, "met"), ({"text": "sold green"}, "met")]
-    assert [step.args["action"]["type"] for step in steps if step.label == "heal:skip"] == ["click", "page.click"]
+    assert [step.args["action"]["type"] for step in steps if step.label == "heal:skip"] == [
+        "click",
+        "page.click",
+    ]
 
 
-def test_the_page_and_the_video_tell_script_and_agent_apart(program):
+def test_the_video_and_the_page_to_watch_tell_script_and_agent_apart(program):
+    (footage,) = sessions(Path(program.last().path))
+    # A call of session.page that fails is no action of the session's, and is not in the film.
+    assert [one.actor for one in story.read(footage).actions if one.box] == ["script", "agent", "agent"]
     shown = program.run("watch", "last", "--output", "watch.html")
     assert shown.status == 0, shown.err
-    assert (program.folder / "watch.html").exists()
+    rows = inside(program.folder / "watch.html", "data")["sides"][0]["rows"]
+    acted = [row["actor"] for row in rows if row["title"].startswith(("Fill", "Click"))]
+    assert acted == ["script", "script", "agent", "agent"]
 
 
 def test_it_is_written_as_a_script_that_runs(program):

@@ -183,7 +183,7 @@ def test_a_recording_without_a_browser_is_refused_in_one_line(tmp_path):
 
 
 def test_a_session_that_is_not_there_is_refused(bad):
-    with pytest.raises(UsageError, match="no session 2: they go from 1 to 1"):
+    with pytest.raises(UsageError, match="has one browser session: there is no session 2"):
         shown(bad, session=2)
 
 

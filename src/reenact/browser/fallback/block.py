@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -14,12 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, cast
 from reenact import boundary
 from reenact.browser import actions as do
 from reenact.browser.fallback import expect as expecting
-from reenact.browser.fallback import ladder, record
 from reenact.browser.fallback.calling import here, place
 from reenact.browser.fallback.guard import Guard
-from reenact.browser.fallback.mend import Failed, Judge, base_of
+from reenact.browser.fallback.helper import Helper, made, now, stuck
+from reenact.browser.fallback.mend import Failed
 from reenact.browser.options import check_steps
-from reenact.browser.reading import MODEL
 from reenact.browser.results import ExecutionResult
 from reenact.errors import UsageError
 from reenact.model.event import Effect
@@ -27,6 +24,7 @@ from reenact.model.event import Effect
 if TYPE_CHECKING:
     from reenact.browser.agent import Agent
     from reenact.browser.agent.status import AgentStatusResponse
+    from reenact.browser.fallback.record import Heal as Record
     from reenact.browser.session import Asked, Session
 
 Heal = Literal["agent", "auto", "off"]
@@ -88,19 +86,16 @@ class AgentFallback:
         self.task = task
         self.heal = heal
         self._format = response_format
-        self._params = agent_params
         self._expected = None if expect is None else expecting.expected(expect)
         self._guard = Guard(session, self)
-        self._agent: Agent | None = None
+        self._helper = Helper(session, heal, agent_params)
         self._offset: int | None = None
         self._began: float | None = None
         self._took: float | None = None
         self._over = self._asking = False
-        self._left = ""
         self._verdict: expecting.Verdict | None = None
         self.steps: list[ExecutionResult] = []
         self.skipped: list[dict[str, Any]] = []
-        self.heals: list[record.Heal] = []
         self.success = True
         self.error: str | None = None
         self.agent_response: AgentStatusResponse | None = None
@@ -134,24 +129,24 @@ class AgentFallback:
     @property
     def agent_invoked(self) -> bool:
         """Whether an agent was called."""
-        return self._agent is not None
+        return self._helper.agent is not None
 
     @property
     def duration(self) -> float:
         """Seconds that the block took, helpers included; so far, while it lasts."""
         if self._began is None:
             return 0.0
-        return self._now() - self._began if self._took is None else self._took
+        return now(self._session) - self._began if self._took is None else self._took
 
     @property
     def cost(self) -> Decimal | None:
         """What its models cost, in US dollars: nothing where none was asked, None where a price is not known."""
-        total = Decimal(0)
-        for heal in self.heals:
-            if heal.cost is None:
-                return None
-            total += heal.cost
-        return total
+        return self._helper.cost
+
+    @property
+    def heals(self) -> list[Record]:
+        """The record of each mend, and of the agent's takeover: what failed, who helped, what verified it."""
+        return self._helper.heals
 
     def suggested_patch(self) -> str:
         """What was learned, as a unified diff of the script to review: the selectors that were mended and verified.
@@ -226,7 +221,7 @@ class AgentFallback:
         said = f"session.{args.get('on', 'page')}.{name.removeprefix('page.')}: {_first_line(error)}"
         first = next(iter(args.get("args") or ()), None)
         aim = args.get("on") or (first if isinstance(first, str) else None)
-        failed = self._stuck({"type": name, **({"selector": aim} if aim else {})}, said)
+        failed = stuck(self._session, {"type": name, **({"selector": aim} if aim else {})}, said)
         if self._session._asynchronous:
             return self._atake_over(failed)
         self._take_over(failed)
@@ -245,107 +240,58 @@ class AgentFallback:
         if (agent := self._called(failed)) is not None:
             self._heard(agent.run(self.task, response_format=self._format, session_offset=self._offset))
             self._judge()
-            self._wrote(failed, agent)
+            self._wrote(failed)
 
     async def _atake_over(self, failed: Failed) -> None:
         if (agent := self._called(failed)) is not None:
             answer = await agent.arun(self.task, response_format=self._format, session_offset=self._offset)
             self._heard(answer)
             await self._ajudge()
-            self._wrote(failed, agent)
+            self._wrote(failed)
 
     def _called(self, failed: Failed) -> Agent | None:
         """The agent that is to go on from here, if there is to be one."""
         self.success, self.error, self._over = False, failed.result.message, True
-        asked = self._model()
-        if self.heal == "off" or (self.heal == "auto" and asked is None):
-            return None
-        from reenact.browser.agent import Agent, models  # noqa: PLC0415 - a script that works stays quick
-
-        try:
-            model = models.chosen(asked)
-        except UsageError as missing:
-            raise UsageError(f"{self.error}; and nobody can take over: {missing}") from None
-        agent = Agent(self._session, **{**self._params, "reasoning_model": model})
-        agent._trouble = f"{self.error} {self._left}".strip()
-        self._agent = agent
-        return agent
-
-    def _model(self) -> Any:
-        """The model that was named, if one was."""
-        return self._params.get("reasoning_model") or self._session.options.model or os.environ.get(MODEL)
+        return self._helper.called(failed)
 
     def _heard(self, answer: AgentStatusResponse) -> None:
         self.agent_response = answer
         self.success = bool(answer.success)
 
-    def _wrote(self, failed: Failed, agent: Agent) -> None:
-        """The agent's takeover, as a record of the recording."""
-        answer = self.agent_response
-        assert answer is not None
-        assert answer.closed_at is not None
-        heal = record.taken_over(
-            failed,
-            healed=self.success,
-            url=self._session.status().url,
-            verified_by=self._verdict.by if self._verdict is not None and self._verdict.met else "",
-            cost=agent.cost,
-            tokens=agent.tokens,
-            seconds=(answer.closed_at - answer.created_at).total_seconds(),
-        )
-        self.heals.append(record.written(self._session, heal))
+    def _wrote(self, failed: Failed) -> None:
+        assert self.agent_response is not None
+        by = self._verdict.by if self._verdict is not None and self._verdict.met else ""
+        self._helper.wrote(failed, self.agent_response, healed=self.success, by=by)
 
     async def _mended(self, failed: Failed) -> ExecutionResult | None:
-        """The step done by another way, if there is one that can be verified."""
-        began = self._now()
         self._asking = True
         try:
-            judge = await self._judge_of(failed)
-            mend = await ladder.climb(self._session, failed, judge=judge, model=self._model())
+            return await self._helper.mended(failed, self._expected)
         finally:
             self._asking = False
-        if mend is None:
-            return None
-        heal = record.mended(failed, mend, seconds=self._now() - began)
-        self.heals.append(record.written(self._session, heal))
-        if mend.verified:
-            return mend.result
-        self._left = mend.result.message
-        return None
-
-    async def _judge_of(self, failed: Failed) -> Judge | None:
-        """Who tells whether a mend did what is expected of the block; None where nobody can."""
-        what = self._expected
-        if what is None:
-            return None
-        if not failed.delivered and (await expecting.ajudged(self._session, what, now=True)).met:
-            return None  # it is so without the step: that it is so afterwards says nothing
-        return functools.partial(expecting.ajudged, self._session, what)
-
-    def _stuck(self, action: dict[str, Any], said: str) -> Failed:
-        """What is no step of `execute`'s, in the words of one that failed."""
-        at = datetime.fromtimestamp(self._now(), UTC)
-        url = self._session.status().url
-        told = do.Help(reason=said)
-        result = ExecutionResult(
-            action=told, exception=None, selectors=None, why=None, success=False, message=said, started_at=at,
-            ended_at=at, url=url,
-        )  # fmt: skip
-        return Failed(told, action, result, place(), f"{base_of(action, url)} #0", delivered=True)
 
     # -- the end ---------------------------------------------------------------------------------------------
 
     def _finish(self) -> None:
-        if not self._over and self._expected is not None:
+        if self._open_end():
             self._judge()
             if not self.success:
-                self._take_over(self._stuck({"type": "expect"}, self.error or ""))
+                self._take_over(stuck(self._session, {"type": "expect"}, self.error or ""))
 
     async def _afinish(self) -> None:
-        if not self._over and self._expected is not None:
+        if self._open_end():
             await self._ajudge()
             if not self.success:
-                await self._atake_over(self._stuck({"type": "expect"}, self.error or ""))
+                await self._atake_over(stuck(self._session, {"type": "expect"}, self.error or ""))
+
+    def _open_end(self) -> bool:
+        """Whether it is still to be seen that what is expected is so."""
+        if self._over or self._expected is None:
+            return False
+        status = self._session.status()
+        if status.status == "closed":
+            self.success, self.error, self._over = False, f"the session is closed: {status.reason}", True
+        return not self._over
 
     def _judge(self) -> None:
         """See that what is expected is so, unless the block has failed anyhow."""
@@ -378,7 +324,7 @@ class AgentFallback:
             raise UsageError("this block was used before: make another AgentFallback")
         self._guard.put()
         self._offset = self._session.offset()
-        self._began = self._now()
+        self._began = now(self._session)
 
     def _leave(self, error: BaseException | None) -> None:
         self._guard.remove()
@@ -389,36 +335,28 @@ class AgentFallback:
             self.success = False
             self.error = self.error or f"the block was left by {type(error).__name__}: {_first_line(error)}"
 
-    def _now(self) -> float:
-        with self._session._crossing.inside():
-            return float(boundary.draw("fallback:clock", time.time))
-
     def _skip(self, action: do.Action) -> ExecutionResult:
         """The result of an action that is not done any more."""
-        # A fill may hold a secret, and no page is asked whether it does.
-        hidden = {"value": do.MASK} if isinstance(action, (do.Fill, do.FallbackFill)) else {}
-        shown = action.model_copy(update=hidden)
-        if isinstance(action, do.FormFill):
-            shown = action.model_copy(update={"value": dict.fromkeys(action.value, do.MASK)})
+        shown = _shown(action)
         at = self._note({"type": shown.type, **shown.args})
-        who = "nobody helps here" if self._agent is None else "an agent has taken over"
-        return ExecutionResult(
-            action=shown,
-            exception=None,
-            selectors=None,
-            why=None,
-            success=True,
-            message=f"skipped: an earlier step of this block failed, and {who}",
-            started_at=at,
-            ended_at=at,
-            url=self._session.status().url,
-        )
+        who = "an agent has taken over" if self.agent_invoked else "nobody helps here"
+        message = f"skipped: an earlier step of this block failed, and {who}"
+        return made(shown, at, self._session.status().url, success=True, message=message)
 
     def _note(self, action: dict[str, Any]) -> datetime:
         self.skipped.append(action)
         with self._session._crossing.inside():
             effect = Effect("heal", "skip", {"action": action}, leaf=True)
             return datetime.fromtimestamp(boundary.perform(effect, time.time), UTC)
+
+
+def _shown(action: do.Action) -> do.Action:
+    """An action without what it writes: that may be a secret, and no page is asked whether it is."""
+    if isinstance(action, (do.Fill, do.FallbackFill)):
+        return action.model_copy(update={"value": do.MASK})
+    if isinstance(action, do.FormFill):
+        return action.model_copy(update={"value": dict.fromkeys(action.value, do.MASK)})
+    return action
 
 
 def _check(task: Any, heal: Any, params: Mapping[str, Any]) -> None:

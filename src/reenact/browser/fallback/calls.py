@@ -217,8 +217,8 @@ class _Reader(cst.CSTVisitor):
             return {key: self._literal(one) for key, one in _items(node)}
         if isinstance(node, cst.Name):
             lines = self._set.get(node.value, [])
-            where = f" (set in line {lines[0]})" if len(lines) == 1 else ""
-            raise Beyond(f"the selector is the name {node.value}{where}: change it there")
+            where = f"in line {lines[0]}" if len(lines) == 1 else "elsewhere"
+            raise Beyond(f"the selector is the name {node.value}, which is set {where}")
         if isinstance(node, (cst.FormattedString, cst.ConcatenatedString)):
             raise Beyond("the selector is an f-string")
         raise Beyond("the selector is computed")

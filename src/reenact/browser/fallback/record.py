@@ -20,6 +20,7 @@ from reenact.model.event import Effect, Tree
 
 if TYPE_CHECKING:
     from reenact.browser.fallback.mend import Failed, Mend
+    from reenact.browser.results import ExecutionResult
     from reenact.browser.session import Session
 
 Selectors = str | dict[str, Any]
@@ -28,7 +29,9 @@ Selectors = str | dict[str, Any]
 AGENT = "agent"
 """The last rung: an agent took over."""
 
-_EVIDENCE = ("url", "title", "fingerprint", "frames")
+_EVIDENCE = (
+    "url", "title", "reason", "why", "closed", "left", "element", "fingerprint", "frames", "consequence",
+)  # fmt: skip
 _TYPED = frozenset({"value", "values", "secret_value"})
 
 
@@ -48,8 +51,9 @@ class Heal:
         healed: Whether the step, or for an agent the task, was done in the end.
         verified_by: What decided that it was done rightly; empty where nothing did.
         score: How like the element is to the known one, 0 to 1; `margin` is how far ahead of the next one.
-        before: The page when the step failed: `url` (without its query), `title`, `fingerprint`, `frames`.
-        after: The same when it was mended.
+        before: The page when the step failed: `url` (without its query) and `title`.
+        after: The same when it was mended, and what the rung found: the `element`, `why` it, what was `closed`.
+            The `consequence` of the mend tells what the step leads to when the last good recording is long gone.
         cost: US dollars for models, or None where a price is not known.
         tokens: Of those models, in and out.
         seconds: What it took.
@@ -109,13 +113,14 @@ def mended(failed: Failed, mend: Mend, *, seconds: float, tokens: int = 0) -> He
         _of(failed),
         rung=mend.rung,
         old=mend.old,
-        new=mend.new,
+        # Where the script's own selector found it after all there is nothing to learn.
+        new=None if mend.same_element else mend.new or None,
         healed=mend.result.success,
         verified_by=mend.verified_by,
         score=mend.score,
         margin=mend.margin,
-        before=_evidence(failed.result.url, failed.result.title, mend.evidence.get("before")),
-        after=_evidence(mend.result.url, mend.result.title, mend.evidence.get("after")),
+        before=_evidence(failed.result),
+        after=_evidence(mend.result, **mend.evidence),
         cost=mend.cost,
         tokens=tokens,
         seconds=round(seconds, 3),
@@ -150,8 +155,8 @@ def taken_over(
         rung=AGENT,
         healed=healed,
         verified_by=verified_by,
-        before=_evidence(failed.result.url, failed.result.title, None),
-        after=_evidence(url, title, None),
+        before=_evidence(failed.result),
+        after=_kept({"url": url, "title": title}),
         cost=cost,
         tokens=tokens,
         seconds=round(seconds, 3),
@@ -181,7 +186,7 @@ def _of(failed: Failed) -> Heal:
         key=failed.key,
         action=str(action.get("type") or ""),
         rung="",
-        file="" if place is None else str(Path(place.file).absolute()),
+        file="" if place is None else _absolute(place.file),
         line=0 if place is None else place.line,
         function="" if place is None else place.function,
         old=action.get("selector"),
@@ -189,16 +194,23 @@ def _of(failed: Failed) -> Heal:
     )
 
 
-def _evidence(url: str, title: str, more: Any) -> dict[str, Any]:
+def _absolute(file: str) -> str:
+    """A file's path; what is no file (a notebook's cell, `<stdin>`) is called as it is."""
+    return file if file.startswith("<") else str(Path(file).absolute())
+
+
+def _evidence(result: ExecutionResult, **more: Any) -> dict[str, Any]:
+    return _kept({"url": result.url, "title": result.title, **more})
+
+
+def _kept(told: Mapping[str, Any]) -> dict[str, Any]:
     """Of what is known of a page only what a record has room for: never what somebody typed there."""
-    told = {"url": url, "title": title, **(more if isinstance(more, Mapping) else {})}
     found = {name: told[name] for name in _EVIDENCE if told.get(name)}
     if "url" in found:
         found["url"] = _bare(str(found["url"]))
-    if isinstance(found.get("fingerprint"), Mapping):
-        found["fingerprint"] = {
-            name: value for name, value in found["fingerprint"].items() if name not in _TYPED
-        }
+    for name in ("element", "fingerprint"):
+        if isinstance(found.get(name), Mapping):
+            found[name] = {key: value for key, value in found[name].items() if key not in _TYPED}
     return found
 
 

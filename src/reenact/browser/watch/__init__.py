@@ -77,7 +77,8 @@ def write(
 def _sessions(recording: Recording, folder: Path, number: int) -> list[Footage]:
     found = sessions(folder)
     if found and not 1 <= number <= len(found):
-        raise UsageError(f"recording {recording.id} has no session {number}: they go from 1 to {len(found)}")
+        held = "one browser session" if len(found) == 1 else f"browser sessions 1 to {len(found)}"
+        raise UsageError(f"{recording.id} has {held}: there is no session {number}")
     if not found and not any(step.call.kind == "browser" for step in recording):
         raise UsageError(
             f"recording {recording.id} has no browser session to watch; "

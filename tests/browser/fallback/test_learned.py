@@ -1,0 +1,92 @@
+"""A script whose page changes: mended once, at once the next time, and patched for good."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import subprocess
+from decimal import Decimal
+
+import pytest
+
+import reenact
+from reenact.browser import consequence
+from reenact.cli import main
+from tests.browser.conftest import CHROMIUM
+
+SCRIPT = """\
+from reenact import Client
+
+client = Client()
+
+
+def buy(page):
+    with client.Session(name="tea shop") as session:
+        session.execute(type="goto", url=page)
+        with client.AgentFallback(session, task="Buy tea", heal="auto") as fb:
+            session.execute(type="fill", selector="#name", value="Ada")
+            session.execute(type="click", selector="#buy", timeout=200)  # the green one
+        return fb, session.execute(type="evaluate_js", code="out.textContent").data, session.recording
+"""
+PAGE = """
+<h1>Tea shop</h1><form onsubmit="return false"><label>Your name <input id=name></label>
+<button id=ID type=button onclick="out.textContent = 'sold to ' + document.getElementById('name').value">Buy tea</button>
+<button type=button>Cancel</button></form><output id=out></output>
+"""
+
+
+@pytest.fixture
+def shop(home, tmp_path, monkeypatch):
+    """Runs `shop.py`, as it stands in its file, on the page whose button has that id; a recording id replays it."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here: apt-get install chromium, or name one in CHROME")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("REENACT_MODEL", raising=False)
+    # On a busy machine a page takes longer to say what it shows; without that nothing can be verified.
+    monkeypatch.setattr(consequence, "PATIENCE", 20)
+    page, script = tmp_path / "page.html", tmp_path / "shop.py"
+    script.write_text(SCRIPT)
+
+    def run(button):
+        page.write_text(PAGE.replace("ID", button))
+        return runpy.run_path(str(script))["buy"](page.as_uri())
+
+    return run
+
+
+def test_a_verified_heal_is_tried_first_in_the_next_run_and_its_patch_needs_no_help(shop, tmp_path, capsys):
+    assert shop("buy")[0].heals == []
+
+    fb, said, _ = shop("buy-17")
+    assert (fb.success, fb.agent_invoked, said) == (True, False, "sold to Ada")
+    (first,) = fb.heals
+    assert (first.rung, first.verified, first.old) == ("alternative", True, "#buy")
+    assert (first.place, first.function) == (f"{tmp_path / 'shop.py'}:11", "buy")
+
+    # The page has changed once more: what was remembered no longer names one element, and is not taken.
+    fb, said, _ = shop("buy-18")
+    assert ([heal.rung for heal in fb.heals], said) == (["alternative"], "sold to Ada")
+
+    fb, said, recording = shop("buy-18")
+    (second,) = fb.heals
+    assert (fb.success, said, second.rung, second.verified) == (True, "sold to Ada", "remembered", True)
+    # Nothing was waited for: the ladder's patience alone is two seconds.
+    assert second.seconds < first.seconds - 1
+    assert second.cost == Decimal(0)
+
+    page = tmp_path / "page.html"
+    page.unlink()
+    with reenact.replay(recording):
+        again = runpy.run_path(str(tmp_path / "shop.py"))["buy"](page.as_uri())
+    assert again[0].heals == [second]
+
+    diff = fb.suggested_patch()
+    subprocess.run(["git", "apply", "-p0"], input=diff.encode(), cwd=tmp_path, check=True, timeout=30)
+    assert (tmp_path / "shop.py").read_text().count("# the green one") == 1
+    fb, said, _ = shop("buy-18")
+    assert (fb.success, said, fb.heals) == (True, "sold to Ada", [])
+
+    assert main(["heals", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert (told["ran"], told["helped"], told["state"], told["runs_since"]) == (4, 3, "mended", 1)
+    assert told["rungs"] == {"alternative": 2, "remembered": 1}
