@@ -43,7 +43,7 @@ from reenact.browser.live import Live
 from reenact.browser.session import Session
 from reenact.errors import ReenactError
 
-WORKERS = int(os.environ.get("BENCH_WORKERS", "5"))
+WORKERS = 4
 EACH = {"MiniWoB": 4, "TodoMVC": 6, "shop": 5}
 """Changes that are tried of each step."""
 
