@@ -46,3 +46,8 @@ def test_the_only_one_of_its_kind_among_the_same_texts_may_differ_more():
         {"score": 0.7, "fingerprint": {**found[0]["fingerprint"], "near": ["News"], "heading": "Footer"}}
     ]
     assert choose(field, elsewhere, "fill").place is None
+
+
+def test_an_icon_elsewhere_is_another_icon_however_alike_it_is():
+    found = [{**candidate(box=[200, 40, 16, 16], path="html/body/div[5]/span[1]"), "score": 0.95}]
+    assert "does not stand in its place" in choose(STAR, found, "click").why

@@ -219,6 +219,9 @@ def _weak(
         if not _same_place(wanted, told):
             return "its name is another, and it stands elsewhere"
     elif how == "no":
+        if told.get("role") not in _TEXTS:
+            # An icon is like any other icon; where one alone stands in its place, that was found before.
+            return "it has no name, and does not stand in its place"
         # The only one of its kind among the same texts may differ in more than one of several.
         alone = margin >= 0.3 and _same_place(wanted, told)
         cap, need = (CAP, 0.3) if alone else (0.75, 0.15)
