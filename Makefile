@@ -11,7 +11,7 @@
 #   make frameworks-browser-use  the same of browser-use, in both versions
 #   make check    style, types, layers
 #   make test-browser-use   the adapter of browser-use, with a real browser, in environments of its own
-#   make bench    figures side by side with peers, written to benchmarks/RESULTS.md
+#   make bench    figures side by side with peers, written to benchmarks/RESULTS.md and HEALING.md
 #   make clean    removes the environment and everything made here
 
 PYTHON ?= python3
@@ -91,8 +91,9 @@ format: setup-dev
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-bench: setup-bench chromium
+bench: setup-bench setup-dev chromium pages
 	$(BENCH)/bin/python -m benchmarks $(BENCH_ARGS)
+	$(BIN)/python -m benchmarks --only healing $(BENCH_ARGS)
 
 # Pins for every group at once. A plain list of versions on purpose: lock files embed download addresses.
 constraints: $(BIN)/uv

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,6 +46,14 @@ SECTIONS: dict[str, Callable[[Plan], report.Section]] = {
     "verifying": verifying.measure,
     "adapters": adapters.measure,
     "browser": browser.measure,
+    "healing": lambda plan: _apart("healing", plan),
+}
+APART = {"healing": Path(__file__).parent / "HEALING.md"}
+"""Measured where somebody asks for it by name, in the environment that has the pages, and written to a file of its own:
+`make bench` does both."""
+_HEADS = {
+    "healing": "# What changed pages do to scripts, and what mends them\n\nWritten by `{command}` ({took}). Misses are "
+    "listed as they are.\n\n- Machine: {machine}\n- Versions: {versions}\n"
 }
 RESULTS = Path(__file__).parent / "RESULTS.md"
 
@@ -63,12 +72,13 @@ def main(
     ] = None,
 ) -> None:
     """Measure what Reenact costs, side by side with the packages that record the same work."""
-    names = only or list(SECTIONS)
+    names = only or [name for name in SECTIONS if name not in APART]
     if unknown := [name for name in names if name not in SECTIONS]:
         console.print(f"no benchmark is called {unknown[0]!r}; there are: {', '.join(SECTIONS)}")
         raise typer.Exit(2)
     # A quick or partial run does not overwrite the results of a whole one.
-    path = output or (RESULTS if not quick and not only else Path(".cache/benchmarks/RESULTS.md"))
+    own = APART.get(names[0]) if len(names) == 1 else RESULTS if not only else None
+    path = output or (own if own is not None and not quick else Path(".cache/benchmarks/RESULTS.md"))
     path.parent.mkdir(parents=True, exist_ok=True)
     absent = [name for name, kind in subjects.SUBJECTS.items() if not kind().installed]
     if absent:
@@ -78,7 +88,8 @@ def main(
     began = monotonic()
     found = _measured(names, quick=quick)
     command = " ".join(["python -m benchmarks", *sys.argv[1:]])
-    report.write(found, path, command=command, took=monotonic() - began, quick=quick)
+    head = _HEADS.get(names[0], "") if len(names) == 1 else ""
+    report.write(found, path, command=command, took=monotonic() - began, quick=quick, head=head)
     for section in found:
         _show(section)
     console.print(f"written to {path}")
@@ -95,6 +106,16 @@ def _measured(names: list[str], *, quick: bool) -> list[report.Section]:
                 found.append(report.Section(name, f"**Could not be measured:** {error}"))
             done()
     return found
+
+
+def _apart(name: str, plan: Plan) -> report.Section:
+    try:
+        measure: Callable[[Plan], report.Section] = importlib.import_module(f"benchmarks.{name}").measure
+    except ModuleNotFoundError as error:
+        raise Broken(
+            f"{error.name} is not installed here: run it with the environment of `make setup-dev`"
+        ) from None
+    return measure(plan)
 
 
 @contextmanager

@@ -46,10 +46,14 @@ class Section:
         self.figures.append(Figure(what, target, found, met))
 
 
-def write(sections: Iterable[Section], path: Path, *, command: str, took: float, quick: bool) -> None:
-    """Write the results. What stands under `## Besides`, measured by hand, stays."""
+def write(
+    sections: Iterable[Section], path: Path, *, command: str, took: float, quick: bool, head: str = ""
+) -> None:
+    """Write the results, under another `head` than the usual. What stands under `## Besides`, by hand, stays."""
     before = path.read_text(encoding="utf-8") if path.exists() else ""
-    parts = [_HEAD.format(machine=_machine(), versions=_versions(), command=command, took=_minutes(took))]
+    parts = [
+        (head or _HEAD).format(machine=_machine(), versions=_versions(), command=command, took=_minutes(took))
+    ]
     if quick:
         parts.append(
             "**A quick run: a look at whether all of it works. Its figures are not to be quoted.**\n"

@@ -29,6 +29,7 @@ PLACES = {
     "debugging": ("debug",),
     "diagnosing": ("diagnose",),
     "filming": ("video",),
+    "hardening": ("harden",),
     "healing": ("heals",),
     "keeping": ("export", "import", "rm", "prune"),
     "regression": ("keep",),

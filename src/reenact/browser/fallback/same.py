@@ -49,6 +49,9 @@ _OTHER = frozenset({
 """Words that make of a name the name of something else: `Save`, and `Save as draft`."""
 _MARKS = ("test_id", "id", "field", "href")
 
+_PIXELS = 3
+"""By how much an element may stand elsewhere and still be in its place."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -82,6 +85,8 @@ def choose(
     if not meant:
         return Choice(None, 0.0, 0.0, "nothing there has its name, or anything else that identifies it")
     best = meant[0]
+    if (there := _unnamed(wanted, found, meant)) is not None:
+        return there
     told = found[best]["fingerprint"]
     score = float(found[best]["score"])
     rivals = [place for place in meant[1:] if not _nested(told, found[place]["fingerprint"])]
@@ -93,6 +98,36 @@ def choose(
         return Choice(None, score, margin, against)
     agreed = ", ".join(marks(wanted, told)) or "no mark"
     return Choice(best, score, margin, f"{named(wanted, told)} name, {agreed} the same")
+
+
+def _unnamed(
+    wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]
+) -> Choice | None:
+    """What has no name and no mark that is the same is known by its place: the only one that stands exactly there."""
+    if _names(wanted) or any(_strong(wanted, found[place]["fingerprint"]) for place in meant):
+        return None
+    there = [place for place in meant if _in_place(wanted, found[place]["fingerprint"])]
+    others = [
+        place
+        for place in there[1:]
+        if not _nested(found[there[0]]["fingerprint"], found[place]["fingerprint"])
+    ]
+    if not there or others or refused(wanted, found[there[0]]["fingerprint"]):
+        return None
+    score = float(found[there[0]]["score"])
+    if score < CAP:
+        return None
+    return Choice(there[0], score, 1.0, "no name, and the only one in its place among the same texts")
+
+
+def _in_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+    """Whether it stands to the pixel where that one stood, under the same heading, among the same texts."""
+    near, box, its = wanted.get("near"), wanted.get("box"), told.get("box")
+    if not near or list(near) != list(told.get("near") or []) or not box or not its:
+        return False
+    if wanted.get("tag") != told.get("tag") or wanted.get("heading") != told.get("heading"):
+        return False
+    return all(abs(one - other) <= _PIXELS for one, other in zip(box, its, strict=True))
 
 
 def _meant(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
@@ -184,7 +219,12 @@ def _weak(
         if not _same_place(wanted, told):
             return "its name is another, and it stands elsewhere"
     elif how == "no":
-        cap, need = 0.75, 0.15
+        if told.get("role") not in _TEXTS:
+            # An icon is like any other icon; where one alone stands in its place, that was found before.
+            return "it has no name, and does not stand in its place"
+        # The only one of its kind among the same texts may differ in more than one of several.
+        alone = margin >= 0.3 and _same_place(wanted, told)
+        cap, need = (CAP, 0.3) if alone else (0.75, 0.15)
     else:
         return "neither its name nor anything that identifies it is the same"
     if score < cap:
