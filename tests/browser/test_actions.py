@@ -251,9 +251,9 @@ def test_a_failed_action_says_why_and_raises_if_asked(session, at):
 
 def test_a_failed_action_calls_its_element_as_the_program_did(session, at):
     at("disabled.html")
-    for selector in ("css=#pay", {"css": "#pay"}):
+    for selector, called in (("css=#pay", "css=#pay"), ({"css": "#pay"}, "#pay")):
         failed = session.execute(type="click", selector=selector, timeout=300, raise_on_failure=False)
-        assert failed.message.startswith('The button "Pay" (css=#pay) is disabled')
+        assert failed.message.startswith(f'The button "Pay" ({called}) is disabled')
 
 
 def test_a_selector_that_does_not_parse_is_a_failed_result(session, at):
@@ -308,3 +308,36 @@ def test_the_session_is_one_recording(session):
         "browser:form_fill",
     }
     assert all(step.label.startswith("browser:") for step in steps)
+
+
+def test_a_field_that_is_not_there_is_waited_for_once(session, site, monkeypatch):
+    from reenact.browser import selectors
+
+    session.execute(type="goto", url=site("form.html"))
+    asked, resolve = [], selectors.resolve
+
+    async def counted(page, selector, *patience):
+        asked.append(selector)
+        return await resolve(page, selector, *patience)
+
+    monkeypatch.setattr(selectors, "resolve", counted)
+    result = session.execute(type="fill", selector="#nowhere", value="x", timeout=200, raise_on_failure=False)
+    assert (result.success, asked) == (False, ["#nowhere"])
+
+
+def test_a_popup_that_is_closed_leads_back_to_who_opened_it(session, site, at):
+    at("form.html")
+    session.execute(type="goto_new_tab", url=site("tabs.html"))
+    session.execute(type="switch_tab", tab_index=0)
+    session.execute(type="evaluate_js", code="() => { window.open('/tabs.html') }")
+    session.execute(type="switch_tab", tab_index=-1)
+    assert session.execute(type="close_tab").url == site("form.html")
+
+
+def test_what_no_picture_shows_is_said(session, site, at):
+    at("dialogs.html")
+    clicked = session.execute(type="click", selector="#confirm")
+    assert clicked.message == "clicked button 'Confirm'; the page asked “Really?”, which was dismissed"
+    assert session.execute(type="click", selector="#modal").message == "clicked button 'Modal'"
+    at("downloads.html")
+    assert "; the download of " in session.execute(type="click", selector="a >> nth=0").message

@@ -289,6 +289,7 @@ def test_a_video_of_it_can_be_had_at_any_time(open_session, site, home):
     with open_session(home=home) as session:
         session.execute(type="goto", url=site("form.html"))
         assert session.replay().video_duration_ms > 0
+        assert asyncio.run(session.areplay()).video_duration_ms > 0
     later = open_session(session.id, home=home).replay()
     assert later.mp4_url.startswith("http://127.0.0.1:")
 

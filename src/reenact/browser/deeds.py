@@ -100,9 +100,11 @@ async def _close_tab(deed: Deed) -> None:
     if len(pages) == 1:
         # A browser without tabs ends.
         await live.context.new_page()
+    opener = await deed.page.opener()
     await deed.page.close()
     left = live.context.pages
-    live.show(left[max(place - 1, 0)])
+    # As a browser does: back to the tab that opened it, else to its neighbour.
+    live.show(opener if opener in left else left[max(place - 1, 0)])
     deed.page = live.page
     deed.said = f"closed tab {place}"
 

@@ -63,6 +63,8 @@ async def _act(deed: Deed, *, actor: str, args: dict[str, Any], call: int | None
         deed.navigations, deed.requests = live.navigations, live.requests.count
         await DEEDS[deed.action.type](deed)
         await _settle(deed)
+        if camera is not None:
+            deed.said += camera.aside()
     except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
         deed.error = error
         deed.said, deed.why = await _reason(deed, error, told)
@@ -109,8 +111,14 @@ async def _aim(deed: Deed, action: do.Aimed) -> None:
 
 
 async def looks_secret(live: Live, action: do.Aimed) -> bool:
-    """Whether the element that an action is aimed at is secret. The action that follows finds it where it was."""
-    locator = await found(live, action)
+    """Whether the element that an action is aimed at is secret. The action that follows finds it where it was, or
+    fails at once where it was waited for in vain.
+    """
+    try:
+        locator = await found(live, action)
+    except LookupError as error:
+        live.asked = (action, error)
+        raise
     live.asked = (action, locator)
     return await live.is_secret(locator)
 

@@ -43,7 +43,7 @@ class Live:
         handles: What the program holds of the page's objects, by number (`page.py`).
         cdp: The address by which another client may connect, or None.
         camera: Who films it, if anybody does.
-        asked: An action that is about to be done, and its element.
+        asked: An action that is about to be done, and its element, or why there is none.
         requests: What its tabs send.
     """
 
@@ -57,7 +57,7 @@ class Live:
         self.cdp: str | None = None
         self.camera: Camera | None = None
         self.navigations = 0
-        self.asked: tuple[object, Locator] | None = None
+        self.asked: tuple[object, Locator | LookupError] | None = None
         self._hidden: dict[Page, list[str]] = {}
         self.requests = Requests()
         self._under_way: set[Any] = set()
@@ -209,9 +209,13 @@ class Live:
         return await secret.is_secret(locator, self.mask(self.page))
 
     def known(self, action: object) -> Locator | None:
-        """The element of an action, where it was looked for just before."""
+        """The element of an action, where it was looked for just before. Raises LookupError where it was not found."""
         asked, self.asked = self.asked, None
-        return asked[1] if asked is not None and asked[0] is action else None
+        if asked is None or asked[0] is not action:
+            return None
+        if isinstance(asked[1], LookupError):
+            raise asked[1]
+        return asked[1]
 
     def mask(self, page: Page) -> tuple[str, ...]:
         """Selectors of what must not be seen in a tab: those that the user named, and of fields that got a secret."""

@@ -6,6 +6,7 @@ replay the recording answers, and there is no browser at all.
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -235,6 +236,10 @@ class Session:
         Raises RecordingError where nothing of it is kept.
         """
         return replay(self._crossing.footage(self.id), pace=pace, mask=mask)
+
+    async def areplay(self, *, pace: Kind = "real", mask: bool = True) -> ReplayResponse:
+        """`replay`, drawn in a thread while the loop goes on."""
+        return await asyncio.to_thread(replay, self._crossing.footage(self.id), pace=pace, mask=mask)
 
     def cdp_url(self) -> str:
         """Where another client may connect to this browser, by the Chrome DevTools Protocol."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from reenact.browser.fallback.rungs import wait
+
 LOG = "<script>window.log = []; const noted = (text) => { log.push(text); out.textContent = text }</script><output id=out></output>"
 
 
@@ -206,3 +208,8 @@ def test_without_a_recording_and_an_expectation_nothing_is_tried(script):
     renamed = form("<button id=saveButton type=button onclick='noted(`saved`)'>Save</button>")
     assert script.climb(renamed, type="click", selector="#save-button") is None
     assert script.log == []
+
+
+@pytest.mark.parametrize(("waited", "patience"), [(15000, 200), (500, 1500), (2000, 200), (1, 1999)])
+def test_what_the_step_has_waited_by_itself_is_not_waited_again(waited, patience):
+    assert wait._patience(waited, 2000) == patience

@@ -118,8 +118,13 @@ class Camera:
 
     def begin(self, page: Page) -> None:
         """An action begins: its element is about to be looked for. What can wait waits until it is done."""
+        self._happenings.aside.clear()
         if (tab := self._tab(page)) is not None:
             self._log.guarded(self._gate.close)(tab.reel.go_on)
+
+    def aside(self) -> str:
+        """What the page did since the action began that no picture shows: a dialog, a download."""
+        return "".join(f"; {text}" for text in self._happenings.aside)
 
     async def before(
         self,

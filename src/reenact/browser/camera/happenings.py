@@ -54,6 +54,8 @@ class Happenings:
         self._log = log
         self._tab = tab
         self._rooms = {"console": Room(), "errors": Room()}
+        self.aside: list[str] = []
+        """What the page did that no picture of it shows, in words, since somebody last emptied it."""
         self._dialogs: dict[int, dict[str, Any]] = {}
         self._sessions: dict[int, Any] = {}
         self._listeners = {"console": log.guarded(self._console), "weberror": log.guarded(self._weberror)}
@@ -142,12 +144,17 @@ class Happenings:
         told = self._dialogs.pop(tab, None)
         if told is not None:
             answer = None if accepted is None else "accepted" if accepted else "dismissed"
+            asked = "asked" if told["kind"] in ("confirm", "prompt") else "said"
+            self.aside.append(
+                f"the page {asked} “{told['text']}”" + (f", which was {answer}" if answer else "")
+            )
             self._log.write("dialog", tab=tab, answer=answer, closed=round(self._log.now(), 6), **told)
 
     # -- files -----------------------------------------------------------------------------------------------
 
     def _download(self, tab: int, download: Any) -> None:
         told = {"tab": tab, "url": self._log.clean(download.url), "name": download.suggested_filename}
+        self.aside.append(f"the download of {told['name']} began")
         self._log.write("download", **told, size=None, state="started")
         self._log.start(self._downloaded(download, told), "a download")
 

@@ -28,6 +28,9 @@ _NETWORK = (
 )
 """Words of a failed load that may not fail again."""
 
+_LEAST = 200
+"""Milliseconds for a step that has waited as long by itself."""
+
 PAUSE = 250
 """Milliseconds between two tries to open an address."""
 
@@ -63,7 +66,7 @@ class Wait:
         element = (failed.result.why or {}).get("element") or {}
         if failed.reason == "covered" and (element.get("covered") or {}).get("exit"):
             return None  # somebody has to close it
-        again = asked.model_copy(update={"timeout": max(means.budget_ms, 1)})
+        again = asked.model_copy(update={"timeout": _patience(asked.timeout, means.budget_ms)})
         return await session._aexecute(again, actor="heal")
 
     async def _opened(self, session: Session, failed: Failed, means: Means) -> ExecutionResult | None:
@@ -75,3 +78,8 @@ class Wait:
             if result.success or not any(words in result.message for words in _NETWORK):
                 return result
         return None
+
+
+def _patience(waited: int, budget: int) -> int:
+    """How long to wait once more, in milliseconds: what the step has waited by itself is not waited again."""
+    return max(min(budget, _LEAST), budget - waited, 1)
