@@ -45,7 +45,7 @@ def element(page, role, name=""):
 class Scripted:
     """Answers one by one; the last one again and again.
 
-    An answer is an action's dict, a function of the page as it was last shown that gives one, an exception to raise, or text.
+    An answer is an action's dict (or that of another question's answer), a function of the page as it was last shown that gives one, an exception to raise, or text.
     """
 
     def __init__(self, *answers):
@@ -70,7 +70,9 @@ class Scripted:
             raise answer
         if isinstance(answer, str):
             return ModelResponse(parts=[TextPart(answer)])
-        decision = {"reasoning": f"because {answer['type']}", "action": answer}
+        decision = answer
+        if "type" in answer:
+            decision = {"reasoning": f"because {answer['type']}", "action": answer}
         return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, json.dumps(decision))])
 
 

@@ -89,7 +89,8 @@ def test_another_element_is_not_taken_for_it_and_without_a_model_the_block_stops
 
 
 def test_where_nothing_cheaper_is_of_help_the_agent_is_called(buy):
-    model = Scripted(click("button", "Leave"), done("left"))
+    none = {"reasoning": "none of them sells", "element": "none", "confidence": 1.0}
+    model = Scripted(none, click("button", "Leave"), done("left"))
     fb, said = buy(OTHER, reasoning_model=model.model)
     assert (fb.success, fb.agent_invoked, said) == (True, True, "left by ")
     assert fb.heals[-1].rung == "agent"

@@ -110,10 +110,10 @@
       }
     }
   }
-  // What is shown is as the redesign has it again; ids and classes stay, for code of the page's that comes later.
+  // What is shown is as the redesign has it again; ids and classes, and what refers to them, stay, for code of the page's that comes later.
   function afterwards() {
     for (const change of memory.names)
-      if (!WORN.includes(change.name) && (change.node ? change.node.data : change.el.getAttribute(change.name)) === change.old)
+      if (!WORN.includes(change.name) && !REFERENCES.includes(change.name) && (change.node ? change.node.data : change.el.getAttribute(change.name)) === change.old)
         put(change, change.now);
     if (memory.back?.isConnected && memory.stand) memory.back.replaceWith(memory.stand);
   }
