@@ -72,6 +72,7 @@ def test_without_a_recording_what_is_expected_verifies_the_one_element_that_is_c
     assert (mend.rung, mend.verified_by) == ("alternative", "expect: the page says so")
 
 
+@pytest.mark.thorough
 def test_what_is_not_as_expected_is_a_failure(script):
     page = form("<button id=saveButton type=button onclick='noted(`deleted`)'>Go</button>")
     mend = script.climb(page, judge=shows("saved"), type="click", selector="#save-button")
@@ -100,6 +101,7 @@ def test_a_model_names_the_element_that_nothing_else_tells(script):
     assert 'button "Delete"' in question
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "sure"), [("Keep it", 0.5), ("Delete", 0.99), ("nothing there", 0.99)])
 def test_a_model_that_is_unsure_or_names_something_grave_is_not_followed(script, name, sure):
     script.learn(OLD, type="click", selector="#save")
@@ -122,6 +124,7 @@ def test_no_secret_is_in_the_question_or_the_recording(script):
 # -- the next run ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_what_was_verified_is_tried_first_the_next_time(script):
     script.learn(OLD, type="click", selector="#save")
 

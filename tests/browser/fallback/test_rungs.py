@@ -61,6 +61,7 @@ def test_a_cookie_banner_is_refused_rather_than_accepted(script):
     assert script.log == ["Reject all", "saved"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["Tout accepter", "Alle akzeptieren", "I agree"])
 def test_a_cookie_banner_with_one_way_out_is_accepted(script, name):
     mend = script.climb(
@@ -75,6 +76,7 @@ def test_a_dialog_goes_by_the_escape_key(script):
     assert (mend.rung, script.log) == ("dismiss", ["saved"])
 
 
+@pytest.mark.thorough
 def test_two_layers_are_closed_one_after_the_other(script):
     two = BANNER.format(f"Cookies <button {GONE}>OK</button>") + (
         "<div id=more style='position:fixed;inset:0;z-index:9;background:#eee'>Join us <button onclick='more.remove()'>&times;</button></div>"
@@ -173,6 +175,7 @@ def rows(*names):
     return LOG + "<h1>People</h1><table>" + "".join(ROW.format(*one) for one in names) + "</table>"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "left",
     [[("Bob", 2)], [("Bob", 2), ("Cid", 3)], [("Bob", "b2c"), ("Cid", "c3d")]],
