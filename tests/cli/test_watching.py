@@ -50,7 +50,7 @@ def test_two_runs_and_an_exported_one_are_watched_as_well(run, home, tmp_path):
     ("words", "told"),
     [
         (["nope"], "no recording 'nope'"),
-        (["last", "--session", "4"], "no session 4: they go from 1 to 1"),
+        (["last", "--session", "4"], "has one browser session: there is no session 4"),
         (["last", "-o", "nowhere/page.html"], "there is no folder nowhere"),
         (["last", "-o", "."], "that is a folder"),
     ],
