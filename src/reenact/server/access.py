@@ -10,6 +10,8 @@ from fastapi import Depends, HTTPException, Request
 from reenact.server.keys import ROLES, Role
 from reenact.server.library import Library
 
+__all__ = ["ROLES", "Access", "Admin", "Reader", "Role", "Writer"]
+
 
 @dataclass(frozen=True, slots=True)
 class Access:

@@ -13,15 +13,20 @@ from reenact.browser.signing import Signer
 from reenact.errors import RecordingNotFound, ReenactError
 from reenact.server.guard import Guard
 from reenact.server.keys import DEFAULT, Keys
+from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
-from reenact.server.routes import about
+from reenact.server.routes import about, files, keys, login
 from reenact.server.settings import Settings
 
 API = "/api/v1"
 
-ROUTERS = (about.router,)
+ROUTERS = (
+    about.router,
+    keys.router,
+    login.router,
+)
 """What each of them is about is told in its own module."""
 
 
@@ -36,18 +41,21 @@ def application(settings: Settings) -> FastAPI:
         openapi_url=f"{API}/openapi.json",
         lifespan=_lifespan,
     )
-    keys, projects = Keys(settings.home), Projects(settings.home)
-    logins = Logins(Signer.of(settings.home))
+    known, projects = Keys(settings.home), Projects(settings.home)
+    signer = Signer.of(settings.home)
+    logins = Logins(signer)
     app.state.settings = settings
-    app.state.keys = keys
+    app.state.keys = known
+    app.state.links = HomeLinks(settings.home, signer)
     app.state.logins = logins
     app.state.projects = projects
     app.state.library = projects.library(DEFAULT)
     for router in ROUTERS:
         app.include_router(router, prefix=API)
+    app.include_router(files.router)
     app.router.routes.append(Pages(settings.console))
     app.add_exception_handler(ReenactError, _refused)
-    app.add_middleware(Guard, settings=settings, keys=keys, logins=logins, projects=projects)
+    app.add_middleware(Guard, settings=settings, keys=known, logins=logins, projects=projects)
     return app
 
 

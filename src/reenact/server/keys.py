@@ -15,6 +15,7 @@ import sqlite3
 import threading
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -35,6 +36,7 @@ _MARK = "rnt"
 _NOTED = 60.0
 """Seconds between two notes of when a key was last used."""
 
+_Row = tuple[str, str, Role, str, str, str | None]
 _FIELDS = "id, project, role, name, created, used"
 
 
@@ -47,7 +49,7 @@ class Key:
         project: The project that it is for.
         role: What it may do there.
         name: Whose it is, or what for.
-        created: When it was made (seconds since 1970).
+        created: When it was made: ISO 8601, UTC.
         used: When it was last used, to the minute; None for never.
     """
 
@@ -55,8 +57,8 @@ class Key:
     project: str
     role: Role
     name: str
-    created: float
-    used: float | None
+    created: str
+    used: str | None
 
     @property
     def prefix(self) -> str:
@@ -89,7 +91,7 @@ class Keys:
     def make(self, *, role: Role, project: str = DEFAULT, name: str = "") -> tuple[Key, str]:
         """Make a key. Returns what is known of it, and the key itself: nobody can tell it later."""
         id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
-        key = Key(id, project_name(project), role, name, round(time.time(), 3), None)
+        key = Key(id, project_name(project), role, name, _now(), None)
         text = f"{_MARK}_{id}_{secret}"
         self._ask(
             "INSERT INTO keys (id, project, role, name, created, hash) VALUES (?, ?, ?, ?, ?, ?)",
@@ -125,20 +127,18 @@ class Keys:
                 self._database.close()
                 self._database = None
 
-    def _used(self, rows: list[tuple[str, str, Role, str, float, float | None]]) -> Key | None:
+    def _used(self, rows: list[_Row]) -> Key | None:
         if not rows:
             return None
-        key, now = Key(*rows[0]), time.time()
-        if now - self._noted.get(key.id, 0.0) > _NOTED:
+        key, now = Key(*rows[0]), time.monotonic()
+        if now - self._noted.get(key.id, -_NOTED) >= _NOTED:
             self._noted[key.id] = now
             # A full or read-only disk keeps nobody out.
             with contextlib.suppress(UsageError):
-                self._ask("UPDATE keys SET used = ? WHERE id = ?", round(now), key.id)
+                self._ask("UPDATE keys SET used = ? WHERE id = ?", _now(), key.id)
         return key
 
-    def _ask(
-        self, statement: str, *given: object, make: bool = False
-    ) -> list[tuple[str, str, Role, str, float, float | None]]:
+    def _ask(self, statement: str, *given: object, make: bool = False) -> list[_Row]:
         with self._lock:
             try:
                 if self._database is None:
@@ -155,9 +155,13 @@ class Keys:
         database = sqlite3.connect(self.file, timeout=5, isolation_level=None, check_same_thread=False)
         database.execute(
             "CREATE TABLE IF NOT EXISTS keys (id TEXT PRIMARY KEY, project TEXT NOT NULL, role TEXT NOT NULL, "
-            "name TEXT NOT NULL, created REAL NOT NULL, used REAL, hash TEXT NOT NULL UNIQUE)"
+            "name TEXT NOT NULL, created TEXT NOT NULL, used TEXT, hash TEXT NOT NULL UNIQUE)"
         )
         return database
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _hashed(text: str) -> str:
