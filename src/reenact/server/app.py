@@ -12,18 +12,20 @@ from reenact import __version__
 from reenact.browser.signing import Signer
 from reenact.errors import RecordingNotFound, ReenactError
 from reenact.server.guard import Guard
+from reenact.server.jobs import Jobs
 from reenact.server.keys import DEFAULT, Keys
 from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
-from reenact.server.routes import about, files, keys, login
+from reenact.server.routes import about, files, jobs, keys, login
 from reenact.server.settings import Settings
 
 API = "/api/v1"
 
 ROUTERS = (
     about.router,
+    jobs.router,
     keys.router,
     login.router,
 )
@@ -45,6 +47,7 @@ def application(settings: Settings) -> FastAPI:
     signer = Signer.of(settings.home)
     logins = Logins(signer)
     app.state.settings = settings
+    app.state.jobs = Jobs(projects)
     app.state.keys = known
     app.state.links = HomeLinks(settings.home, signer)
     app.state.logins = logins
@@ -62,6 +65,7 @@ def application(settings: Settings) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
+    app.state.jobs.close()
     app.state.keys.close()
 
 
