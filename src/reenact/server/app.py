@@ -18,7 +18,7 @@ from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
-from reenact.server.routes import about, files, jobs, keys, login
+from reenact.server.routes import about, files, jobs, keys, login, manual
 from reenact.server.settings import Settings
 
 API = "/api/v1"
@@ -28,6 +28,7 @@ ROUTERS = (
     jobs.router,
     keys.router,
     login.router,
+    manual.router,
 )
 """What each of them is about is told in its own module."""
 
@@ -41,6 +42,7 @@ def application(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{API}/openapi.json",
+        redirect_slashes=False,
         lifespan=_lifespan,
     )
     known, projects = Keys(settings.home), Projects(settings.home)
