@@ -18,6 +18,7 @@ from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
+from reenact.server.refusals import refusals
 from reenact.server.routes import about, files, jobs, keys, login, manual
 from reenact.server.settings import Settings
 
@@ -56,7 +57,7 @@ def application(settings: Settings) -> FastAPI:
     app.state.projects = projects
     app.state.library = projects.library(DEFAULT)
     for router in ROUTERS:
-        app.include_router(router, prefix=API)
+        app.include_router(router, prefix=API, responses=refusals(400, 401, 403))
     app.include_router(files.router)
     app.router.routes.append(Pages(settings.console))
     app.add_exception_handler(ReenactError, _refused)
