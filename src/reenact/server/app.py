@@ -10,12 +10,36 @@ from reenact import __version__
 from reenact.errors import RecordingNotFound, ReenactError
 from reenact.server.access import Access
 from reenact.server.library import Library
-from reenact.server.routes import about
+from reenact.server.routes import (
+    about,
+    anomalies,
+    blobs,
+    conversation,
+    diff,
+    events,
+    heals,
+    live,
+    recordings,
+    state,
+    steps,
+)
 from reenact.server.settings import Settings
 
 API = "/api/v1"
 
-ROUTERS = (about.router,)
+ROUTERS = (
+    about.router,
+    recordings.router,
+    steps.router,
+    conversation.router,
+    state.router,
+    events.router,
+    blobs.router,
+    anomalies.router,
+    diff.router,
+    heals.router,
+    live.router,
+)
 """What each of them is about is told in its own module."""
 
 
