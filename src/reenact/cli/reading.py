@@ -72,7 +72,9 @@ def list_(
     with present.progress("reading new recordings") as report:
         lines = index.summaries(report)
     meant = [
-        line for line in lines if (not status or shape.status(line) == status) and set(tag or ()) <= set(line.tags)
+        line
+        for line in lines
+        if (not status or shape.status(line) == status) and set(tag or ()) <= set(line.tags)
     ]
     hits = [Hit(line) for line in meant]
     if wanted.text.strip():

@@ -259,7 +259,9 @@ class RecordingFacts:
         cut = next(
             (place for place, old in enumerate(known) if steps[place].call is not old.call), len(known)
         ) if len(self.recording.logs) > 1 else len(known)  # fmt: skip
-        found = {number for key in changed if (number := self._numbers.get(key)) is not None and number <= cut}
+        found = {
+            number for key in changed if (number := self._numbers.get(key)) is not None and number <= cut
+        }
         for number in found:
             known[number - 1] = StepFacts(steps[number - 1], self)
         known[cut:] = [StepFacts(step, self) for step in steps[cut:]]

@@ -242,8 +242,6 @@ class Parser:
         raise FilterError(f"filter, column {place + 1}: {what}\n  {shown}\n  {' ' * wide}^")
 
 
-
-
 def _constant(raw: str) -> Any:
     if _NUMBER.fullmatch(raw):
         return float(raw) if "." in raw else int(raw)

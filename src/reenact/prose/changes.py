@@ -48,7 +48,11 @@ def _says(message: Message, answer: Message) -> bool:
 
 def _before(facts: RecordingFacts, step: StepFacts) -> StepFacts | None:
     for other in reversed(facts.steps[: step.step.number - 1]):
-        if other.call.scope == step.call.scope and other.call.kind == step.call.kind and other.model_call is not None:
+        if (
+            other.call.scope == step.call.scope
+            and other.call.kind == step.call.kind
+            and other.model_call is not None
+        ):
             return other
     return None
 

@@ -102,7 +102,12 @@ class Talk:
 
     def _of(self, step: StepFacts, depth: int) -> Iterator[dict[str, Any]]:
         turn, call = step.turn, step.call
-        about = {"step": step.step.number, "kind": call.kind, "depth": depth, "process": step.step.log.process}
+        about = {
+            "step": step.step.number,
+            "kind": call.kind,
+            "depth": depth,
+            "process": step.step.log.process,
+        }
         if turn is not None:
             for message in turn.new:
                 if message.role != "tool" or (message.name, _same(message.text)) not in self._known:
@@ -237,4 +242,6 @@ class Lanes:
 def named(scope: str) -> str:
     """The innermost part of a scope that somebody gave a name: an agent, a graph's node, a span; or nothing."""
     parts = scope.split("/")[1:]
-    return next((part for part in reversed(parts) if part.startswith(("agent:", "node:")) or ":" not in part), "")
+    return next(
+        (part for part in reversed(parts) if part.startswith(("agent:", "node:")) or ":" not in part), ""
+    )

@@ -177,7 +177,11 @@ class Keeper:
         """What can be told of those that are known without reading them anew."""
         for one in stale:
             entry = self._lines.entries.get(one.folder)
-            if entry is None or one.folder not in self._watched or self._seen.get(one.folder) == one.signature:
+            if (
+                entry is None
+                or one.folder not in self._watched
+                or self._seen.get(one.folder) == one.signature
+            ):
                 continue
             self._seen[one.folder] = one.signature
             glance = self._glances.get(one.folder)
@@ -248,5 +252,3 @@ class Keeper:
     def _told(self, id: str) -> dict[str, object] | None:
         entry = self._lines.entries.get(id)
         return entry.told() if entry is not None else None
-
-

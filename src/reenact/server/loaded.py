@@ -147,7 +147,9 @@ class Shelf:
         try:
             return Loaded(self._store.folder(id))
         except (FileNotFoundError, NotADirectoryError):
-            raise RecordingNotFound(f"no recording '{id}'; GET /api/v1/recordings lists those there are") from None
+            raise RecordingNotFound(
+                f"no recording '{id}'; GET /api/v1/recordings lists those there are"
+            ) from None
 
     def _make_room(self) -> None:
         taken = sum(loaded.size for loaded in self._known.values())

@@ -72,7 +72,9 @@ class Search:
         """Nobody asks any more."""
         self._stopped = True
 
-    def page(self, offset: int, limit: int, sort: str, patience: float = _PATIENCE) -> list[tuple[str, tuple[int, ...]]]:
+    def page(
+        self, offset: int, limit: int, sort: str, patience: float = _PATIENCE
+    ) -> list[tuple[str, tuple[int, ...]]]:
         """A page of what it means, and of each the steps for which it holds; waits until there are as many.
 
         Raises FilterError where the filter turns out not to be one.
@@ -80,7 +82,9 @@ class Search:
         plain = sort == "started"
         until = time.monotonic() + patience
         with self._here:
-            while not self.complete and not self._stopped and not (plain and len(self._order) >= offset + limit):
+            while (
+                not self.complete and not self._stopped and not (plain and len(self._order) >= offset + limit)
+            ):
                 left = until - time.monotonic()
                 if left <= 0 or not self._here.wait(left):
                     break

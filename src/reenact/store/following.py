@@ -85,7 +85,8 @@ class Following:
     def files(self) -> list[tuple[str, Log, int]]:
         """Each process's file by its name, its events, and how many lines were read of it."""
         return [
-            (name, self._files[name].log, self._files[name].lines) for name in process_files(list(self._files))
+            (name, self._files[name].log, self._files[name].lines)
+            for name in process_files(list(self._files))
         ]
 
     def sealed(self) -> bool:
@@ -147,4 +148,3 @@ class Following:
 def _call(event: Event) -> int | None:
     number = event.data.get("call") if event.event != "snapshot" else None
     return number if isinstance(number, int) else None
-

@@ -189,7 +189,9 @@ class Index:
             known: The signatures that are known, by folder.
             names: Look at these only, and not at what there is.
         """
-        folders = self._folders() if names is None else [(name, str(self.store.folder(name))) for name in names]
+        folders = (
+            self._folders() if names is None else [(name, str(self.store.folder(name))) for name in names]
+        )
         changed: list[Stale] = []
         there = set()
         for folder, path in folders:

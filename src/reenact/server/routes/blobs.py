@@ -27,7 +27,12 @@ _IMAGES = {
     "/recordings/{id}/blobs/{digest}",
     response_class=Response,
     responses=MISSING
-    | {200: {"content": {"application/octet-stream": {}, "image/png": {}, "image/jpeg": {}}, "description": "The bytes."}},
+    | {
+        200: {
+            "content": {"application/octet-stream": {}, "image/png": {}, "image/jpeg": {}},
+            "description": "The bytes.",
+        }
+    },
 )
 def blob(access: Reader, id: Id, digest: Digest) -> FileResponse:
     """Bytes as a file to keep; pictures say that they are, all else is nothing that a browser knows."""

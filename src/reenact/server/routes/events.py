@@ -23,7 +23,9 @@ router = APIRouter(tags=["events"])
 def events(
     access: Reader,
     id: Id,
-    process: Annotated[str, Query(max_length=2000, description="A process's name; `main` is the first.")] = "main",
+    process: Annotated[
+        str, Query(max_length=2000, description="A process's name; `main` is the first.")
+    ] = "main",
     first: Annotated[int, Query(alias="from", ge=1, le=1 << 31, description="The first line, from 1.")] = 1,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> Response:

@@ -21,7 +21,10 @@ from reenact.server.routes.steps import with_rules
 router = APIRouter(tags=["live"])
 
 _STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "Server-sent events."}
+    200: {
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "description": "Server-sent events.",
+    }
 }
 _PACE = 0.2
 _PING = 15

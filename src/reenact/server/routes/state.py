@@ -18,8 +18,12 @@ router = APIRouter(tags=["state"])
 def state(
     access: Reader,
     id: Id,
-    step: Annotated[int | None, Query(ge=1, le=1 << 31, description="As it was asked; by default the end.")] = None,
-    since: Annotated[int | None, Query(ge=1, le=1 << 31, description="Say what differs from this step.")] = None,
+    step: Annotated[
+        int | None, Query(ge=1, le=1 << 31, description="As it was asked; by default the end.")
+    ] = None,
+    since: Annotated[
+        int | None, Query(ge=1, le=1 << 31, description="Say what differs from this step.")
+    ] = None,
 ) -> Response:
     """The tracked values when a step was asked, or at the end, and what differs in them from another step."""
     with access.library.opened(id) as loaded:

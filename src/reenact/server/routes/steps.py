@@ -42,14 +42,21 @@ def steps(
 
 @router.get("/recordings/{id}/search", response_model=Found, responses=MISSING)
 def search(
-    access: Reader, id: Id, q: Annotated[str, Query(max_length=4000, description="A filter; a text is in quotes.")]
+    access: Reader,
+    id: Id,
+    q: Annotated[str, Query(max_length=4000, description="A filter; a text is in quotes.")],
 ) -> Response:
     """The numbers of the steps that a filter means."""
     with access.library.opened(id) as loaded:
         return answer({"steps": list(loaded.facts.where(q))})
 
 
-@router.get("/recordings/{id}/steps/{number}", response_model=StepShape, response_model_exclude_unset=True, responses=MISSING)
+@router.get(
+    "/recordings/{id}/steps/{number}",
+    response_model=StepShape,
+    response_model_exclude_unset=True,
+    responses=MISSING,
+)
 def step(access: Reader, id: Id, number: Number) -> Response:
     """One step with all that is kept of it."""
     with access.library.opened(id) as loaded:
@@ -76,7 +83,9 @@ def with_rules(loaded: Loaded, number: int, rules: dict[int, list[str]] | None) 
 
 def _there(loaded: Loaded, number: int) -> None:
     if number > (last := len(loaded.facts.steps)):
-        raise HTTPException(404, f"there is no step {number}: they go from 1 to {last}" if last else "it has no steps")
+        raise HTTPException(
+            404, f"there is no step {number}: they go from 1 to {last}" if last else "it has no steps"
+        )
 
 
 def _whole(access: Access, id: str, loaded: Loaded, number: int) -> dict[str, Any]:
