@@ -27,6 +27,19 @@ export type Side = Schemas["Side"];
 export type Pair = Schemas["Pair"];
 export type PairStep = Schemas["PairStep"];
 export type Diff = Schemas["Diff"];
-export type Job = Schemas["Job"];
+
+/** Work that the server does. */
+export interface Job {
+  id: string;
+  kind: string;
+  status: "queued" | "running" | "done" | "failed" | "cancelled";
+  progress: { done: number; total: number | null; label: string };
+  result: unknown;
+  error: string | null;
+  files: { name: string; url: string }[];
+  created: string;
+  ended: string | null;
+}
+
 export type Me = Schemas["Me"];
 export type Call = Schemas["Call"];

@@ -17,7 +17,22 @@ from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
-from reenact.server.routes import about, files, keys, login
+from reenact.server.routes import (
+    about,
+    anomalies,
+    blobs,
+    conversation,
+    diff,
+    events,
+    files,
+    heals,
+    keys,
+    live,
+    login,
+    recordings,
+    state,
+    steps,
+)
 from reenact.server.settings import Settings
 
 API = "/api/v1"
@@ -26,6 +41,16 @@ ROUTERS = (
     about.router,
     keys.router,
     login.router,
+    recordings.router,
+    steps.router,
+    conversation.router,
+    state.router,
+    events.router,
+    blobs.router,
+    anomalies.router,
+    diff.router,
+    heals.router,
+    live.router,
 )
 """What each of them is about is told in its own module."""
 
