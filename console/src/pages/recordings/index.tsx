@@ -101,6 +101,7 @@ export default function RecordingsPage() {
 
   return (
     <div className="recordings">
+      <h1 className="unseen">Recordings</h1>
       <div className="finding">
         <Search
           field={field}

@@ -66,6 +66,9 @@ function Inner({
   );
 }
 
+/** How many tags a line has room for. */
+const TAGS = 3;
+
 function Cells({
   line,
   picked,
@@ -102,7 +105,10 @@ function Cells({
             {line.parent.how}
           </span>
         )}
-        {line.tags.map((tag) => (
+        <span className={line.status === "error" ? "problem clip" : "quiet clip"}>
+          {line.problem ?? line.models.join(", ")}
+        </span>
+        {line.tags.slice(0, TAGS).map((tag) => (
           <button
             key={tag}
             type="button"
@@ -113,9 +119,11 @@ function Cells({
             {tag}
           </button>
         ))}
-        <span className={line.status === "error" ? "problem clip" : "quiet clip"}>
-          {line.problem ?? line.models.join(", ")}
-        </span>
+        {line.tags.length > TAGS && (
+          <span className="badge" title={line.tags.slice(TAGS).join(", ")}>
+            +{line.tags.length - TAGS}
+          </span>
+        )}
       </div>
       <div role="gridcell" className="odd">
         {line.anomalies ? (
@@ -135,7 +143,7 @@ function Cells({
         {line.cost ? money(line.cost) : ""}
       </div>
       <div role="gridcell" className="number took">
-        {duration(line.duration)}
+        {line.duration > 0 && duration(line.duration)}
       </div>
       <div role="gridcell" className="number when" title={whenExactly(line.started)}>
         {when(line.started)}

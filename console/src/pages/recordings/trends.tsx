@@ -1,7 +1,7 @@
 /** Recordings over time: how many, how many failed, what they cost and how long they took. */
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { get } from "../../client";
 import { count, counted, duration, money } from "../../format";
 import type { Bucket, Trends } from "../../model";
@@ -34,15 +34,16 @@ export function TrendStrip({ filter }: { filter: string }) {
     queryFn: ({ signal }) => closest(filter, signal),
     placeholderData: keepPreviousData,
   });
-  const buckets = trends.data?.buckets ?? [];
+  const buckets = useMemo(() => recent(trends.data), [trends.data]);
   if (buckets.length < 2) return null;
+  const by = trends.data?.by ?? "day";
   const sum = (of: (at: Bucket) => number) => buckets.reduce((all, at) => all + of(at), 0);
   const told = `${counted(
     sum((at) => at.recordings),
     "run",
   )}, ${sum((at) => at.failed)} failed, ${count(
     sum((at) => at.tokens),
-  )} tokens, ${money(sum((at) => at.cost))}, by ${trends.data?.by}`;
+  )} tokens, ${money(sum((at) => at.cost))}, by ${by}${by === "day" ? ` in ${DAYS} days` : ""}`;
   return (
     <figure className="trends">
       <figcaption>
@@ -62,15 +63,23 @@ export function TrendStrip({ filter }: { filter: string }) {
         <span className="quiet clip">{told}</span>
       </figcaption>
       <Suspense fallback={<div className="chart" />}>
-        <Chart buckets={buckets} measure={measure} by={trends.data?.by ?? "day"} told={told} />
+        <Chart buckets={buckets} measure={measure} by={by} told={told} />
       </Suspense>
     </figure>
   );
 }
 
+/** How far back it goes, from the last run on. */
+const DAYS = 60;
+
+function recent(trends: Trends | undefined): Bucket[] {
+  const last = Date.parse(trends?.buckets.at(-1)?.at ?? "");
+  return trends?.buckets.filter((bucket) => last - Date.parse(bucket.at) < DAYS * 86_400_000) ?? [];
+}
+
 /** By day, or by hour where all of it is within two days. */
 async function closest(filter: string, signal: AbortSignal): Promise<Trends> {
   const days = await get<Trends>("/recordings/trends", { filter, by: "day" }, signal);
-  if (days.buckets.length > 2 || days.buckets.length === 0) return days;
+  if (recent(days).length > 2 || days.buckets.length === 0) return days;
   return get<Trends>("/recordings/trends", { filter, by: "hour" }, signal);
 }
