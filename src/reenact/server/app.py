@@ -12,6 +12,7 @@ from reenact import __version__
 from reenact.browser.signing import Signer
 from reenact.errors import RecordingNotFound, ReenactError
 from reenact.server.guard import Guard
+from reenact.server.jobs import Jobs
 from reenact.server.keys import DEFAULT, Keys
 from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
@@ -26,9 +27,11 @@ from reenact.server.routes import (
     events,
     files,
     heals,
+    jobs,
     keys,
     live,
     login,
+    manual,
     recordings,
     state,
     steps,
@@ -39,6 +42,7 @@ API = "/api/v1"
 
 ROUTERS = (
     about.router,
+    jobs.router,
     keys.router,
     login.router,
     recordings.router,
@@ -51,6 +55,7 @@ ROUTERS = (
     diff.router,
     heals.router,
     live.router,
+    manual.router,
 )
 """What each of them is about is told in its own module."""
 
@@ -64,12 +69,14 @@ def application(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{API}/openapi.json",
+        redirect_slashes=False,
         lifespan=_lifespan,
     )
     known, projects = Keys(settings.home), Projects(settings.home)
     signer = Signer.of(settings.home)
     logins = Logins(signer)
     app.state.settings = settings
+    app.state.jobs = Jobs(projects)
     app.state.keys = known
     app.state.links = HomeLinks(settings.home, signer)
     app.state.logins = logins
@@ -87,6 +94,7 @@ def application(settings: Settings) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
+    app.state.jobs.close()
     app.state.keys.close()
 
 
