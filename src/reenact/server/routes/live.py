@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
@@ -59,7 +60,12 @@ async def recording_live(
 async def _news(library: Library, last: str) -> AsyncIterator[ServerSentEvent]:
     feed, woken = library.feed, asyncio.Event()
     loop = asyncio.get_running_loop()
-    end = feed.listen(lambda: loop.call_soon_threadsafe(woken.set))
+
+    def wake() -> None:
+        with contextlib.suppress(RuntimeError):  # the server has ended meanwhile
+            loop.call_soon_threadsafe(woken.set)
+
+    end = feed.listen(wake)
     try:
         known = feed.number_of(last) if last else feed.number
         if known is None or feed.since(known) is None:
