@@ -25,6 +25,7 @@ from reenact.server.routes import (
     conversation,
     diff,
     events,
+    exchange,
     files,
     heals,
     jobs,
@@ -32,9 +33,11 @@ from reenact.server.routes import (
     live,
     login,
     manual,
+    reading,
     recordings,
     state,
     steps,
+    w,
 )
 from reenact.server.settings import Settings
 
@@ -45,6 +48,7 @@ ROUTERS = (
     jobs.router,
     keys.router,
     login.router,
+    exchange.router,
     recordings.router,
     steps.router,
     conversation.router,
@@ -95,6 +99,7 @@ def application(settings: Settings) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     app.state.jobs.close()
+    app.state.projects.close()
     app.state.keys.close()
 
 

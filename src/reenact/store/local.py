@@ -15,7 +15,7 @@ import shutil
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import orjson
@@ -226,7 +226,7 @@ def _check_format(data: dict[str, object], where: str) -> None:
         )
 
 
-def process_files(names: list[str]) -> list[str]:
+def process_files(names: Iterable[str]) -> list[str]:
     """Of the names in a recording's folder those of events, that of the first process first."""
     found = [name for name in names if name.startswith("events.") and name.endswith(".jsonl")]
     return sorted(found, key=lambda name: (name != EVENTS, name))
