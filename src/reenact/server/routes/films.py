@@ -1,0 +1,164 @@
+"""Browser sessions in recordings: what the console plays, the video, the pictures, and the view while one runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import Path as InPath
+from fastapi.responses import FileResponse, Response
+from pydantic import BaseModel
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from reenact.browser.footage import Footage
+from reenact.browser.serving import TYPES
+from reenact.browser.signing import Signer
+from reenact.browser.video import Video, means, one_of, render
+from reenact.browser.video.keeping import FOLDER
+from reenact.browser.video.pace import Kind
+from reenact.browser.video.render import kept
+from reenact.errors import RecordingError, RecordingNotFound
+from reenact.server.access import Access, Reader
+from reenact.server.films import Film, Frame, film_of, followed, picture_at
+from reenact.store import local
+
+GOOD_FOR = 3600.0
+"""Seconds for which a video's address is good."""
+
+router = APIRouter(prefix="/recordings/{id}/sessions/{number}", tags=["sessions in recordings"])
+
+Id = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$", description="The recording's id.")]
+Number = Annotated[int, InPath(ge=1, le=100_000, description="Which of its sessions, from 1.")]
+
+MISSING: dict[int | str, dict[str, Any]] = {
+    404: {"description": "There is no such recording, or no such session in it."}
+}
+
+
+class SessionVideo(BaseModel):
+    """A session's video. `segments` are pairs of a moment of the video and the moment of the session that it shows,
+    both in milliseconds; between two of them time runs evenly.
+    """
+
+    url: str
+    vtt_url: str
+    expires_at: datetime
+    start_ms: int
+    duration_ms: int
+    width: int
+    height: int
+    segments: list[tuple[int, int]]
+
+
+@router.get("/film", responses=MISSING)
+def the_film(access: Reader, id: Id, number: Number) -> Film:
+    """A session's steps, requests, lines of the console and accessibility trees, by one clock."""
+    folder = folder_of(access, id)
+    with _sought():
+        one_of(folder, number)
+    return film_of(local.load(folder), folder, number)
+
+
+@router.get(
+    "/frames",
+    responses={**MISSING, 200: {"content": {"image/jpeg": {}}}},
+    response_class=Response,
+)
+def frame(
+    access: Reader,
+    id: Id,
+    number: Number,
+    at: Annotated[float, Query(ge=0, le=1e12, description="Milliseconds since the session began.")],
+) -> Response:
+    """The picture that was seen at a moment: a JPEG, with what is secret covered."""
+    folder = folder_of(access, id)
+    with _sought():
+        data = picture_at(folder, number, at)
+    headers = {"Cache-Control": "private, max-age=60", "X-Content-Type-Options": "nosniff"}
+    return Response(data, media_type="image/jpeg", headers=headers)
+
+
+@router.get("/live", responses={**MISSING, 200: {"content": {"text/event-stream": {}}}})
+async def live(access: Reader, id: Id, number: Number) -> EventSourceResponse:
+    """The session while it goes on: `frame` (a Frame) as it is painted, `grown` (a Grown) when there is more of it."""
+    with _sought():
+        footage = one_of(folder_of(access, id), number)
+    return EventSourceResponse(_events(footage), headers={"Cache-Control": "no-store"})
+
+
+async def _events(footage: Footage) -> AsyncIterator[ServerSentEvent]:
+    async for item in followed(footage):
+        kind = "frame" if isinstance(item, Frame) else "grown"
+        yield ServerSentEvent(item.model_dump_json(), event=kind)
+
+
+# -- the video -----------------------------------------------------------------------------------------------
+
+
+@router.get("/video", responses={**MISSING, 409: {"description": "Nothing here makes a video of it."}})
+def video(request: Request, access: Reader, id: Id, number: Number, pace: Kind = "real") -> SessionVideo:
+    """A session's video at a signed address."""
+    with _sought():
+        footage = one_of(folder_of(access, id), number)
+    if means() == "page":
+        raise HTTPException(409, "nothing here encodes a video: pip install 'reenact[browser]'")
+    found = kept(footage, pace)
+    if found is None:
+        found = render(footage, pace=pace)
+    return _told(request, access, found)
+
+
+# -- files at signed addresses -------------------------------------------------------------------------------
+
+
+@router.get("/video/{name}", responses={**MISSING, 403: {"description": "Not signed, or expired."}})
+def video_file(
+    request: Request,
+    id: Id,
+    number: Number,
+    name: Annotated[str, InPath(pattern=r"^session\.\d+-[a-z]+-[0-9a-f]{16}\.(mp4|vtt)$")],
+    *,
+    expires: str = "",
+    signature: str = "",
+) -> FileResponse:
+    """A video, or its captions, at the signed address that was given out: good until it expires, without a key."""
+    library = request.state.access.library
+    if not Signer.of(library.store.root).allows(request.url.path, expires, signature):
+        raise HTTPException(403, "this address is not signed, or has expired")
+    file = library.store.folder(id) / FOLDER / name
+    if not file.is_file():
+        raise HTTPException(404, "this video is not here any more: ask for it again")
+    headers = {"Cache-Control": "private", "X-Content-Type-Options": "nosniff"}
+    return FileResponse(file, media_type=TYPES[file.suffix], headers=headers)
+
+
+def _told(request: Request, access: Access, video: Video) -> SessionVideo:
+    base = request.url.path
+    signer = Signer.of(access.library.store.root)
+    url, expires = signer.sign(f"{base}/{video.path.name}", seconds=GOOD_FOR)
+    captions, _ = signer.sign(f"{base}/{video.captions.name}", seconds=GOOD_FOR)
+    return SessionVideo(
+        url=url, vtt_url=captions, expires_at=expires, start_ms=video.start_ms, duration_ms=video.duration_ms,
+        width=video.size[0], height=video.size[1], segments=list(video.segments),
+    )  # fmt: skip
+
+
+def folder_of(access: Access, id: str) -> Path:
+    """A recording's folder. Raises RecordingNotFound."""
+    folder = access.library.store.folder(id)
+    if not (folder / local.EVENTS).is_file():
+        raise RecordingNotFound(f"there is no recording {id}")
+    return folder
+
+
+@contextmanager
+def _sought() -> Iterator[None]:
+    """What a recording does not have is not found."""
+    try:
+        yield
+    except RecordingError as error:
+        raise HTTPException(404, str(error)) from None
