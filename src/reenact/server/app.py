@@ -9,13 +9,14 @@ from starlette.middleware.base import RequestResponseEndpoint
 from reenact import __version__
 from reenact.errors import RecordingNotFound, ReenactError
 from reenact.server.access import Access
+from reenact.server.debugging import Desk
 from reenact.server.library import Library
-from reenact.server.routes import about, films
+from reenact.server.routes import about, debug, films
 from reenact.server.settings import Settings
 
 API = "/api/v1"
 
-ROUTERS = (about.router, films.router)
+ROUTERS = (about.router, films.router, debug.router)
 """What each of them is about is told in its own module."""
 
 
@@ -31,6 +32,7 @@ def application(settings: Settings) -> FastAPI:
     )
     app.state.settings = settings
     app.state.library = Library(settings.home)
+    app.state.desk = Desk()
     for router in ROUTERS:
         app.include_router(router, prefix=API)
     app.add_exception_handler(ReenactError, _refused)
