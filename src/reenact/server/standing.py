@@ -212,7 +212,7 @@ def tracked(facts: RecordingFacts, state: State, number: int) -> list[Tracked]:
                 now=name in now,
                 note=note,
                 otherwise=_differing(otherwise),
-            )  # fmt: skip
+            )
         )
     return found
 
