@@ -84,6 +84,7 @@ def test_a_video_is_at_a_signed_address_in_ranges_and_nowhere_else(bought):
     assert client.get(video["vtt_url"]).text.startswith("WEBVTT")
     plain = video["url"].partition("?")[0]
     assert client.get(plain).status_code == 403
+    assert client.get(plain.replace("session%201.mp4", "events.jsonl")).status_code == 403
     forged = video["url"][:-2] + ("00" if video["url"][-2:] != "00" else "11")
     assert client.get(forged).status_code == 403
     expired = video["url"].replace("expires=1", "expires=0")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import AsyncIterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from pydantic import BaseModel, Field
@@ -18,16 +18,14 @@ from reenact.errors import UsageError
 from reenact.launch import Options
 from reenact.server.access import Access, Writer
 from reenact.server.debugging import Desk, Session
+from reenact.server.refusals import refusals
 from reenact.server.routes.films import Id, folder_of
 from reenact.server.standing import Standing, Tracked
 from reenact.store import local
 
 router = APIRouter(prefix="/debug", tags=["debugger"])
 
-REFUSED: dict[int | str, dict[str, Any]] = {
-    400: {"description": "It cannot be meant, or not now; nothing has changed."},
-    404: {"description": "No session is open on that recording."},
-}
+REFUSED = refusals(400, 401, 403, 404)
 
 _LONGEST = 900_000
 
@@ -109,7 +107,7 @@ def _session(access: Writer, id: Id, desk: Annotated[Desk, Depends(desk_of)]) ->
 Open = Annotated[Session, Depends(_session)]
 
 
-@router.get("/commands")
+@router.get("/commands", responses=refusals(401, 403))
 def commands(access: Writer) -> list[Word]:
     """The debugger's words."""
     return [
@@ -118,14 +116,7 @@ def commands(access: Writer) -> list[Word]:
     ]
 
 
-@router.post(
-    "/{id}",
-    responses={
-        **REFUSED,
-        403: {"description": "This server starts no programs."},
-        404: {"description": "There is no such recording."},
-    },
-)
+@router.post("/{id}", responses=REFUSED)
 def begin(
     request: Request, access: Writer, id: Id, how: Begin, desk: Annotated[Desk, Depends(desk_of)]
 ) -> Standing:

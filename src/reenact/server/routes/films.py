@@ -6,24 +6,23 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, HTTPException, Query
 from fastapi import Path as InPath
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import Response
 from pydantic import BaseModel
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from reenact.browser.footage import Footage
-from reenact.browser.serving import TYPES
-from reenact.browser.signing import Signer
-from reenact.browser.video import Video, means, one_of, render
-from reenact.browser.video.keeping import FOLDER
+from reenact.browser.video import means, one_of, render
 from reenact.browser.video.pace import Kind
 from reenact.browser.video.render import kept
 from reenact.errors import RecordingError, RecordingNotFound
 from reenact.server.access import Access, Reader
 from reenact.server.films import Film, Frame, film_of, followed, picture_at
+from reenact.server.links import Lender
+from reenact.server.refusals import refusals
 from reenact.store import local
 
 GOOD_FOR = 3600.0
@@ -34,9 +33,7 @@ router = APIRouter(prefix="/recordings/{id}/sessions/{number}", tags=["sessions 
 Id = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$", description="The recording's id.")]
 Number = Annotated[int, InPath(ge=1, le=100_000, description="Which of its sessions, from 1.")]
 
-MISSING: dict[int | str, dict[str, Any]] = {
-    404: {"description": "There is no such recording, or no such session in it."}
-}
+MISSING = refusals(401, 404)
 
 
 class SessionVideo(BaseModel):
@@ -99,51 +96,22 @@ async def _events(footage: Footage) -> AsyncIterator[ServerSentEvent]:
 # -- the video -----------------------------------------------------------------------------------------------
 
 
-@router.get("/video", responses={**MISSING, 409: {"description": "Nothing here makes a video of it."}})
-def video(request: Request, access: Reader, id: Id, number: Number, pace: Kind = "real") -> SessionVideo:
+@router.get("/video", responses=refusals(401, 404, 409))
+def video(access: Reader, links: Lender, id: Id, number: Number, pace: Kind = "real") -> SessionVideo:
     """A session's video at a signed address."""
     with _sought():
         footage = one_of(folder_of(access, id), number)
     if means() == "page":
         raise HTTPException(409, "nothing here encodes a video: pip install 'reenact[browser]'")
-    found = kept(footage, pace)
-    if found is None:
-        found = render(footage, pace=pace)
-    return _told(request, access, found)
-
-
-# -- files at signed addresses -------------------------------------------------------------------------------
-
-
-@router.get("/video/{name}", responses={**MISSING, 403: {"description": "Not signed, or expired."}})
-def video_file(
-    request: Request,
-    id: Id,
-    number: Number,
-    name: Annotated[str, InPath(pattern=r"^session\.\d+-[a-z]+-[0-9a-f]{16}\.(mp4|vtt)$")],
-    *,
-    expires: str = "",
-    signature: str = "",
-) -> FileResponse:
-    """A video, or its captions, at the signed address that was given out: good until it expires, without a key."""
-    library = request.state.access.library
-    if not Signer.of(library.store.root).allows(request.url.path, expires, signature):
-        raise HTTPException(403, "this address is not signed, or has expired")
-    file = library.store.folder(id) / FOLDER / name
-    if not file.is_file():
-        raise HTTPException(404, "this video is not here any more: ask for it again")
-    headers = {"Cache-Control": "private", "X-Content-Type-Options": "nosniff"}
-    return FileResponse(file, media_type=TYPES[file.suffix], headers=headers)
-
-
-def _told(request: Request, access: Access, video: Video) -> SessionVideo:
-    base = request.url.path
-    signer = Signer.of(access.library.store.root)
-    url, expires = signer.sign(f"{base}/{video.path.name}", seconds=GOOD_FOR)
-    captions, _ = signer.sign(f"{base}/{video.captions.name}", seconds=GOOD_FOR)
+    found = kept(footage, pace) or render(footage, pace=pace)
+    try:
+        url, expires = links.lend(f"session {number}.mp4", found.path, GOOD_FOR)
+        captions, _ = links.lend(f"session {number}.vtt", found.captions, GOOD_FOR)
+    except ValueError:
+        raise HTTPException(409, "this recording may only be read, so its video lies elsewhere") from None
     return SessionVideo(
-        url=url, vtt_url=captions, expires_at=expires, start_ms=video.start_ms, duration_ms=video.duration_ms,
-        width=video.size[0], height=video.size[1], segments=list(video.segments),
+        url=url, vtt_url=captions, expires_at=expires, start_ms=found.start_ms, duration_ms=found.duration_ms,
+        width=found.size[0], height=found.size[1], segments=list(found.segments),
     )  # fmt: skip
 
 
