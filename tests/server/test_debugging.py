@@ -76,10 +76,10 @@ def test_a_program_is_stepped_stopped_edited_and_judged_over_http(debugging):
 
     draft = client.get(f"{address}/steps/2/answer").json()
     assert (draft["text"], draft["json_text"], draft["edited"]) == ("40", True, False)
-    wrong = client.put(f"{address}/steps/2/answer", json={"text": "{", "check": True})
+    wrong = client.post(f"{address}/steps/2/answer", json={"text": "{", "check": True})
     assert wrong.status_code == 400
     assert "line 1" in wrong.json()["detail"]
-    client.put(f"{address}/steps/2/answer", json={"text": "50"})
+    client.post(f"{address}/steps/2/answer", json={"text": "50"})
     state = stand(client, address, "continue")
     left = state["left"]
     assert (state["phase"], state["edits"]) == ("departed", [2])

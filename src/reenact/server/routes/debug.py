@@ -187,7 +187,7 @@ def draft(session: Open, step: int) -> AnswerDraft:
     )
 
 
-@router.put("/{id}/steps/{step}/answer", responses=REFUSED)
+@router.post("/{id}/steps/{step}/answer", responses=REFUSED)
 def amend(session: Open, step: int, given: NewAnswer) -> Standing:
     """Give a step another answer. The program goes back there, where it was past it."""
     return session.answer(step, given.text, check=given.check)
