@@ -19,13 +19,42 @@ from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
-from reenact.server.routes import about, debug, files, films, keys, login
+from reenact.server.routes import (
+    about,
+    anomalies,
+    blobs,
+    conversation,
+    debug,
+    diff,
+    events,
+    exchange,
+    files,
+    films,
+    heals,
+    keys,
+    live,
+    login,
+    recordings,
+    state,
+    steps,
+)
 from reenact.server.settings import Settings
 
 API = "/api/v1"
 
 ROUTERS = (
     about.router,
+    exchange.router,
+    recordings.router,
+    steps.router,
+    conversation.router,
+    state.router,
+    events.router,
+    blobs.router,
+    anomalies.router,
+    diff.router,
+    heals.router,
+    live.router,
     keys.router,
     login.router,
     films.router,
@@ -68,6 +97,7 @@ def application(settings: Settings) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     await asyncio.to_thread(app.state.desk.close)
+    app.state.projects.close()
     app.state.keys.close()
 
 
