@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from reenact.browser import footage as footages
 from reenact.browser.footage import Entry, Footage
@@ -38,7 +38,13 @@ _QUIET = ("frame", "anchor")
 """What tells nothing but the picture itself."""
 
 
-class Said(BaseModel):
+class Told(BaseModel):
+    """Part of an answer; what it has not is said too."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+
+class Said(Told):
     """One message of a model call."""
 
     role: str
@@ -48,14 +54,14 @@ class Said(BaseModel):
     answer: bool = False
 
 
-class Target(BaseModel):
+class Target(Told):
     """Where on the page an action's element was, in pixels of the page: x, y, width and height."""
 
     box: tuple[float, float, float, float] | None = None
     point: tuple[float, float] | None = None
 
 
-class FilmStep(BaseModel):
+class FilmStep(Told):
     """One step of a session, or a model call between two. All times are in seconds since the session began."""
 
     n: int | None
@@ -82,7 +88,7 @@ class FilmStep(BaseModel):
     model: str = ""
 
 
-class FilmTab(BaseModel):
+class FilmTab(Told):
     """A tab that is open."""
 
     tab: int
@@ -90,7 +96,7 @@ class FilmTab(BaseModel):
     title: str
 
 
-class FilmPlace(BaseModel):
+class FilmPlace(Told):
     """From that moment on these tabs were open, and that one was in front."""
 
     t: float
@@ -98,7 +104,7 @@ class FilmPlace(BaseModel):
     tabs: list[FilmTab]
 
 
-class FilmRequest(BaseModel):
+class FilmRequest(Told):
     """A request of a page, and what came of it."""
 
     t: float
@@ -117,7 +123,7 @@ class FilmRequest(BaseModel):
     body: str = ""
 
 
-class FilmLine(BaseModel):
+class FilmLine(Told):
     """What a page said, or what was on the screen beside it (`card`)."""
 
     t: float
@@ -127,7 +133,7 @@ class FilmLine(BaseModel):
     card: bool = False
 
 
-class Film(BaseModel):
+class Film(Told):
     """One session. `scenes` are the moments at which the picture changed; `reads` say when which of `trees` was read.
 
     `begin` is the session's beginning in the recording's time.
@@ -155,7 +161,7 @@ class Film(BaseModel):
     trees: list[str]
 
 
-class Frame(BaseModel):
+class Frame(Told):
     """A picture of the page as it was painted, masked, as base64 JPEG; its time in seconds since the session began."""
 
     t: float
@@ -165,7 +171,7 @@ class Frame(BaseModel):
     url: str
 
 
-class Grown(BaseModel):
+class Grown(Told):
     """There is more of the session than was told: steps, requests or lines of the console; it is over, or not."""
 
     t: float

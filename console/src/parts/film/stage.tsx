@@ -66,7 +66,12 @@ export function Stage({ film, clock, line = SAME, video, frames, rings, label = 
         )}
         {!video && rings && <Ring film={film} clock={clock} line={line} />}
         <div className="cards" aria-live="polite">
-          {cards && cards.split("\n").map((text) => <p key={text}>{text}</p>)}
+          {cards
+            .split("\n")
+            .filter(Boolean)
+            .map((text) => (
+              <p key={text}>{text}</p>
+            ))}
         </div>
       </div>
     </article>
@@ -113,7 +118,6 @@ function Player({
     return clock.subscribe(show);
   }, [clock, line, map]);
   return (
-    // biome-ignore lint/a11y/useMediaCaption: the steps beside it say what its captions say, and the console's cards too
     <video
       ref={place}
       src={video.url}

@@ -19,7 +19,7 @@ from reenact.launch import Options
 from reenact.server.access import Access, Writer
 from reenact.server.debugging import Desk, Session
 from reenact.server.refusals import refusals
-from reenact.server.routes.films import Id, folder_of
+from reenact.server.routes.asked import Id
 from reenact.server.standing import Standing, Tracked
 from reenact.store import local
 
@@ -127,7 +127,7 @@ def begin(
 
 
 def _opening(access: Access, id: str, how: Begin) -> Opening:
-    recording = local.load(folder_of(access, id))
+    recording = local.load(access.library.folder(id))
     if not recording.steps:
         raise UsageError(f"recording {id} has no steps: there is nothing to debug")
     options = Options(tuple(how.live), tuple(how.ignore))

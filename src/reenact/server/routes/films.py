@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query
@@ -18,11 +17,12 @@ from reenact.browser.footage import Footage
 from reenact.browser.video import means, one_of, render
 from reenact.browser.video.pace import Kind
 from reenact.browser.video.render import kept
-from reenact.errors import RecordingError, RecordingNotFound
-from reenact.server.access import Access, Reader
+from reenact.errors import RecordingError
+from reenact.server.access import Reader
 from reenact.server.films import Film, Frame, film_of, followed, picture_at
 from reenact.server.links import Lender
 from reenact.server.refusals import refusals
+from reenact.server.routes.asked import MISSING, Id
 from reenact.store import local
 
 GOOD_FOR = 3600.0
@@ -30,10 +30,7 @@ GOOD_FOR = 3600.0
 
 router = APIRouter(prefix="/recordings/{id}/sessions/{number}", tags=["sessions in recordings"])
 
-Id = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$", description="The recording's id.")]
 Number = Annotated[int, InPath(ge=1, le=100_000, description="Which of its sessions, from 1.")]
-
-MISSING = refusals(401, 404)
 
 
 class SessionVideo(BaseModel):
@@ -54,7 +51,7 @@ class SessionVideo(BaseModel):
 @router.get("/film", responses=MISSING)
 def the_film(access: Reader, id: Id, number: Number) -> Film:
     """A session's steps, requests, lines of the console and accessibility trees, by one clock."""
-    folder = folder_of(access, id)
+    folder = access.library.folder(id)
     with _sought():
         one_of(folder, number)
     return film_of(local.load(folder), folder, number)
@@ -72,7 +69,7 @@ def frame(
     at: Annotated[float, Query(ge=0, le=1e12, description="Milliseconds since the session began.")],
 ) -> Response:
     """The picture that was seen at a moment: a JPEG, with what is secret covered."""
-    folder = folder_of(access, id)
+    folder = access.library.folder(id)
     with _sought():
         data = picture_at(folder, number, at)
     headers = {"Cache-Control": "private, max-age=60", "X-Content-Type-Options": "nosniff"}
@@ -83,7 +80,7 @@ def frame(
 async def live(access: Reader, id: Id, number: Number) -> EventSourceResponse:
     """The session while it goes on: `frame` (a Frame) as it is painted, `grown` (a Grown) when there is more of it."""
     with _sought():
-        footage = one_of(folder_of(access, id), number)
+        footage = one_of(access.library.folder(id), number)
     return EventSourceResponse(_events(footage), headers={"Cache-Control": "no-store"})
 
 
@@ -100,7 +97,7 @@ async def _events(footage: Footage) -> AsyncIterator[ServerSentEvent]:
 def video(access: Reader, links: Lender, id: Id, number: Number, pace: Kind = "real") -> SessionVideo:
     """A session's video at a signed address."""
     with _sought():
-        footage = one_of(folder_of(access, id), number)
+        footage = one_of(access.library.folder(id), number)
     if means() == "page":
         raise HTTPException(409, "nothing here encodes a video: pip install 'reenact[browser]'")
     found = kept(footage, pace) or render(footage, pace=pace)
@@ -113,14 +110,6 @@ def video(access: Reader, links: Lender, id: Id, number: Number, pace: Kind = "r
         url=url, vtt_url=captions, expires_at=expires, start_ms=found.start_ms, duration_ms=found.duration_ms,
         width=found.size[0], height=found.size[1], segments=list(found.segments),
     )  # fmt: skip
-
-
-def folder_of(access: Access, id: str) -> Path:
-    """A recording's folder. Raises RecordingNotFound."""
-    folder = access.library.store.folder(id)
-    if not (folder / local.EVENTS).is_file():
-        raise RecordingNotFound(f"there is no recording {id}")
-    return folder
 
 
 @contextmanager
