@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -11,6 +12,7 @@ from fastapi.responses import JSONResponse
 from reenact import __version__
 from reenact.browser.signing import Signer
 from reenact.errors import RecordingNotFound, ReenactError
+from reenact.server.debugging import Desk
 from reenact.server.guard import Guard
 from reenact.server.jobs import Jobs
 from reenact.server.keys import DEFAULT, Keys
@@ -23,10 +25,12 @@ from reenact.server.routes import (
     anomalies,
     blobs,
     conversation,
+    debug,
     diff,
     events,
     exchange,
     files,
+    films,
     heals,
     jobs,
     keys,
@@ -60,6 +64,8 @@ ROUTERS = (
     heals.router,
     live.router,
     manual.router,
+    films.router,
+    debug.router,
 )
 """What each of them is about is told in its own module."""
 
@@ -85,6 +91,7 @@ def application(settings: Settings) -> FastAPI:
     app.state.links = HomeLinks(settings.home, signer)
     app.state.logins = logins
     app.state.projects = projects
+    app.state.desk = Desk()
     app.state.library = projects.library(DEFAULT)
     for router in ROUTERS:
         app.include_router(router, prefix=API)
@@ -99,6 +106,7 @@ def application(settings: Settings) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     app.state.jobs.close()
+    await asyncio.to_thread(app.state.desk.close)
     app.state.projects.close()
     app.state.keys.close()
 
