@@ -18,7 +18,7 @@ from typing import Literal
 from rich.console import Console
 from rich.table import Table
 
-from reenact import adapters, launch
+from reenact import adapters, launch, ship
 from reenact.adapters.stdlib.processes import option_takes_value
 from reenact.errors import ReenactError
 from reenact.record.program import packages
@@ -256,6 +256,7 @@ def _called(function: ast.expr) -> str:
 
 def _tried(command: Sequence[str]) -> Iterator[Finding]:
     home = tempfile.mkdtemp(prefix="reenact-doctor-")
+    ship.keep_here(Path(home))
     try:
         done = launch.record(command, home=home, quiet=True)
         recording = done.recording

@@ -10,12 +10,12 @@ from reenact import __version__
 from reenact.errors import RecordingNotFound, ReenactError
 from reenact.server.access import Access
 from reenact.server.library import Library
-from reenact.server.routes import about
+from reenact.server.routes import about, uploads
 from reenact.server.settings import Settings
 
 API = "/api/v1"
 
-ROUTERS = (about.router,)
+ROUTERS = (about.router, uploads.router)
 """What each of them is about is told in its own module."""
 
 
