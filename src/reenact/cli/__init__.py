@@ -31,7 +31,9 @@ PLACES = {
     "filming": ("video",),
     "hardening": ("harden",),
     "healing": ("heals",),
+    "hosting": ("console", "serve"),
     "keeping": ("export", "import", "rm", "prune"),
+    "keys": ("keys",),
     "regression": ("keep",),
     "reproducing": ("reproduce", "bisect"),
     "reporting": ("report",),
@@ -96,6 +98,7 @@ def reenact(
     [bold]reenact fork last --at 7[/bold]            again up to step 7, and live from there
     [bold]reenact diff A B[/bold]                    where two runs part
     [bold]reenact watch last[/bold]                  a browser session, played
+    [bold]reenact console[/bold]                     all of it in the browser
     """
     _readers()
 

@@ -6,7 +6,6 @@ import os
 import sys
 import tempfile
 import threading
-import webbrowser
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -18,11 +17,11 @@ from reenact.browser.video.pace import Kind
 from reenact.browser.watch import write
 from reenact.cli import present
 from reenact.cli.filming import folder_of
+from reenact.cli.opening import opened
 from reenact.cli.options import Home, Ref, ids
 from reenact.errors import UsageError
 from reenact.store.local import LocalStore
 
-_SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 _SERVED = 8 * 3600.0
 
 
@@ -90,8 +89,8 @@ def watch(
         _serve(target, store.root)
         return
     sys.stdout.write(f"{target}\n")
-    opened = output is None and _opened(target)
-    present.say(f"{size}, opened in your browser" if opened else f"{size}, to open in any browser")
+    shown = output is None and opened(target.as_uri())
+    present.say(f"{size}, opened in your browser" if shown else f"{size}, to open in any browser")
 
 
 def _serve(page: Path, home: Path) -> None:
@@ -122,9 +121,3 @@ def _kept(store: LocalStore, folders: list[Path], session: int) -> Path:
     folder = own / "pages" if ours else Path(tempfile.mkdtemp(prefix="reenact-"))
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder / f"watch-{session}{''.join(f'-beside-{other.name}' for other in folders[1:])}.html"
-
-
-def _opened(page: Path) -> bool:
-    """Open the page where there is a screen to show it."""
-    seen = sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _SCREENS)
-    return seen and webbrowser.open(page.as_uri())

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import Depends, HTTPException, Request
 
+from reenact.server.keys import ROLES, Role
 from reenact.server.library import Library
 
-Role = Literal["read", "write", "admin"]
-ROLES: tuple[Role, ...] = ("read", "write", "admin")
-"""Each may do what those before it may."""
+__all__ = ["ROLES", "Access", "Admin", "Reader", "Role", "Writer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,9 @@ def _known(request: Request) -> Access:
     """The access that the guard found for this request. Answers 401 where it found none."""
     access: Access | None = getattr(request.state, "access", None)
     if access is None:
-        raise HTTPException(401, "an API key is needed: Authorization: Bearer KEY")
+        raise HTTPException(
+            401, "an API key is needed: Authorization: Bearer KEY", headers={"WWW-Authenticate": "Bearer"}
+        )
     return access
 
 

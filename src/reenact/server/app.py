@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI, Request, Response
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
-from starlette.middleware.base import RequestResponseEndpoint
 
 from reenact import __version__
+from reenact.browser.signing import Signer
 from reenact.errors import RecordingNotFound, ReenactError
-from reenact.server.access import Access
-from reenact.server.library import Library
-from reenact.server.routes import about, uploads
+from reenact.server.guard import Guard
+from reenact.server.keys import DEFAULT, Keys
+from reenact.server.links import HomeLinks
+from reenact.server.login import Logins
+from reenact.server.pages import Pages
+from reenact.server.projects import Projects
+from reenact.server.routes import about, files, keys, login, uploads
 from reenact.server.settings import Settings
 
 API = "/api/v1"
 
-ROUTERS = (about.router, uploads.router)
+ROUTERS = (
+    about.router,
+    keys.router,
+    login.router,
+    uploads.router,
+)
 """What each of them is about is told in its own module."""
 
 
@@ -28,19 +40,30 @@ def application(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{API}/openapi.json",
+        lifespan=_lifespan,
     )
+    known, projects = Keys(settings.home), Projects(settings.home)
+    signer = Signer.of(settings.home)
+    logins = Logins(signer)
     app.state.settings = settings
-    app.state.library = Library(settings.home)
+    app.state.keys = known
+    app.state.links = HomeLinks(settings.home, signer)
+    app.state.logins = logins
+    app.state.projects = projects
+    app.state.library = projects.library(DEFAULT)
     for router in ROUTERS:
         app.include_router(router, prefix=API)
+    app.include_router(files.router)
+    app.router.routes.append(Pages(settings.console))
     app.add_exception_handler(ReenactError, _refused)
-
-    @app.middleware("http")
-    async def guard(request: Request, call_next: RequestResponseEndpoint) -> Response:
-        request.state.access = Access("default", "admin", app.state.library)
-        return await call_next(request)
-
+    app.add_middleware(Guard, settings=settings, keys=known, logins=logins, projects=projects)
     return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    app.state.keys.close()
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+CONSOLE = Path(__file__).parent / "console"
+"""The console's pages as `make console` builds them, and as a wheel has them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -12,13 +15,16 @@ class Settings:
 
     Attributes:
         home: The folder of the recordings of the project `default`; other projects lie in its folder `projects`.
-        hosts: The names that a request may be addressed to (`127.0.0.1:8090`); one with another name in its `Host`
-            header is refused, so that no page elsewhere reaches a server of this machine by a name of its own.
+        hosts: The names that a request may be addressed to (`localhost`), without ports; one with another name in its
+            `Host` header is refused, so that no page elsewhere reaches a server of this machine by a name of its own.
+            Literal addresses (`127.0.0.1`) need not be among them: nobody else can make them mean this server.
         keyless: Whether who has no key may do all there is: on loopback alone.
         running: Whether programs of recordings may be started (reproduce, fork, verify, debug).
+        console: The folder of the console's pages.
     """
 
     home: Path
     hosts: tuple[str, ...]
     keyless: bool = False
     running: bool = False
+    console: Path = CONSOLE

@@ -1,0 +1,149 @@
+"""`reenact console` and `reenact serve`: the recordings in the browser, for one or for a team."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
+from reenact.cli import present
+from reenact.cli.opening import opened
+from reenact.cli.options import Home, ids
+from reenact.errors import UsageError
+from reenact.server.hosting import LOOPBACK, PORT, address_of, is_loopback, listen, serve
+from reenact.server.keys import Keys
+from reenact.server.settings import Settings
+from reenact.store.local import LocalStore
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command()(console)
+    app.command("serve")(serve_)
+
+
+def console(
+    ref: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[ID]", help="A recording to open there.", autocompletion=ids, show_default=False
+        ),
+    ] = None,
+    *,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help=f"By default {PORT}, or where that is taken any free one.",
+            show_default=False,
+        ),
+    ] = None,
+    show: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open it in the browser, where there is a screen.")
+    ] = True,
+    home: Home = None,
+) -> None:
+    """Open the console: find, read, watch, compare and debug recordings in the browser.
+
+    For you on this machine: nothing is set up, no key is asked for, and nobody else can reach it. Ctrl-C ends it.
+
+    [bold]reenact console[/bold]
+    [bold]reenact console last[/bold]
+    """
+    store = LocalStore(home)
+    page = f"/r/{quote(_recording(store, ref))}" if ref is not None else "/"
+    settings = Settings(store.root, LOOPBACK, keyless=True, running=True)
+    listening = listen("127.0.0.1", port)
+    address = address_of(listening, "127.0.0.1") + page
+    sys.stdout.write(f"{address}\n")
+    sys.stdout.flush()
+    shown = show and opened(address)
+    present.say(
+        "the console is open in your browser; ctrl-c ends it"
+        if shown
+        else "the console is there; ctrl-c ends it"
+    )
+    _run(settings, listening)
+
+
+def serve_(
+    *,
+    host: Annotated[
+        str,
+        typer.Option(help="Where to listen: an address or a name of this machine; 0.0.0.0 for all of them."),
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.")] = PORT,
+    host_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A name that it is reached by, such as agents.example.com. May be given several times.",
+            show_default=False,
+        ),
+    ] = None,
+    keyless: Annotated[
+        bool | None,
+        typer.Option(
+            "--keyless/--keys",
+            help="Whether to ask for API keys. By default it asks, but on loopback where no key was ever made.",
+            show_default=False,
+        ),
+    ] = None,
+    running: Annotated[
+        bool,
+        typer.Option(
+            "--running",
+            help="Let who may write run recorded programs on this machine: reproduce, fork, verify …",
+        ),
+    ] = False,
+    home: Home = None,
+) -> None:
+    """Serve the console and the API, to a team.
+
+    The first start that needs a key makes one that may do everything, and shows it once; [bold]reenact keys[/bold]
+    makes more. TLS is for what stands before it; name it by [bold]--host-name[/bold].
+
+    [bold]reenact serve --host 0.0.0.0 --host-name agents.example.com[/bold]
+    """
+    store, alone = LocalStore(home), is_loopback(host)
+    if keyless and not (alone and not host_name):
+        raise UsageError(
+            f"--keyless is for this machine alone: who reaches {', '.join(host_name or [host])} could read and delete "
+            "everything"
+        )
+    keys = Keys(store.root)
+    if keyless is None:
+        keyless = alone and not host_name and not keys.all()
+    names = (*LOOPBACK, *(host_name or ()), *(() if alone else (host, socket.gethostname())))
+    settings = Settings(store.root, names, keyless=keyless, running=running)
+    listening = listen(host, port)
+    sys.stdout.write(f"{address_of(listening, host)}\n")
+    if not keyless and not keys.all():
+        _, text = keys.make(role="admin", name="made at the first start")
+        sys.stdout.write(f"{text}\n")
+        present.say(
+            "that is an API key which may do everything. It is shown this once: only its hash is kept"
+        )
+    sys.stdout.flush()
+    keys.close()
+    asked = "no key is asked for" if keyless else "with an API key (`reenact keys` makes them)"
+    present.say(f"serving {store.root}, {asked}; ctrl-c ends it")
+    _run(settings, listening)
+
+
+def _run(settings: Settings, listening: socket.socket) -> None:
+    # A web framework: no other command should pay for it, nor the address wait for it.
+    from reenact.server.app import application  # noqa: PLC0415
+
+    serve(application(settings), listening)
+
+
+def _recording(store: LocalStore, ref: str) -> str:
+    """The id of a recording of the store."""
+    found = store.find(ref)
+    if found.parent != store.recordings:
+        raise UsageError(f"{ref} is not in {store.root}; `reenact import {ref}` brings it there")
+    return found.name

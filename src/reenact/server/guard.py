@@ -1,0 +1,261 @@
+"""What stands before every route: whom a request is addressed to, where it comes from, how long it is, and who asks.
+
+Recordings hold what the world said to an agent, and any page that is open in a browser may send requests to a server
+on the same machine. So, before a route is asked:
+
+- a request names, in `Host`, an address or a name of this server. A page elsewhere that makes its own name mean
+  127.0.0.1 (DNS rebinding) sends its own name.
+- a request that a page made comes from a page of this server. Links to it may lead here from anywhere.
+- a body is no longer than what is asked for can need.
+
+It is an ASGI application around the other one, and passes streams on as they come.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from reenact.errors import UsageError
+from reenact.server.access import Access
+from reenact.server.keys import DEFAULT, Keys
+from reenact.server.login import COOKIE, Logins
+from reenact.server.projects import Projects
+from reenact.server.settings import Settings
+from reenact.ship import wire
+
+BODY = 1_000_000
+"""Bytes that a request may have."""
+
+UPLOADS = (
+    ("PUT", re.compile(r"/api/v1/recordings/[^/]+/(files|blobs)/[^/]+"), 256_000_000),
+    ("POST", re.compile(r"/api/v1/recordings/import"), 4_000_000_000),
+    ("POST", re.compile(r"/api/v1/uploads"), wire.BODY),
+)
+"""What may have more, since it is written to the disk as it comes: method, path, bytes."""
+
+PAGES = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
+    "connect-src 'self'; font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+"""The content security policy of the console's pages: nothing but their own scripts and styles."""
+
+DATA = "default-src 'none'; frame-ancestors 'none'; sandbox"
+"""That of all else: opened as a page, it can do nothing."""
+
+_DATA = ("/api/", "/files/")
+_SAFE = ("GET", "HEAD", "OPTIONS")
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal(Exception):
+    """Why a request is not passed on, and with which status that is said."""
+
+    status: int
+    why: str
+
+
+class _TooLong(Exception):
+    """A body went on beyond its limit."""
+
+
+class Guard:
+    """The application around the application.
+
+    Args:
+        app: What is guarded.
+        settings: Which names the server has, and whether it asks for keys.
+        keys: The keys.
+        logins: Those who have shown one.
+        projects: What a key is for.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, settings: Settings, keys: Keys, logins: Logins, projects: Projects
+    ) -> None:
+        self._app = app
+        self._settings = settings
+        self._names = {name.lower() for name in settings.hosts}
+        self._keys = keys
+        self._logins = logins
+        self._projects = projects
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        told = _headed(send, PAGES if _is_page(scope["path"]) else DATA)
+        try:
+            limit = self._check(scope)
+            scope.setdefault("state", {})["access"] = self._access(Headers(scope=scope))
+        except _Refusal as refusal:
+            await JSONResponse({"detail": refusal.why}, refusal.status)(scope, receive, told)
+            return
+        except UsageError as error:
+            await JSONResponse({"detail": str(error)}, 503)(scope, receive, told)
+            return
+        await _within(limit, self._app, scope, receive, told)
+
+    # -- what is asked ---------------------------------------------------------------------------------------
+
+    def _check(self, scope: Scope) -> int:
+        """How many bytes the body may have. Raises _Refusal for what is not to be passed on."""
+        headers = Headers(scope=scope)
+        self._addressed(headers)
+        _same_origin(scope["method"], headers)
+        if self._settings.keyless and any(name in headers for name in _FORWARDED):
+            raise _Refusal(
+                403,
+                "this server asks for no keys and answers this machine alone; behind a proxy: serve --keys",
+            )
+        limit = _limit(scope["method"], scope["path"])
+        length = headers.get("content-length", "0")
+        if not (length.isascii() and length.isdigit()):
+            raise _Refusal(400, "Content-Length is not a number")
+        if int(length) > limit:
+            raise _Refusal(413, _too_long(limit))
+        return limit
+
+    def _addressed(self, headers: Headers) -> None:
+        """Refuse what is addressed to somebody else. A literal address cannot be made to mean this server."""
+        given = headers.getlist("host")
+        name = _name(given[0]) if len(given) == 1 else ""
+        if name not in self._names and not _is_address(name):
+            raise _Refusal(
+                421, f"this server is not {name or 'named'!r}; if it is to be: --host-name {name or 'NAME'}"
+            )
+
+    # -- who asks --------------------------------------------------------------------------------------------
+
+    def _access(self, headers: Headers) -> Access | None:
+        scheme, _, text = headers.get("authorization", "").partition(" ")
+        key = None
+        if scheme.lower() == "bearer" and text.strip():
+            # Clients that want a key have one, if any: where none is asked for, it may be anything.
+            key = self._keys.find(text.strip())
+        elif cookie := _cookie(headers):
+            id = self._logins.id_of(cookie)
+            key = self._keys.known(id) if id is not None else None
+        if key is not None:
+            return Access(key.project, key.role, self._projects.library(key.project))
+        if self._settings.keyless:
+            return Access(DEFAULT, "admin", self._projects.library(DEFAULT))
+        return None
+
+
+# -- where it comes from -----------------------------------------------------------------------------------------
+
+
+def _same_origin(method: str, headers: Headers) -> None:
+    """Refuse what a page of somebody else sent. Programs that are no browsers send neither header."""
+    site = headers.get("sec-fetch-site")
+    if site is None:
+        # Browsers leave it out where a page has come without TLS from another machine; then they say this.
+        origin = headers.get("origin")
+        fine = origin is None or origin.partition("://")[2] == headers.get("host")
+    else:
+        followed = method in _SAFE and headers.get("sec-fetch-mode") == "navigate"
+        framed = headers.get("sec-fetch-dest") in ("iframe", "frame", "embed", "object")
+        fine = site in ("same-origin", "none") or (followed and not framed)
+    if not fine:
+        raise _Refusal(403, "this was sent by a page of another origin")
+
+
+def _name(host: str) -> str:
+    """The name in a `Host` header, without its port, an IPv6 address without its brackets."""
+    matched = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(:\d{1,5})?", host)
+    return matched[1].strip("[]").lower() if matched is not None else ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _cookie(headers: Headers) -> str:
+    try:
+        found = SimpleCookie("; ".join(headers.getlist("cookie"))).get(COOKIE)
+    except CookieError:
+        return ""
+    return found.value if found is not None else ""
+
+
+# -- how long it is ----------------------------------------------------------------------------------------------
+
+
+def _limit(method: str, path: str) -> int:
+    return next((most for verb, paths, most in UPLOADS if verb == method and paths.fullmatch(path)), BODY)
+
+
+def _too_long(limit: int) -> str:
+    return f"the body is too long: at most {limit} bytes"
+
+
+async def _within(limit: int, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Pass a request on, and end it where its body goes beyond the limit though it has not said so."""
+    came, over, begun = 0, False, False
+
+    async def counted() -> Message:
+        nonlocal came, over
+        message = await receive()
+        came += len(message.get("body", b""))
+        if came > limit:
+            over = True
+            raise _TooLong
+        return message
+
+    async def sent(message: Message) -> None:
+        nonlocal begun
+        if over and not begun:
+            # What the route makes of a body that breaks off: it is said below what the matter is.
+            return
+        begun = True
+        await send(message)
+
+    try:
+        await app(scope, counted, sent)
+    except _TooLong:
+        pass
+    if over and not begun:
+        response = JSONResponse({"detail": _too_long(limit)}, 413, headers={"Connection": "close"})
+        await response(scope, receive, send)
+
+
+# -- what is said with every answer ------------------------------------------------------------------------------
+
+
+def _is_page(path: str) -> bool:
+    return not path.startswith(_DATA)
+
+
+def _headed(send: Send, policy: str) -> Send:
+    """The same, with the headers of every answer. A route that has set one of them knows better."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.setdefault("Content-Security-Policy", policy)
+            headers.setdefault("X-Content-Type-Options", "nosniff")
+            headers.setdefault("X-Frame-Options", "DENY")
+            headers.setdefault("Referrer-Policy", "no-referrer")
+            headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+            headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
+            headers.setdefault("Cache-Control", "no-store")
+        await send(message)
+
+    return sent

@@ -1,0 +1,82 @@
+"""The server as a process: it listens, says where, and ends within two seconds of being told to."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import socket
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from reenact.errors import UsageError
+
+PORT = 8090
+"""Where it listens by default."""
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""The names of this machine to itself."""
+
+_GRACE = 1
+"""Seconds that open streams are given to end by themselves."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether who listens there is heard by this machine alone."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """Open the port.
+
+    Args:
+        host: An address or a name of this machine.
+        port: The port; 0 is any that is free, None is the usual one, or any where that is taken.
+
+    Raises:
+        UsageError: It cannot be had.
+    """
+    try:
+        try:
+            return _open(host, PORT if port is None else port)
+        except OSError as error:
+            if port is not None or error.errno != errno.EADDRINUSE:
+                raise
+            return _open(host, 0)
+    except (OSError, OverflowError) as error:
+        taken = getattr(error, "errno", None) == errno.EADDRINUSE
+        why = "is taken" if taken else f"cannot be listened on ({getattr(error, 'strerror', None) or error})"
+        raise UsageError(f"{host}:{port} {why}; --port 0 takes one that is free") from None
+
+
+def _open(host: str, port: int) -> socket.socket:
+    family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+    return socket.create_server((host, port), family=family, backlog=128)
+
+
+def address_of(listening: socket.socket, host: str) -> str:
+    """The address that a person on this machine opens."""
+    everywhere = host in ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
+    shown = "127.0.0.1" if everywhere else f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listening.getsockname()[1]}"
+
+
+def serve(app: ASGIApp, listening: socket.socket) -> None:
+    """Serve until a signal ends it. Streams that are open then are closed.
+
+    SIGTERM ends the process as it ends others, after all is put away; Ctrl-C returns.
+    """
+    config = uvicorn.Config(
+        app, http="h11", ws="none", lifespan="on", log_level="warning", access_log=False, server_header=False,
+        timeout_graceful_shutdown=_GRACE,
+    )  # fmt: skip
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    except KeyboardInterrupt:
+        # Uvicorn ends in good order, and then repeats the signal that it was ended by.
+        return
+    finally:
+        listening.close()

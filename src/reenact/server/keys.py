@@ -1,0 +1,168 @@
+"""API keys: who may ask a server that others reach too, and for what. Only their hashes are kept.
+
+A key is 256 random bits, so that its plain SHA-256 tells nobody anything: what makes passwords' hashes slow is not
+needed here, and each request may look its key up anew. A key that is taken back is of no use from the next request on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+import sqlite3
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from reenact.errors import UsageError
+
+Role = Literal["read", "write", "admin"]
+ROLES: tuple[Role, ...] = ("read", "write", "admin")
+"""Each may do what those before it may."""
+
+DEFAULT = "default"
+"""The project whose recordings lie in the home itself."""
+
+FILE = "keys.sqlite"
+"""The file of the keys, in the server's home."""
+
+_PROJECT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+_MARK = "rnt"
+_NOTED = 60.0
+"""Seconds between two notes of when a key was last used."""
+
+_Row = tuple[str, str, Role, str, str, str | None]
+_FIELDS = "id, project, role, name, created, used"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What is known of a key: all but the key.
+
+    Attributes:
+        id: Its public part, which it also begins with: `rnt_ID_…`.
+        project: The project that it is for.
+        role: What it may do there.
+        name: Whose it is, or what for.
+        created: When it was made: ISO 8601, UTC.
+        used: When it was last used, to the minute; None for never.
+    """
+
+    id: str
+    project: str
+    role: Role
+    name: str
+    created: str
+    used: str | None
+
+    @property
+    def prefix(self) -> str:
+        """How the key begins: enough to tell it from others, of no use to ask with."""
+        return f"{_MARK}_{self.id}"
+
+
+def project_name(text: str) -> str:
+    """A project's name as it is given. Raises UsageError for what cannot be one: it becomes a folder."""
+    if not _PROJECT.fullmatch(text):
+        raise UsageError(
+            f"{text!r} cannot be a project's name: small letters, digits, - and _, at most 63 of them"
+        )
+    return text
+
+
+class Keys:
+    """The keys of a server. May be used by several threads, and by several processes at once.
+
+    Args:
+        home: The server's home. Nothing is written there until a key is made.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.file = home / FILE
+        self._lock = threading.Lock()
+        self._database: sqlite3.Connection | None = None
+        self._noted: dict[str, float] = {}
+
+    def make(self, *, role: Role, project: str = DEFAULT, name: str = "") -> tuple[Key, str]:
+        """Make a key. Returns what is known of it, and the key itself: nobody can tell it later."""
+        id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
+        key = Key(id, project_name(project), role, name, _now(), None)
+        text = f"{_MARK}_{id}_{secret}"
+        self._ask(
+            "INSERT INTO keys (id, project, role, name, created, hash) VALUES (?, ?, ?, ?, ?, ?)",
+            id, project, role, name, key.created, _hashed(text), make=True,
+        )  # fmt: skip
+        return key, text
+
+    def all(self, project: str | None = None) -> list[Key]:
+        """The keys of a project, or of all, those first that were made first."""
+        where, given = ("WHERE project = ? ", (project,)) if project is not None else ("", ())
+        rows = self._ask(f"SELECT {_FIELDS} FROM keys {where}ORDER BY created, id", *given)  # noqa: S608
+        return [Key(*row) for row in rows]
+
+    def remove(self, id: str, project: str | None = None) -> bool:
+        """Take a key back. Returns whether there was one, in that project."""
+        where, given = (" AND project = ?", (project,)) if project is not None else ("", ())
+        found = self._ask(f"DELETE FROM keys WHERE id = ?{where} RETURNING id", id, *given)  # noqa: S608
+        return bool(found)
+
+    def find(self, text: str) -> Key | None:
+        """The key that this text is; None where it is none, or was taken back."""
+        rows = self._ask(f"SELECT {_FIELDS} FROM keys WHERE hash = ?", _hashed(text))  # noqa: S608
+        return self._used(rows)
+
+    def known(self, id: str) -> Key | None:
+        """The key with this id, for somebody who has shown it before."""
+        return self._used(self._ask(f"SELECT {_FIELDS} FROM keys WHERE id = ?", id))  # noqa: S608
+
+    def close(self) -> None:
+        """Close the file. Harmless when closed."""
+        with self._lock:
+            if self._database is not None:
+                self._database.close()
+                self._database = None
+
+    def _used(self, rows: list[_Row]) -> Key | None:
+        if not rows:
+            return None
+        key, now = Key(*rows[0]), time.monotonic()
+        if now - self._noted.get(key.id, -_NOTED) >= _NOTED:
+            self._noted[key.id] = now
+            # A full or read-only disk keeps nobody out.
+            with contextlib.suppress(UsageError):
+                self._ask("UPDATE keys SET used = ? WHERE id = ?", _now(), key.id)
+        return key
+
+    def _ask(self, statement: str, *given: object, make: bool = False) -> list[_Row]:
+        with self._lock:
+            try:
+                if self._database is None:
+                    if not make and not self.file.exists():
+                        return []
+                    self._database = self._open()
+                return self._database.execute(statement, given).fetchall()
+            except (sqlite3.Error, OSError) as error:
+                raise UsageError(f"{self.file}: {getattr(error, 'strerror', None) or error}") from None
+
+    def _open(self) -> sqlite3.Connection:
+        self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
+        database = sqlite3.connect(self.file, timeout=5, isolation_level=None, check_same_thread=False)
+        database.execute(
+            "CREATE TABLE IF NOT EXISTS keys (id TEXT PRIMARY KEY, project TEXT NOT NULL, role TEXT NOT NULL, "
+            "name TEXT NOT NULL, created TEXT NOT NULL, used TEXT, hash TEXT NOT NULL UNIQUE)"
+        )
+        return database
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,49 @@
+"""Who has shown a key in the browser: a cookie that names the key, signed, for as long as it is good.
+
+The console's streams can send no header of their own, so a key alone would not do. The cookie is not the key: who reads
+it from a disk can use it until it expires or the key is taken back, and cannot tell the key.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+from reenact.browser.signing import Signer
+
+COOKIE = "reenact_login"
+DAYS = 30
+
+
+class Logins:
+    """Makes such cookies and reads them.
+
+    Args:
+        signer: Signs them.
+    """
+
+    def __init__(self, signer: Signer) -> None:
+        self._signer = signer
+
+    def cookie_for(self, id: str) -> str:
+        """The value of a cookie for who has shown the key with this id."""
+        address, _ = self._signer.sign(_path(id), seconds=self.seconds)
+        asked = parse_qs(urlsplit(address).query)
+        return ".".join((id, *asked["expires"], *asked["signature"]))
+
+    def id_of(self, cookie: str) -> str | None:
+        """The id of the key that a cookie stands for; None where it is not ours, or has expired."""
+        parts = cookie.split(".")
+        if len(parts) != 3:
+            return None
+        id, expires, signature = parts
+        return id if self._signer.allows(_path(id), expires, signature) else None
+
+    @property
+    def seconds(self) -> int:
+        """How long a cookie is good."""
+        return DAYS * 24 * 3600
+
+
+def _path(id: str) -> str:
+    # No file has such a path: what is signed for one use is of none for the other.
+    return f"login:{id}"

@@ -1,0 +1,34 @@
+"""The projects of a server: each has recordings of its own, in a folder of its own."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from reenact.server.keys import DEFAULT, project_name
+from reenact.server.library import Library
+
+
+class Projects:
+    """The libraries of a server's projects.
+
+    Args:
+        home: The server's home: it is the folder of the project `default`; the others lie in its folder `projects`.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._lock = threading.Lock()
+        self._libraries: dict[str, Library] = {}
+
+    def library(self, project: str) -> Library:
+        """A project's recordings."""
+        with self._lock:
+            found = self._libraries.get(project)
+            if found is None:
+                found = self._libraries[project] = Library(self.folder(project))
+            return found
+
+    def folder(self, project: str) -> Path:
+        """A project's folder, existing or not."""
+        return self._home if project == DEFAULT else self._home / "projects" / project_name(project)

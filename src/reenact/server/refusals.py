@@ -1,0 +1,28 @@
+"""What the document of the API says of answers that refuse: the same for every route, in one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+
+class Refusal(BaseModel):
+    """Why not, in one line."""
+
+    detail: str
+
+
+_SAID = {
+    400: "What was asked for cannot be meant.",
+    401: "A key is needed, or this one is none of this server.",
+    403: "The key may not do that.",
+    404: "There is no such thing.",
+    409: "It cannot be done as things are.",
+    413: "The body is too long.",
+}
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route that may answer with these statuses: `responses=refusals(401, 404)`."""
+    return {status: {"model": Refusal, "description": _SAID[status]} for status in statuses}

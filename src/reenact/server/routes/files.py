@@ -1,0 +1,55 @@
+"""Files at signed addresses: whoever has one may read it until it expires."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi.responses import FileResponse
+
+from reenact.browser.serving import TYPES
+from reenact.server.links import FILES, HomeLinks
+
+router = APIRouter(tags=["files"])
+
+_PAGE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox allow-downloads"
+"""The policy of a page that was made of a recording: what it looks like may be in it, nothing that runs."""
+
+_REFUSED: dict[int | str, dict[str, Any]] = {
+    403: {"description": "Not signed, or expired."},
+    404: {"description": "The file is not there any more."},
+    416: {"description": "A range that the file does not have."},
+}
+
+
+@router.get(
+    f"{FILES}/{{path:path}}",
+    responses={**_REFUSED, 200: {"content": {"application/octet-stream": {}}}},
+    response_class=FileResponse,
+)
+def file(
+    request: Request,
+    path: str,
+    expires: Annotated[str, Query(description="When the address expires.")] = "",
+    signature: Annotated[str, Query(description="What makes the address ours.")] = "",
+) -> FileResponse:
+    """A file that was lent: a video, an export, a report, what a job has made. Ranges of it may be asked for."""
+    links: HomeLinks = request.app.state.links
+    found = links.lent(f"{FILES}/{path}", expires, signature)
+    if found is None:
+        raise HTTPException(403, "this address is not signed, or has expired")
+    if not found.is_file():
+        raise HTTPException(404, "this file is not here any more")
+    name = path.rpartition("/")[2]
+    suffix = name[name.rfind(".") :] if "." in name else ""
+    kind = TYPES.get(suffix, "application/octet-stream")
+    shown = "inline" if suffix in TYPES else "attachment"
+    headers = {
+        "Cache-Control": "private",
+        "Content-Disposition": f"{shown}; filename*=UTF-8''{quote(name, safe='')}",
+    }
+    if suffix == ".html":
+        headers["Content-Security-Policy"] = _PAGE
+    # Starlette answers ranges, without which no player can jump.
+    return FileResponse(found, media_type=kind, headers=headers)

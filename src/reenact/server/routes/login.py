@@ -1,0 +1,40 @@
+"""Who one is, for a browser: a key is shown once, and a cookie stands for it from then on."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from pydantic import BaseModel, Field
+
+from reenact.server.keys import Keys
+from reenact.server.login import COOKIE, Logins
+from reenact.server.refusals import refusals
+from reenact.server.routes.about import Me
+
+router = APIRouter(tags=["login"])
+
+
+class Shown(BaseModel):
+    """A key, shown."""
+
+    key: str = Field(max_length=200)
+
+
+@router.post("/login", responses=refusals(401))
+def login(request: Request, response: Response, shown: Shown) -> Me:
+    """Show a key; a cookie stands for it from now on, for thirty days or until the key is taken back."""
+    keys: Keys = request.app.state.keys
+    logins: Logins = request.app.state.logins
+    key = keys.find(shown.key.strip())
+    if key is None:
+        raise HTTPException(401, "that is no key of this server, or it was taken back")
+    response.set_cookie(
+        COOKIE, logins.cookie_for(key.id), max_age=logins.seconds, httponly=True, samesite="strict",
+        secure=request.url.scheme == "https",
+    )  # fmt: skip
+    return Me(project=key.project, role=key.role)
+
+
+@router.post("/logout", status_code=204)
+def logout(response: Response) -> None:
+    """Forget who showed a key in this browser."""
+    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
