@@ -106,9 +106,12 @@ class Shipment:
 
     @property
     def waits(self) -> int:
-        """How many bytes of lines are not sent."""
-        known = self._tails
-        return sum((known.get(path.name) or Tail(path, 0)).waits for path in files(self.folder))
+        """How many bytes of lines are not sent. Raises CorruptRecording."""
+        total = 0
+        for path in files(self.folder):
+            tail = self._tails.get(path.name) or Tail(path, self.lengths.get(path.name, 0))
+            total += tail.waits
+        return total
 
     @property
     def sent(self) -> dict[str, int]:
