@@ -41,6 +41,7 @@ from reenact.server.routes import (
     recordings,
     state,
     steps,
+    uploads,
     w,
 )
 from reenact.server.settings import Settings
@@ -66,6 +67,7 @@ ROUTERS = (
     manual.router,
     films.router,
     debug.router,
+    uploads.router,
 )
 """What each of them is about is told in its own module."""
 
