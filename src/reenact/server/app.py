@@ -17,7 +17,7 @@ from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
-from reenact.server.routes import about, files, keys, login
+from reenact.server.routes import about, agents, files, keys, login, session_files, sessions
 from reenact.server.settings import Settings
 
 API = "/api/v1"
@@ -26,8 +26,15 @@ ROUTERS = (
     about.router,
     keys.router,
     login.router,
+    sessions.router,
+    session_files.router,
+    sessions.pages,
+    agents.router,
 )
 """What each of them is about is told in its own module."""
+
+ROOT = (sessions.router, session_files.router, sessions.pages, agents.router)
+"""What is there without `/api/v1` too: clients of the browser API ask there."""
 
 
 def application(settings: Settings) -> FastAPI:
@@ -52,6 +59,9 @@ def application(settings: Settings) -> FastAPI:
     app.state.library = projects.library(DEFAULT)
     for router in ROUTERS:
         app.include_router(router, prefix=API)
+    for router in ROOT:
+        app.include_router(router, include_in_schema=False)
+    app.get("/health", include_in_schema=False)(about.health)
     app.include_router(files.router)
     app.router.routes.append(Pages(settings.console))
     app.add_exception_handler(ReenactError, _refused)
