@@ -22,6 +22,7 @@ from reenact.server.pages import Pages
 from reenact.server.projects import Projects
 from reenact.server.routes import (
     about,
+    agents,
     anomalies,
     blobs,
     conversation,
@@ -39,6 +40,8 @@ from reenact.server.routes import (
     manual,
     reading,
     recordings,
+    session_files,
+    sessions,
     state,
     steps,
     uploads,
@@ -68,8 +71,14 @@ ROUTERS = (
     films.router,
     debug.router,
     uploads.router,
+    sessions.router,
+    session_files.router,
+    agents.router,
 )
 """What each of them is about is told in its own module."""
+
+ROOT = (sessions.router, session_files.router, sessions.pages, agents.router)
+"""What is there without `/api/v1` too: clients of the browser API ask there."""
 
 
 def application(settings: Settings) -> FastAPI:
@@ -97,6 +106,9 @@ def application(settings: Settings) -> FastAPI:
     app.state.library = projects.library(DEFAULT)
     for router in ROUTERS:
         app.include_router(router, prefix=API)
+    for router in ROOT:
+        app.include_router(router, include_in_schema=False)
+    app.get("/health", include_in_schema=False)(about.health)
     app.include_router(files.router)
     app.router.routes.append(Pages(settings.console))
     app.add_exception_handler(ReenactError, _refused)
