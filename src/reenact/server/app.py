@@ -38,14 +38,12 @@ from reenact.server.routes import (
     live,
     login,
     manual,
-    reading,
     recordings,
     session_files,
     sessions,
     state,
     steps,
     uploads,
-    w,
 )
 from reenact.server.settings import Settings
 
