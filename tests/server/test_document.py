@@ -8,6 +8,7 @@ import itertools
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.errors import Unsatisfiable
+from hypothesis.strategies import just
 
 import reenact
 
@@ -65,30 +66,29 @@ def test_every_answer_is_one_that_is_documented_many_times_over(document, made):
 
 def tried(document, made, often):
     """Ask each route what its document allows and what it does not; all that went wrong is told together."""
-    _, key, id = made
     wrong = []
     for found, mode in itertools.product(document.get_all_operations(), GenerationMode):
-        operation, positive = found.ok(), mode is GenerationMode.POSITIVE
-
-        @settings(often, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-        @given(case=operation.as_strategy(generation_mode=mode))
-        def ask(case):
-            # What was made up is rarely there: what reads is asked of a recording that is there, too.
-            if positive and case.method == "GET" and "/recordings/{id}" in case.path:
-                case.path_parameters["id"] = id
-            asked = {"headers": {"Authorization": f"Bearer {key}"}}
-            answer = case.call(**asked)
-            # The guard has not read what is too long: nothing of it is compared with the document.
-            if answer.status_code != 413:
-                # Why bytes are no recording, no schema can say: those are refused with 400.
-                case.validate_response(
-                    answer, excluded_checks=[positive_data_acceptance], transport_kwargs=asked
-                )
-
+        operation = found.ok()
+        strategy = operation.as_strategy(generation_mode=mode)
+        quietly = settings(often, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         # What takes nothing cannot be asked wrongly.
         try:
             with contextlib.suppress(Unsatisfiable):
-                ask()
+                quietly(given(strategy, just(mode), just(made))(asked))()
         except (AssertionError, FailureGroup) as error:
             wrong.append(f"{operation.method.upper()} {operation.path}: {error}")
     assert not wrong, "\n\n".join(wrong)
+
+
+def asked(case, mode, made):
+    """One question, and whether its answer is one that is documented."""
+    _, key, id = made
+    # What was made up is rarely there: what reads is asked of a recording that is there, too.
+    if mode is GenerationMode.POSITIVE and case.method == "GET" and "/recordings/{id}" in case.path:
+        case.path_parameters["id"] = id
+    sent = {"headers": {"Authorization": f"Bearer {key}"}}
+    answer = case.call(**sent)
+    # The guard has not read what is too long: nothing of it is compared with the document.
+    if answer.status_code != 413:
+        # Why bytes are no recording, no schema can say: those are refused with 400.
+        case.validate_response(answer, excluded_checks=[positive_data_acceptance], transport_kwargs=sent)

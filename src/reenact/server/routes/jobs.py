@@ -161,9 +161,9 @@ def announce(known: jobs.Jobs, projects: Projects, links: Links) -> None:
     def told(project: str, job: jobs.Job) -> None:
         def tell() -> dict[str, Any] | None:
             newest = known.find(project, job.id)
-            return newest and shown(known, project, replace(newest, result=None), links).model_dump(
-                mode="json"
-            )
+            if newest is None:
+                return None
+            return shown(known, project, replace(newest, result=None), links).model_dump(mode="json")
 
         projects.library(project).feed.say("job", job.id, tell)
 
