@@ -246,7 +246,8 @@ async def test_an_order_names_recordings_and_no_paths(served, id):
         {"kind": "verify", "recordings": [id]},
         {"kind": "bisect", "recording": "abc", "options": {"good": id}},
     ):
-        assert (await client.post("/api/v1/jobs", json=order)).status_code == 422
+        answer = await client.post("/api/v1/jobs", json=order)
+        assert (answer.status_code, "String should match pattern" in answer.json()["detail"]) == (422, True)
 
 
 async def test_a_job_that_has_ended_is_forgotten_with_its_files(shell, recorded, served):
