@@ -238,6 +238,28 @@ async def test_programs_run_only_where_they_may_and_for_who_may(shell, recorded,
         assert (answer.status_code, "reenact serve --running" in answer.text) == (403, True)
 
 
+async def test_a_project_sees_nothing_of_anothers_recordings_and_jobs(shell, recorded, served):
+    app, client = served(shell.home)
+    ours, theirs = (
+        {"Authorization": f"Bearer {app.state.keys.make(role='admin', project=name)[1]}"}
+        for name in ("default", "shop")
+    )
+    begun = await client.post("/api/v1/jobs", json={"kind": "keep", "recording": recorded}, headers=ours)
+    job = f"/api/v1/jobs/{begun.json()['id']}"
+    for path in (
+        f"/api/v1/recordings/{recorded}",
+        f"/api/v1/recordings/{recorded}/steps",
+        job,
+        f"{job}/live",
+    ):
+        assert (await client.get(path, headers=theirs)).status_code == 404, path
+    assert (await client.delete(job, headers=theirs)).status_code == 404
+    assert (await client.get("/api/v1/jobs", headers=theirs)).json() == {"items": []}
+    assert (await client.get("/api/v1/recordings", headers=theirs)).json()["total"] == 0
+    assert (await client.get(job, headers=ours)).status_code == 200
+    assert (await client.get(f"/api/v1/recordings/{recorded}", headers=ours)).status_code == 200
+
+
 @pytest.mark.parametrize("id", ["../../x", "a/b", "..", "", "x" * 200])
 async def test_an_order_names_recordings_and_no_paths(served, id):
     _, client = served(keyless=True, running=True)
