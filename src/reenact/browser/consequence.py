@@ -178,7 +178,7 @@ def tells(one: Mapping[str, Any] | None) -> bool:
     if not one:
         return False
     dom = one.get("dom") or {}
-    return bool(one.get("navigated") or one.get("requests") or any(dom.get(part) for part in _PARTS))
+    return bool(one.get("navigated") or one.get("requests") or any(_of(dom, part) for part in _PARTS))
 
 
 _PARTS = ("added", "changed", "removed")
@@ -205,11 +205,19 @@ def _same_change(now: Mapping[str, Any] | None, then: Mapping[str, Any]) -> bool
     if now is None:
         return None
     for part in _PARTS:
-        mine, its = ({plain(one) for one in told.get(part) or ()} for told in (now, then))
+        mine, its = _of(now, part), _of(then, part)
         if mine and its:
             kinds = part == "changed" and {_kind(one) for one in mine} & {_kind(one) for one in its}
             return bool(mine & its or kinds)
-    return False if any(now.get(part) for part in _PARTS) else None
+    return False if any(_of(now, part) for part in _PARTS) else None
+
+
+_CLOCK = re.compile(r"\d ?(s|secs?|seconds?|min|minutes?|h|hours?)\b|\d{1,2}:\d{2}|\bago\b", re.IGNORECASE)
+
+
+def _of(dom: Mapping[str, Any], part: str) -> set[str]:
+    """What of a change says something: a clock that goes on would have done so anyhow."""
+    return {plain(one) for one in dom.get(part) or () if not _CLOCK.search(one)}
 
 
 def _kind(line: str) -> str:

@@ -212,6 +212,7 @@ def test_a_mend_is_replayed_without_browser_or_store(tmp_path, open_session, sit
         ({"dom": {"added": ['text "Saved 2"']}}, {"dom": {"added": ['text "Saved 1"']}}, True),
         ({"dom": {"added": ['text "Deleted"'], "removed": ["row"]}}, {"dom": {"added": ['text "Saved"'], "removed": ["row"]}}, False),
         ({"dom": {"changed": ['textbox "a" empty -> filled']}}, {"dom": {"changed": ['textbox "b" empty -> filled']}}, True),
+        ({"dom": {"added": ['text "9 / 20sec"']}}, {"dom": {"added": ['text "8 / 20sec"']}}, None),
         ({"dom": {}}, {"dom": {"added": ["dialog"]}}, None),
         ({"dom": None}, {"dom": {"added": ["dialog"]}}, None),
         ({"dom": {"added": ["dialog"]}}, {"dom": {}}, None),

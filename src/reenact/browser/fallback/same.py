@@ -45,7 +45,7 @@ _GRAVE = frozenset({
 """Words of what is not to be pressed in the place of something else."""
 _OTHER = frozenset({
     "draft", "copy", "as", "new", "another", "later", "template", "all", "and", "next", "not", "without", "dont", "no",
-    "un",
+    "un", "confirm", "repeat", "again", "retype", "verify", "old", "current", "previous", "other", "second", "alternative",
 })  # fmt: skip
 """Words that make of a name the name of something else: `Save`, and `Save as draft`."""
 _MARKS = ("test_id", "id", "field", "href")
