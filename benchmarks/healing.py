@@ -250,7 +250,13 @@ def section(rows: Sequence[Row]) -> Section:
     found.figure(
         "done in the end, of all that a person would call the same", "", _share(len(done), len(alike))
     )
-    found.tables += [_subjects(rows, alike, broke), _rungs(asked, found), _kinds(rows), _sites(rows), _halves(rows)]
+    found.tables += [
+        _subjects(rows, alike, broke),
+        _rungs(asked, found),
+        _kinds(rows),
+        _sites(rows),
+        _halves(rows),
+    ]
     found.notes += [_told(row) for row in wrong] or ["No rung acted on a wrong element."]
     found.notes += [
         f"Stopped {many} times, {kind}: {why}" for (kind, why), many in _stops(broke).most_common(12)

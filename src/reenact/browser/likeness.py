@@ -127,7 +127,7 @@ def _part(part: str, sought: Any, had: Any, other: Mapping[str, Any]) -> float:
 
 @lru_cache(maxsize=8192)
 def alike(one: str, other: str) -> float:
-    """How alike two texts are, 0 to 1: by their letters, their words or what they mean, whichever is most, case aside."""
+    """How alike two texts are, 0 to 1: by letters, by words or by what they mean, whichever is most; case aside."""
     one, other = _plain(one), _plain(other)
     if not one or not other:
         return 0.0

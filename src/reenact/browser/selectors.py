@@ -149,9 +149,10 @@ async def known(
     the last resort of `css`.
 
     The fingerprint knows it again when its selectors fail (`likeness`): `tag`, `role`, `name` (accessible), `text`,
-    `label`, `caption` (of a field without one: the text before it), `attributes` (id, name, type, placeholder, aria-label, title, alt, test ids, paths of href and src without
-    their query), `classes`, `heading` (the nearest before it), `near` (its neighbours' texts), `box` (in the main
-    viewport), `path` (in the DOM, with indices), `siblings`, `frames`, `secret`, `visible`.
+    `label`, `caption` (of a field: the text before it), `attributes` (id, name, type, placeholder, aria-label, title,
+    alt, test ids, paths of href and src without their query), `classes`, `heading` (the nearest before it), `near` (its
+    neighbours' texts), `box` (in the main viewport), `path` (in the DOM, with indices), `siblings`, `frames`, `secret`,
+    `visible`.
 
     What people typed is in neither, nor what an element shows that one of the selectors `secret` names.
 

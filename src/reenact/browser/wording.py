@@ -60,7 +60,9 @@ def _groups() -> list[list[str]]:
 
 
 _HEADS = {phrase: phrases[0] for phrases in reversed(_groups()) for phrase in phrases}
-_PHRASE = re.compile(r"(?<!\S)(?:" + "|".join(sorted(map(re.escape, _HEADS), key=len, reverse=True)) + r")(?!\S)")
+_PHRASE = re.compile(
+    r"(?<!\S)(?:" + "|".join(sorted(map(re.escape, _HEADS), key=len, reverse=True)) + r")(?!\S)"
+)
 
 
 @lru_cache(maxsize=4096)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+from functools import partial
 from urllib.parse import quote
 
 import pytest
@@ -45,11 +47,25 @@ def fallback():
     return made
 
 
+@pytest.fixture(scope="session")
+def chromium(open_session):
+    """The address of a browser that many sessions share: to start one for each takes most of a test's time."""
+    with open_session(headless=True) as owner:
+        yield owner.cdp_url()
+
+
+@pytest.fixture(scope="session")
+def lessons(tmp_path_factory):
+    """The homes of good runs, by what was run: the same run is made once, and copied."""
+    return {}, tmp_path_factory.mktemp("lessons")
+
+
 class Script:
     """One step of a script, `aim` with `type`, run on pages: `learn` on the old one, `climb` on the changed one."""
 
-    def __init__(self, open_session, site, home):
+    def __init__(self, open_session, site, home, lessons):
         self.open_session, self.site, self.home = open_session, site, home
+        self.lessons, self.folder = lessons
         self.session = None
 
     def page(self, html):
@@ -74,7 +90,16 @@ class Script:
         async def step(session):
             return await session.aexecute(**action)
 
-        return self.run(html, step, before=before)
+        if self.home.exists():
+            return self.run(html, step, before=before)
+        key = repr((html, before, action))
+        if key not in self.lessons:
+            own, self.home = self.home, self.folder / str(len(self.lessons))
+            self.lessons[key] = self.home, self.run(html, step, before=before)
+            self.home = own
+        learned, result = self.lessons[key]
+        shutil.copytree(learned, self.home)
+        return result
 
     def climb(
         self, html, *, before=(), patience=150, judge=None, model=None, budget=150, after=None, **action
@@ -87,6 +112,8 @@ class Script:
             assert not result.success, result.message
             failed = ladder.Failed.of(session, asked, result)
             judged = judge and (lambda: judge(session))
+            # What comes late comes now, however long the busy machine took so far.
+            await session.page.evaluate("() => window.begin?.()")
             mend = await ladder.climb(session, failed, judge=judged, model=model, budget_ms=budget)
             self.failed = failed
             if after is not None:
@@ -99,5 +126,5 @@ class Script:
 
 
 @pytest.fixture
-def script(open_session, site, tmp_path):
-    return Script(open_session, site, tmp_path / "home")
+def script(open_session, site, tmp_path, chromium, lessons):
+    return Script(partial(open_session, cdp_url=chromium), site, tmp_path / "home", lessons)

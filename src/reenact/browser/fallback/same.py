@@ -45,7 +45,8 @@ _GRAVE = frozenset({
 """Words of what is not to be pressed in the place of something else."""
 _OTHER = frozenset({
     "draft", "copy", "as", "new", "another", "later", "template", "all", "and", "next", "not", "without", "dont", "no",
-    "un", "confirm", "repeat", "again", "retype", "verify", "old", "current", "previous", "other", "second", "alternative",
+    "un", "confirm", "repeat", "again", "retype", "verify", "old", "current", "previous", "other", "second",
+    "alternative",
 })  # fmt: skip
 """Words that make of a name the name of something else: `Save`, and `Save as draft`."""
 _MARKS = ("test_id", "id", "field", "href")
@@ -158,7 +159,9 @@ def _among(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
     """Whether it stands among all the texts among which that one stood, under the same heading."""
     near = wanted.get("near") or []
     return (
-        bool(near) and set(near) <= set(told.get("near") or []) and wanted.get("heading") == told.get("heading")
+        bool(near)
+        and set(near) <= set(told.get("near") or [])
+        and wanted.get("heading") == told.get("heading")
     )
 
 

@@ -33,7 +33,7 @@ _LEAST = 200
 """Milliseconds for a step that has waited as long by itself."""
 
 ENOUGH = 1000
-"""Milliseconds that a step has waited by itself after which no more is needed where its element is there all the same."""
+"""Milliseconds that a step has waited by itself, after which it waits no more for what is there under another name."""
 
 PAUSE = 250
 """Milliseconds between two tries to open an address."""
