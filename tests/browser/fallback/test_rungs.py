@@ -135,7 +135,7 @@ def test_an_element_with_another_id_is_known_by_what_it_was(script, now):
 def test_what_is_there_under_another_name_is_not_waited_for(script):
     script.learn(OLD, type="click", selector="#save")
     script.climb(OLD.replace("id=save", "id=x1"), patience=wait.ENOUGH, type="click", selector="#save")
-    assert [(actor, type) for actor, type, _ in script.done] == [
+    assert [(actor, kind) for actor, kind, _ in script.done] == [
         ("script", "goto"),
         ("script", "click"),
         ("heal", "click"),

@@ -5,6 +5,7 @@ Without any such recording there are only the failing selector's own words: then
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -123,10 +124,17 @@ def _different(known: Known) -> list[Past]:
     return list(found.values())[:LOOKS]
 
 
+_ALONE = re.compile(
+    r"get_by_(role|text|label|placeholder|title|alt_text)\(\"(?:[^\"\\]|\\.)*\"(, \w+=(\"(?:[^\"\\]|\\.)*\"|True))*\)"
+)
+"""A locator of Playwright's by words alone, and not by a place among several."""
+
+
 def _twin(past: Past) -> bool:
     """Whether the element had others of its name beside it: neither its role and name nor its text named it alone."""
     told = past.fingerprint or {}
-    return bool(told.get("name")) and not ({"role", "text"} & past.selectors.keys())
+    alone = {"role", "text"} & past.selectors.keys() or _ALONE.fullmatch(past.selectors.get("playwright", ""))
+    return bool(told.get("name")) and not alone
 
 
 def _healed(known: Known) -> list[dict[str, str]]:
