@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import subprocess
 from functools import partial
+from time import monotonic, sleep
 from urllib.parse import quote
 
 import pytest
@@ -14,6 +16,7 @@ from reenact.browser.actions import action_of
 from reenact.browser.fallback import ladder
 from tests.browser.agent.conftest import SHOP, browser_here, page
 from tests.browser.agent.scripted import Scripted
+from tests.browser.conftest import CHROMIUM
 
 __all__ = ["browser_here"]
 
@@ -48,10 +51,28 @@ def fallback():
 
 
 @pytest.fixture(scope="session")
-def chromium(open_session):
+def chromium(tmp_path_factory):
     """The address of a browser that many sessions share: to start one for each takes most of a test's time."""
-    with open_session(headless=True) as owner:
-        yield owner.cdp_url()
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here: apt-get install chromium, or name one in CHROME")
+    profile = tmp_path_factory.mktemp("profile")
+    command = [
+        CHROMIUM,
+        "--headless",
+        "--no-sandbox",
+        "--remote-debugging-port=0",
+        f"--user-data-dir={profile}",
+    ]
+    with subprocess.Popen([*command, "about:blank"], stderr=subprocess.DEVNULL) as browser:
+        try:
+            port = profile / "DevToolsActivePort"
+            until = monotonic() + 60
+            while not (port.is_file() and port.read_text().strip()):
+                assert monotonic() < until, "the browser does not start"
+                sleep(0.05)
+            yield f"http://127.0.0.1:{port.read_text().split()[0]}"
+        finally:
+            browser.terminate()
 
 
 @pytest.fixture(scope="session")
