@@ -80,7 +80,9 @@ def _some(batch: tuple[Path, int, int]) -> None:
         id, data = patterns[number % len(patterns)]
         began = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=3 * number)
         fresh = f"r{number:09}"
-        data = data.replace(id, fresh.encode()).replace(b"2026-01-01T00:00:00.000", began.isoformat(timespec="milliseconds")[:23].encode())
+        data = data.replace(id, fresh.encode()).replace(
+            b"2026-01-01T00:00:00.000", began.isoformat(timespec="milliseconds")[:23].encode()
+        )
         data = data.replace(b"4242", str(500 + number % 9000).encode())
         folder = home / "recordings" / fresh
         folder.mkdir(parents=True)
@@ -95,7 +97,9 @@ def _pattern(number: int) -> tuple[bytes, bytes]:
     if number not in _patterns:
         with tempfile.TemporaryDirectory() as folder:
             began = datetime(2026, 1, 1, tzinfo=UTC)
-            run = ImportedRun(_AGENTS[number], list(_effects(_SHORT, began, number)), ("staging",) if number == 2 else ())
+            run = ImportedRun(
+                _AGENTS[number], list(_effects(_SHORT, began, number)), ("staging",) if number == 2 else ()
+            )
             id = keep(LocalStore(folder), run)
             data = (Path(folder) / "recordings" / id / EVENTS).read_bytes()
             _patterns[number] = id.encode(), data
@@ -125,7 +129,9 @@ def _effects(count: int, began: datetime, seed: int) -> list[Happened]:
         answer = {"role": "assistant", "content": material.text(300, place + 7)}
         usage = {"prompt_tokens": 4242, "completion_tokens": 200}
         value = {"model": "gpt-4o", "choices": [{"message": answer}], "usage": usage}
-        found.append(Happened("model", "gpt-4o", {"messages": list(messages)}, value, began=asked, ended=ended))
+        found.append(
+            Happened("model", "gpt-4o", {"messages": list(messages)}, value, began=asked, ended=ended)
+        )
         messages.append(answer)
     return found
 
@@ -139,7 +145,9 @@ def _index(section: Section, home: Path, recordings: int) -> None:
     index.refresh()
     took = now()[1] - begun
     index.close()
-    section.figure("Making the index from nothing", "", f"{took:.0f} s, {took / recordings * MILLI:.1f} ms a recording")
+    section.figure(
+        "Making the index from nothing", "", f"{took:.0f} s, {took / recordings * MILLI:.1f} ms a recording"
+    )
 
 
 def _client(home: Path) -> TestClient:
@@ -227,7 +235,10 @@ def _long(section: Section, home: Path, name: str, rounds: int) -> list[tuple[st
             opened += first if what in ("its first 200 steps", "the timeline", "the recording") else 0.0
             rows.append((f"{long:,} steps: {what}", _told([first]), _told(again)))
     section.figure(
-        f"A recording of {long:,} steps: head, first rows and timeline", "< 1 s", f"{opened * MILLI:.0f} ms", opened < 1
+        f"A recording of {long:,} steps: head, first rows and timeline",
+        "< 1 s",
+        f"{opened * MILLI:.0f} ms",
+        opened < 1,
     )
     return rows
 
@@ -235,4 +246,3 @@ def _long(section: Section, home: Path, name: str, rounds: int) -> list[tuple[st
 def _told(taken: list[float]) -> str:
     least = f" ({min(taken) * MILLI:.0f})" if len(taken) > 1 else ""
     return f"{median(taken) * MILLI:.0f} ms{least}"
-
