@@ -28,6 +28,7 @@ from reenact.store.local import EVENTS, LocalStore
 _RECORDINGS = 100_000
 _STEPS = 10_000
 _SHORT = 8
+_HISTORY = 40
 _AGENTS = ("support", "booking", "research", "invoices", "triage")
 _HOW = (
     "{recordings:,} recordings of {steps} steps each in one folder, written from five patterns with ids, names, times and "
@@ -124,7 +125,7 @@ def _effects(count: int, began: datetime, seed: int) -> list[Happened]:
             found.append(Happened("tool", "lookup_orders", args, value, failed, began=asked, ended=ended))
             messages.append({"role": "tool", "content": str(value), "tool_call_id": f"call-{place}"})
             continue
-        if len(messages) % 40 == 0:
+        if not messages or len(messages) >= _HISTORY:
             messages = [{"role": "user", "content": material.text(300, place)}]
         answer = {"role": "assistant", "content": material.text(300, place + 7)}
         usage = {"prompt_tokens": 4242, "completion_tokens": 200}
@@ -165,13 +166,11 @@ def _timed(client: TestClient, path: str) -> float:
 
 
 def _listed(section: Section, home: Path, rounds: int) -> list[tuple[str, str, str]]:
-    cold = []
+    cold, ready = [], []
     for _ in range(rounds):
         with _client(home) as client:
             cold.append(_timed(client, "/recordings"))
-            until = time.monotonic() + 60
-            while client.get("/api/v1/recordings").json()["total"] < 1000 and time.monotonic() < until:
-                time.sleep(0.05)
+            ready.append(_settle(client))
     with _client(home) as client:
         _timed(client, "/recordings")
         _settle(client)
@@ -198,18 +197,19 @@ def _listed(section: Section, home: Path, rounds: int) -> list[tuple[str, str, s
             rows.append((name, _told(first[:1] if "{n}" not in path else first), _told(again)))
     warm = times["the list's first rows"]
     section.figure("The list's first rows, warm", "< 200 ms", f"{warm * MILLI:.0f} ms", warm < 0.2)
-    section.figure("The list's first rows, cold", "", _told(cold))
+    section.figure("The list's first rows, cold", "< 200 ms", _told(cold), median(cold) < 0.2)
+    section.figure("All lines in memory, cold", "", _told(ready))
     facets = times["facets"]
     section.figure("Facets", "< 300 ms", f"{facets * MILLI:.0f} ms", facets < 0.3)
     return rows
 
 
-def _settle(client: TestClient) -> None:
-    """Until the server has loaded what its index knows."""
-    total = -1
-    while (found := client.get("/api/v1/recordings").json()["total"]) != total:
-        total = found
-        time.sleep(2)
+def _settle(client: TestClient) -> float:
+    """Until the server has loaded what its index knows; returns the seconds."""
+    begun = now()[1]
+    while not client.get("/api/v1/recordings").json()["complete"]:
+        time.sleep(0.05)
+    return now()[1] - begun
 
 
 def _long(section: Section, home: Path, name: str, rounds: int) -> list[tuple[str, str, str]]:

@@ -97,6 +97,10 @@ class Index:
 
     def known_lines(self, limit: int = -1) -> list[Known]:
         """The recordings as they are indexed, with no look at the files: those first that began last."""
+        with contextlib.suppress(sqlite3.Error), self._writing() as writable:
+            writable.execute(
+                "CREATE INDEX IF NOT EXISTS newest ON recordings (moment DESC, written DESC, id)"
+            )
         rows = self._open().execute(
             f"SELECT key, folder, signature, {', '.join(_RECORDING)} FROM recordings"  # noqa: S608
             " ORDER BY moment DESC, written DESC, id LIMIT ?",
