@@ -266,12 +266,13 @@ class Blobs:
 
     def __call__(self, address: str) -> bytes:
         digest = address.removeprefix("sha256:")
-        place = Path("blobs", digest[:2], digest)
-        for folder in (self._folder, *shared.ancestors(self._folder)):
-            try:
-                return (folder / place).read_bytes()
-            except OSError:
-                continue
+        if shared.DIGEST.fullmatch(digest):
+            place = Path("blobs", digest[:2], digest)
+            for folder in (self._folder, *shared.ancestors(self._folder)):
+                try:
+                    return (folder / place).read_bytes()
+                except OSError:
+                    continue
         raise CorruptRecording(
             f"{self._folder}: blob {address[:19]}… is missing; restore the folder's `blobs`"
         )
