@@ -120,7 +120,7 @@ class Shipper:
         until = monotonic() + patience
         while True:
             try:
-                if not self.round() and all(one.stuck or one.held for one in self._shipments.values()):
+                if not self.round() and all(one.stuck or one.running for one in self._shipments.values()):
                     return
             except Away as away:
                 pause = self.backoff(away)
