@@ -92,7 +92,9 @@ def test_no_name_leads_out_of_the_recording(client, home, recording, name):
     assert sorted(home.rglob("*")) == before
 
 
-@pytest.mark.parametrize("path", ["%2e%2e/files/events.jsonl", f"{ID}/files/..%2fx.jsonl", f"{ID}/blobs/..%2f..%2fx"])
+@pytest.mark.parametrize(
+    "path", ["%2e%2e/files/events.jsonl", f"{ID}/files/..%2fx.jsonl", f"{ID}/blobs/..%2f..%2fx"]
+)
 def test_no_address_does_either(client, home, path):
     answer = client.put(f"/api/v1/recordings/{path}", content=HEADER)
     assert answer.status_code in {404, 405, 422}
@@ -108,7 +110,10 @@ def test_no_address_does_either(client, home, path):
         (b"", "ends with a line"),
         (HEADER.replace(b'"format":1', b'"format":99'), "upgrade the server"),
         (HEADER.replace(b"abcdefghjk", b"another123"), "names another recording"),
-        (HEADER.replace(b'"pid":1', b'"parent":{"id":"../../projects/x/recordings/y"}'), "a parent that is no recording"),
+        (
+            HEADER.replace(b'"pid":1', b'"parent":{"id":"../../projects/x/recordings/y"}'),
+            "a parent that is no recording",
+        ),
         (HEADER + b'{"event":"same","line":2}\n', "a fork is sent whole"),
     ],
 )
@@ -169,7 +174,10 @@ def test_a_body_that_is_too_long_is_not_read(client, monkeypatch, home):
 
 def test_one_who_may_only_read_and_one_without_a_key_write_nothing(client, home):
     reader = Keys(home).make(role="read", name="reader")[1]
-    for headers, status in (({"Authorization": f"Bearer {reader}"}, 403), ({"Authorization": "Bearer x"}, 401)):
+    for headers, status in (
+        ({"Authorization": f"Bearer {reader}"}, 403),
+        ({"Authorization": "Bearer x"}, 401),
+    ):
         assert client.put(FILE, content=HEADER, headers=headers).status_code == status
         assert client.post("/api/v1/uploads", content=wire.packed([]), headers=headers).status_code == status
         assert client.head(FILE, headers=headers).status_code == status

@@ -79,7 +79,7 @@ def sending(running, tmp_path, monkeypatch):
     monkeypatch.setenv("REENACT_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("REENACT_SERVER", running.url)
     monkeypatch.setenv("REENACT_API_KEY", running.key)
-    monkeypatch.setattr(starting, "_start", lambda home: None)
+    monkeypatch.setattr(starting, "_start", lambda _home: None)
     monkeypatch.setattr(starting, "_told", set())
     home = Sending(tmp_path / "home", running)
     yield home

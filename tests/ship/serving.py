@@ -44,7 +44,10 @@ class Server:
         environ = {name: value for name, value in os.environ.items() if not name.startswith("REENACT")}
         words = ["serve", "--keys", "--port", str(self.port), "--home", str(self.home)]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *words], env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            [sys.executable, "-c", PROGRAM, *words],
+            env=environ,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         until = time.monotonic() + 60
         while time.monotonic() < until:
@@ -64,7 +67,11 @@ class Server:
 
     def environ(self, home, key=None):
         """What a program is given that records into `home` and sends it here."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("REENACT", "PYTEST", "COV_"))}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("REENACT", "PYTEST", "COV_"))
+        }
         told = {"REENACT_HOME": str(home), "REENACT_SERVER": self.url, "REENACT_API_KEY": key or self.key}
         return {**kept, **told}
 

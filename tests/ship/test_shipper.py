@@ -179,7 +179,9 @@ def test_a_long_line_is_one_piece(sending):
 def test_with_drop_it_is_gone_here_once_it_is_whole_there_and_stays_where_it_was_cut_off(sending):
     run, cut = recorded(), recorded()
     data = sending.here(cut.id).read_bytes()
-    sending.here(cut.id).write_bytes(data[: data.rindex(b"\n", 0, -1) + 1].replace(b'"pid":%d' % os.getpid(), b'"pid":0'))
+    sending.here(cut.id).write_bytes(
+        data[: data.rindex(b"\n", 0, -1) + 1].replace(b'"pid":%d' % os.getpid(), b'"pid":0')
+    )
     sending.flush(drop=True)
     assert not sending.store.folder(run.id).exists()
     assert load(sending.there(run.id).parent).status == "ok"
@@ -207,7 +209,9 @@ def test_a_server_that_is_away_and_a_key_that_is_wrong_leave_all_as_it_was(sendi
     assert "rnt_wrong" not in told
 
 
-@pytest.mark.parametrize("server", ["127.0.0.1:8090", "ftp://host", "http://", "http://u:p@host", "http://host:x"])
+@pytest.mark.parametrize(
+    "server", ["127.0.0.1:8090", "ftp://host", "http://", "http://u:p@host", "http://host:x"]
+)
 def test_an_address_that_is_none_costs_a_line_and_no_recording(sending, monkeypatch, capsys, server):
     monkeypatch.setenv("REENACT_SERVER", server)
     first, _ = recorded(), recorded()

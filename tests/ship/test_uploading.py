@@ -40,7 +40,11 @@ with reenact.record("agent") as run:
 
 def start(environ, count=10**6):
     child = subprocess.Popen(
-        [sys.executable, "-c", AGENT, str(count)], env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", AGENT, str(count)],
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     return child, child.stdout.readline().strip()
 
@@ -175,7 +179,13 @@ def test_a_recorded_command_goes_with_its_processes_and_with_its_exit_status(run
     program.write_text(FAMILY)
     command = [sys.executable, "-c", PROGRAM, "record", "--", sys.executable, program, program]
     done = subprocess.run(
-        command, env=running.environ(home), cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        command,
+        env=running.environ(home),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 3, done.stderr
     nobody_ships(home)

@@ -34,7 +34,9 @@ def server(tmp_path):
 
 
 def begun(words, environ):
-    return subprocess.Popen([sys.executable, "-m", "tests.soak.crowd", *map(str, words)], cwd=ROOT, env=environ)
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.soak.crowd", *map(str, words)], cwd=ROOT, env=environ
+    )
 
 
 def cpu(process):
@@ -102,7 +104,11 @@ def compared(server, homes):
     for name, data in found.items():
         assert there[name] == data, name
         events += data.count(b"\n")
-        calls = [int(line[25:].partition(b",")[0]) for line in data.split(b"\n") if line.startswith(b'{"event":"called","call":')]
+        calls = [
+            int(line[25:].partition(b",")[0])
+            for line in data.split(b"\n")
+            if line.startswith(b'{"event":"called","call":')
+        ]
         assert calls
         assert all(after == before + 1 for before, after in pairwise(calls)), name
     assert sum(name.endswith("/events.jsonl") for name in found) == HOMES * AGENTS
