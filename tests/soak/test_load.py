@@ -88,7 +88,7 @@ def test_nothing_is_lost_of_two_hundred_agents_and_three_kills(server, tmp_path)
         "agents": HOMES * AGENTS, "seconds": seconds, "kills": KILLS, "events": events,
         "events/s": round(events / seconds), "requests": len(taken), "p50 ms": round(taken[len(taken) // 2], 1),
         "p99 ms": round(taken[len(taken) * 99 // 100], 1), "most ms": round(taken[-1], 1),
-        "server CPU %": round(100 * used / seconds), "all there after s": round(after, 1), "lost": 0, "twice": 0,
+        "server CPU %": round(100 * used / seconds), "load": round(os.getloadavg()[0]), "all there after s": round(after, 1), "lost": 0, "twice": 0,
     }  # fmt: skip
     table("agents that record at once into one server", [row])
     keep("load", {"uploads": row})

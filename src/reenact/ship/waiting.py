@@ -50,7 +50,9 @@ def waiting(store: LocalStore, to: Destination | None) -> tuple[list[Waiting], s
     if report is not None:
         # Those that are there but for something that is not taken.
         known = {mark.id for mark in marks}
-        left = ((id, why) for id, why in report.stuck.items() if id not in known and store.folder(id).is_dir())
+        left = (
+            (id, why) for id, why in report.stuck.items() if id not in known and store.folder(id).is_dir()
+        )
         found += [Waiting(id, report.server, live=False, missing=0, why=why) for id, why in left]
     return found, trouble
 
