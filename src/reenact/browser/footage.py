@@ -57,7 +57,7 @@ class Footage:
         """
         with self.path.open("rb") as file:
             for line in file:
-                entry = _entry(line)
+                entry = entry_of(line)
                 if entry is not None and (not kinds or entry.event in kinds):
                     yield entry
 
@@ -78,7 +78,7 @@ def sessions(folder: Path) -> list[Footage]:
     found = []
     for path in sorted(folder.glob("session.*.jsonl"), key=_number):
         with path.open("rb") as file:
-            head = _entry(file.readline())
+            head = entry_of(file.readline())
         if head is not None and head.event == "session":
             found.append(Footage(path, head))
     return found
@@ -89,7 +89,8 @@ def _number(path: Path) -> tuple[int, str]:
     return (int(word) if word.isdigit() else 0, word)
 
 
-def _entry(line: bytes) -> Entry | None:
+def entry_of(line: bytes) -> Entry | None:
+    """What a line says, or None where it is torn."""
     try:
         data = orjson.loads(line)
     except ValueError:

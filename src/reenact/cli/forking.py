@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 import typer
@@ -12,7 +12,7 @@ import typer
 from reenact.cli import present
 from reenact.cli.options import Command, Home, Ignore, Json, Live, Ref, given
 from reenact.cli.running import die_like
-from reenact.launch.forking import Forked, Options
+from reenact.launch.forking import Options
 from reenact.launch.forking import fork as launch
 from reenact.store.local import LocalStore
 
@@ -53,7 +53,7 @@ def fork(
     options = Options(at, tuple(set_ or ()), model, tuple(live or ()), tuple(ignore or ()))
     done = launch(ref, options, command=given(command), home=home, quiet=json)
     if json:
-        print(orjson.dumps(_tree(done, at), option=orjson.OPT_INDENT_2).decode())
+        print(orjson.dumps(done.tree(at), option=orjson.OPT_INDENT_2).decode())
     if done.recording is None:
         present.say(f"reenact: {done.parent.id} was not forked: {done.reason}")
         raise SystemExit(UNABLE)
@@ -71,14 +71,3 @@ def fork(
     where = f"--home {shlex.quote(str(home))} " if home and inside else ""
     present.say(f"reenact: replay it with: reenact replay {where}{child}")
     die_like(done.status)
-
-
-def _tree(done: Forked, at: int) -> dict[str, Any]:
-    return {
-        "parent": done.parent.id,
-        "step": at,
-        "recording": done.recording.id if done.recording is not None else None,
-        "how": done.how,
-        "reason": done.reason or None,
-        "exit": done.status,
-    }

@@ -10,9 +10,7 @@ import typer
 
 from reenact.cli import present
 from reenact.cli.options import Home, Ref
-from reenact.errors import UsageError
-from reenact.report.regression import add, entry_of, kept
-from reenact.store import bundle
+from reenact.report import keeping
 from reenact.store.local import LocalStore
 
 
@@ -50,23 +48,16 @@ def keep(
 
     [bold]reenact keep last --as tests/test_orders.py --live tool[/bold]
     """
-    if file.suffix != ".py":
-        raise UsageError(f"--as {file}: a test is a Python file, such as tests/test_orders.py")
-    store = LocalStore(home)
-    recording = store.load(ref)
-    called = entry_of(entry, is_async=is_async) if entry else None
-    test = kept(recording, file, name=name, entry=called, live=tuple(live or ()))
-    text = add(file.read_text(encoding="utf-8") if file.exists() else "", test)
-    fixture = file.parent / test.fixture
-    fixture.parent.mkdir(parents=True, exist_ok=True)
-    source = store.find(ref)
-    if source.is_file():
-        if fixture.exists() and not force:
-            raise UsageError(f"{fixture} exists; --force replaces it")
-        fixture.write_bytes(source.read_bytes())
-    else:
-        bundle.export(store, ref, fixture, force=force)
-    file.write_text(text, encoding="utf-8")
+    recording, test, fixture = keeping.keep(
+        LocalStore(home),
+        ref,
+        file,
+        name=name,
+        entry=entry,
+        is_async=is_async,
+        live=tuple(live or ()),
+        force=force,
+    )
     present.say(f"kept {recording.id} as {test.name} in {file}, with its recording in {fixture}")
     if "pytest.mark.asyncio" in test.text and importlib.util.find_spec("pytest_asyncio") is None:
         present.say("the test is async: it needs pytest-asyncio")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
@@ -17,14 +16,14 @@ from reenact.analyze.attempts import Reproduces, Reproduction
 from reenact.analyze.decisive import Alike, Change, Result
 from reenact.analyze.world import Asked
 from reenact.cli import present
-from reenact.cli.options import Command, Home, Ignore, Live, Ref, ids
+from reenact.cli.options import Command, Home, Ignore, Live, Ref, given, ids
 from reenact.errors import UsageError
-from reenact.model.divergence import verdict_tree
 from reenact.prose.difference import difference
 from reenact.reproduction import Decisive, bisect, reproduce
 from reenact.reproduction.bisection import TRIALS
 from reenact.reproduction.repeating import TIMES
 from reenact.reproduction.rerun import PATIENCE
+from reenact.reproduction.trees import decisive_tree, reproduction_tree, summary
 from reenact.reproduction.world import READING, check_world
 from reenact.store.local import LocalStore
 
@@ -76,7 +75,7 @@ def reproduce_(
         live=tuple(live or ()),
         ignore=tuple(ignore or ()),
         patience=timeout,
-        command=_given(command),
+        command=given(command),
         home=home,
         progress=None if json else present.say,
     )
@@ -123,27 +122,6 @@ def _world(asked: Sequence[Asked] | None) -> Iterator[RenderableType]:
         if each.left_out:
             names = ", ".join(each.left_out)
             yield Padding(Text(f"not sent, since it was replaced as a secret: {names}", "dim"), (0, 0, 0, 4))
-
-
-def reproduction_tree(done: Reproduction, asked: Sequence[Asked] | None = None) -> dict[str, Any]:
-    """What `reproduce --json` gives."""
-    attempts = [
-        {
-            "exit": each.status,
-            "seconds": round(each.seconds, 3),
-            "failed": each.failed or None,
-            "verdict": verdict_tree(each.verdict) if each.verdict is not None else None,
-        }
-        for each in done.attempts
-    ]
-    tree: dict[str, Any] = {
-        "recording": done.recording,
-        "result": done.result.value,
-        "where": done.where or None,
-        "uncovered": list(done.uncovered),
-        "attempts": attempts,
-    }
-    return tree | ({"world": [asdict(each) for each in asked]} if asked is not None else {})
 
 
 # -- bisect --------------------------------------------------------------------------------------------------
@@ -205,7 +183,7 @@ def bisect_(
         exact=exact,
         trials=trials,
         patience=timeout,
-        command=_given(command),
+        command=given(command),
         home=home,
         progress=None if json else present.say,
     )
@@ -267,24 +245,6 @@ def _decisive(found: Decisive) -> Iterator[RenderableType]:
     )
 
 
-def summary(found: Decisive) -> str:
-    """The result in a sentence."""
-    if len(found.changes) == 1:
-        (change,) = found.changes
-        what = "answer" if change.step is not None else "values"
-        return f"{change.name}: with the good run's {what} the outcome turns"
-    if found.changes:
-        names = "; ".join(change.name for change in found.changes)
-        return f"together they turn the outcome, with the good run's answers: {names}"
-    if found.spent:
-        return "the trials were used up before anything turned the outcome; --trials allows more"
-    if found.trials and found.trials[0].result is Result.UNDECIDED:
-        return "no trial turned the outcome, and some could not be decided"
-    return (
-        "the good run's answers do not turn the outcome, not even all at once: the cause lies outside of them"
-    )
-
-
 def _change(change: Change) -> Iterator[RenderableType]:
     yield Text(f"{change.name}", "cyan")
     if change.step is None:
@@ -296,37 +256,3 @@ def _change(change: Change) -> Iterator[RenderableType]:
     bad, good = difference(present.visible(change.bad), present.visible(change.good))
     yield Padding(Text.assemble(("bad   ", "dim"), bad), (0, 0, 0, 2))
     yield Padding(Text.assemble(("good  ", "dim"), good), (0, 0, 0, 2))
-
-
-def decisive_tree(found: Decisive) -> dict[str, Any]:
-    """What `bisect --json` gives."""
-    return {
-        "bad": found.bad.id,
-        "good": found.good.id,
-        "changes": [change_tree(change) for change in found.changes],
-        "minimal": found.minimal,
-        "spent": found.spent,
-        "turns_back": found.back,
-        "runs": found.runs,
-        "trials": [
-            {
-                "changes": [change.name for change in trial.changes],
-                "result": trial.result.value,
-                "why": trial.why or None,
-                "approximate": trial.approximate,
-                "seconds": round(trial.seconds, 3),
-            }
-            for trial in found.trials
-        ],
-        "notes": list(found.notes),
-    }
-
-
-def change_tree(change: Change) -> dict[str, Any]:
-    """One thing that the two runs were told differently."""
-    return {**asdict(change), "alike": change.alike.value}
-
-
-def _given(command: list[str] | None) -> list[str]:
-    words = list(command or ())
-    return words[1:] if words[:1] == ["--"] else words

@@ -18,7 +18,6 @@ from reenact.cli import present
 from reenact.cli.options import Home, Ignore, Json, Live, OnDivergence
 from reenact.errors import UsageError
 from reenact.launch import Options
-from reenact.model.divergence import verdict_tree
 from reenact.search import find
 from reenact.store.local import SUFFIX, LocalStore
 from reenact.verify import Outcome, Status, grouped, pages, passed, verify
@@ -88,7 +87,7 @@ def verify_(
     if json:
         print(
             orjson.dumps(
-                [_tree(outcome) for outcome in outcomes], default=repr, option=orjson.OPT_INDENT_2
+                [outcome.tree() for outcome in outcomes], default=repr, option=orjson.OPT_INDENT_2
             ).decode()
         )
     else:
@@ -139,11 +138,3 @@ def _show(outcomes: Sequence[Outcome]) -> None:
     console.print(
         f"{present.many(len(outcomes), 'recording')}: {', '.join(said)}  [dim]{took:.1f} s of replays[/]"
     )
-
-
-def _tree(outcome: Outcome) -> dict[str, object]:
-    tree: dict[str, object] = {
-        "recording": outcome.id or outcome.ref, "name": outcome.name, "status": outcome.status.value,
-        "step": outcome.step, "cause": outcome.cause, "detail": outcome.detail, "seconds": outcome.seconds,
-    }  # fmt: skip
-    return tree | ({"verdict": verdict_tree(outcome.verdict)} if outcome.verdict is not None else {})

@@ -37,6 +37,17 @@ class Forked:
     how: str = "ran"
     reason: str = ""
 
+    def tree(self, at: int) -> dict[str, Any]:
+        """What `fork --json` gives; `at` is the step that it was forked at."""
+        return {
+            "parent": self.parent.id,
+            "step": at,
+            "recording": self.recording.id if self.recording is not None else None,
+            "how": self.how,
+            "reason": self.reason or None,
+            "exit": self.status,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Options:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from reenact.model.divergence import Verdict, verdict_of
+from reenact.model.divergence import Verdict, verdict_of, verdict_tree
 
 
 class Status(str, Enum):
@@ -51,6 +51,14 @@ class Outcome:
     detail: str = ""
     seconds: float = 0.0
     verdict: Verdict | None = None
+
+    def tree(self) -> dict[str, Any]:
+        """What `verify --json` gives."""
+        tree: dict[str, Any] = {
+            "recording": self.id or self.ref, "name": self.name, "status": self.status.value,
+            "step": self.step, "cause": self.cause, "detail": self.detail, "seconds": self.seconds,
+        }  # fmt: skip
+        return tree | ({"verdict": verdict_tree(self.verdict)} if self.verdict is not None else {})
 
 
 def outcome_of(ref: str, tree: Mapping[str, Any]) -> Outcome:

@@ -1,0 +1,60 @@
+"""Writing a test: the function into its file, and the recording beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reenact.errors import UsageError
+from reenact.model.recording import Recording
+from reenact.report.regression import Kept, add, entry_of, kept
+from reenact.store import bundle
+from reenact.store.local import LocalStore
+
+
+def keep(
+    store: LocalStore,
+    ref: str,
+    file: Path,
+    *,
+    name: str = "",
+    entry: str = "",
+    is_async: bool = False,
+    live: tuple[str, ...] = (),
+    force: bool = False,
+) -> tuple[Recording, Kept, Path]:
+    """Keep a recording as a pytest test, beside its recording.
+
+    Args:
+        store: Where the recording is.
+        ref: Which.
+        file: The test file to write, or to add to.
+        name: The test's name; by default after the recording's.
+        entry: What the test calls: `pkg.module:function('an argument')`; by default what was recorded.
+        is_async: The function of `entry` is awaited.
+        live: What runs for real in the test.
+        force: Replace the recording's file if it is there.
+
+    Returns:
+        The recording, the test, and the recording's file.
+
+    Raises:
+        UsageError: Something cannot be meant, or is in the way.
+        RecordingError: There is no such recording.
+    """
+    if file.suffix != ".py":
+        raise UsageError(f"--as {file}: a test is a Python file, such as tests/test_orders.py")
+    recording = store.load(ref)
+    called = entry_of(entry, is_async=is_async) if entry else None
+    test = kept(recording, file, name=name, entry=called, live=live)
+    text = add(file.read_text(encoding="utf-8") if file.exists() else "", test)
+    fixture = file.parent / test.fixture
+    fixture.parent.mkdir(parents=True, exist_ok=True)
+    source = store.find(ref)
+    if source.is_file():
+        if fixture.exists() and not force:
+            raise UsageError(f"{fixture} exists; --force replaces it")
+        fixture.write_bytes(source.read_bytes())
+    else:
+        bundle.export(store, ref, fixture, force=force)
+    file.write_text(text, encoding="utf-8")
+    return recording, test, fixture

@@ -1,0 +1,171 @@
+"""One page about a recording for somebody who has never seen it, with what running it again has shown."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from reenact.analyze.decisive import differences
+from reenact.analyze.diff import compare
+from reenact.api.diagnosing import anomalies
+from reenact.errors import UsageError
+from reenact.family import rules_of
+from reenact.model.recording import Recording
+from reenact.redact import Redactor
+from reenact.report import sections
+from reenact.report.html import html
+from reenact.report.markdown import markdown
+from reenact.report.page import Section, redacted
+from reenact.report.story import page
+from reenact.reproduction.bisection import bisect
+from reenact.reproduction.repeating import reproduce
+from reenact.reproduction.trees import summary
+from reenact.reproduction.world import check_world
+from reenact.store import bundle
+from reenact.store.local import SUFFIX, LocalStore
+
+ATTACHED = 8_000_000
+"""Bytes of a recording that still fit into a page; a larger one lies beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be in the page.
+
+    Attributes:
+        good: A run that went well, to show what it was told otherwise.
+        check: With it: what is good, to find the decisive step too.
+        times: How often to replay the recording for the page.
+        world: Ask the recorded GET and HEAD requests again.
+        attach: Put the recording in the page, where it is not too large, or beside it.
+    """
+
+    good: str = ""
+    check: str = ""
+    times: int = 0
+    world: bool = False
+    attach: bool = True
+
+
+def report(
+    ref: str,
+    output: Path,
+    wanted: Wanted,
+    *,
+    command: Sequence[str] = (),
+    home: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> Path | None:
+    """Write the page.
+
+    Args:
+        ref: The recording.
+        output: The page's file: `report.html` or `report.md`.
+        wanted: What is to be in it.
+        command: Another program than the recorded one.
+        home: The folder of the recordings.
+        force: Replace files that are there.
+        progress: Called with a line for each run of the program.
+
+    Returns:
+        The file with the recording where it lies beside the page; None where it is in the page.
+
+    Raises:
+        UsageError: Something cannot be meant, or a file is in the way.
+        RecordingError: There is no such recording.
+    """
+    if output.suffix not in (".html", ".md"):
+        raise UsageError(f"-o {output}: a page is report.html or report.md")
+    if wanted.check and not wanted.good:
+        raise UsageError("--check needs a run that went well: --good ID")
+    store = LocalStore(home)
+    recording = store.load(ref)
+    other = store.load(wanted.good) if wanted.good else None
+    beside = output.with_suffix(SUFFIX)
+    for path in (output, beside):
+        if path.exists() and not force:
+            raise UsageError(f"{path} exists; --force replaces it")
+    more = [sections.anomalies(anomalies(recording, home=home))]
+    more += _found(recording, other, wanted, command=command, home=home, progress=progress)
+    data = _exported(store, ref)
+    inside = wanted.attach and output.suffix == ".html" and len(data) <= ATTACHED
+    name = f"{recording.id}{SUFFIX}" if inside else beside.name
+    commands = _commands(recording, other, name, wanted.check)
+    whole = redacted(page(recording, more, commands), _redactor(recording))
+    if output.suffix == ".html":
+        _write(output, html(whole, (name, data) if inside else None).encode())
+    else:
+        _write(output, markdown(whole).encode("utf-8", "replace"))
+    if inside:
+        return None
+    _write(beside, data)
+    return beside
+
+
+def _found(
+    recording: Recording,
+    other: Recording | None,
+    wanted: Wanted,
+    *,
+    command: Sequence[str],
+    home: str | os.PathLike[str] | None,
+    progress: Callable[[str], None] | None,
+) -> list[Section]:
+    """What running it again, and the run that went well, have to say."""
+    more: list[Section] = []
+    if wanted.times or wanted.world:
+        times = max(wanted.times, 1)
+        done = reproduce(recording, times=times, command=command, home=home, progress=progress)
+        asked = check_world(recording, progress=progress) if wanted.world else None
+        more.append(sections.attempts(done, asked))
+    if other is None:
+        return more
+    if wanted.check:
+        found = bisect(recording, other, check=wanted.check, command=command, home=home, progress=progress)
+        more.append(sections.decisive(summary(found), found.changes, found.notes))
+    if recording.steps and other.steps:
+        more.append(sections.diff(compare(recording, other)))
+    more.append(sections.beside(other.name or other.id, differences(recording, other)))
+    return more
+
+
+def _commands(recording: Recording, good: Recording | None, name: str, check: str) -> list[tuple[str, str]]:
+    id = recording.id
+    rows = [
+        ("bring the recording into your store", f"reenact import {shlex.quote(name)}"),
+        ("see the run", f"reenact show {id}"),
+        ("run it again", f"reenact replay {id}"),
+        ("see whether it reproduces", f"reenact reproduce {id}"),
+        ("keep it as a test", f"reenact keep {id}"),
+    ]
+    if good is not None:
+        asked = f"--check {shlex.quote(check)}" if check else "--check-output"
+        rows.append(("find the decisive step", f"reenact bisect {id} --good {good.id} {asked}"))
+    return rows
+
+
+def _redactor(recording: Recording) -> Redactor:
+    salt = bytes.fromhex(str(recording.header.get("salt", "")))
+    return Redactor(rules_of(recording.header), salt=salt, environ=dict(os.environ))
+
+
+def _exported(store: LocalStore, ref: str) -> bytes:
+    source = store.find(ref)
+    if source.is_file():
+        return source.read_bytes()
+    with tempfile.TemporaryDirectory(prefix="reenact-") as place:
+        return bundle.export(store, ref, Path(place, f"recording{SUFFIX}")).read_bytes()
+
+
+def _write(path: Path, data: bytes) -> None:
+    """As private as the store that it comes from."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(data)
+    part.replace(path)
