@@ -81,7 +81,7 @@ def files(folder):
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.suffix != ".reserve"
+        if path.is_file() and path.suffix != ".reserve" and path.name != "received"
     }
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 import reenact
 from reenact import ship
+from reenact.server.living import alive
 from reenact.ship.sender import Away, Refused
 from reenact.ship.shipper import Shipper
 from reenact.store.local import LocalStore, load
@@ -41,10 +43,13 @@ def test_lines_are_there_while_the_recording_is_being_made_and_the_seal_when_it_
         assert sending.here(run.id).read_bytes().startswith(sending.there(run.id).read_bytes())
         there = load(sending.there(run.id).parent)
         assert (there.status, len(list(there))) == ("unsealed", 1)
+        # That it is being written is told, though nothing comes; its process may be another machine's.
+        assert alive(sending.there(run.id).parent, written=time.time() - 20)
         ask("two")
     shipper.flush()
     assert files(sending.server.recordings / run.id) == files(sending.store.folder(run.id))
     assert load(sending.there(run.id).parent).status == "ok"
+    assert not alive(sending.there(run.id).parent, written=time.time() - 20, now=time.time() + 31)
     assert sending.queue.marks() == []
 
 
