@@ -6,6 +6,7 @@
 #   make picture  the pictures of README and guide, drawn from what really runs
 #   make test     the test suite
 #   make soak     the slow suites: thousands of recordings, hundreds of kills
+#   make load     200 agents record into one server for ten minutes, which is killed three times
 #   make frameworks      docs/frameworks.md: every framework's program recorded, replayed, forked
 #   make frameworks-older  the same with the frameworks' versions of half a year ago
 #   make frameworks-browser-use  the same of browser-use, in both versions
@@ -41,7 +42,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-browser exercise picture test test-browser-use soak frameworks frameworks-older \
+.PHONY: help demo demo-browser exercise picture test test-browser-use soak load frameworks frameworks-older \
 	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
 	setup-bench setup-older setup-browser-use chromium console
 
@@ -73,6 +74,9 @@ soak: setup-dev
 	$(PYTEST) -m "slow or thorough" $(PYTEST_ARGS)
 	REENACT_RESULTS=1 $(PYTEST) -q tests/record/test_canaries.py
 	$(MAKE) frameworks-older
+
+load: setup-dev
+	$(PYTEST) tests/soak/test_load.py -n 0 $(PYTEST_ARGS)
 
 frameworks: setup-dev
 	REENACT_RESULTS=1 $(PYTEST) -q -n 2 tests/frameworks/test_frameworks.py
