@@ -21,7 +21,7 @@ told: dict[str, object] = {}
 
 def script(*answers: object) -> None:
     """What the model says next."""
-    request = urllib.request.Request(f"{MODEL}/script", json.dumps(answers).encode())  # noqa: S310
+    request = urllib.request.Request(f"{MODEL}/script", json.dumps(answers).encode())
     urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request).close()
 
 
@@ -105,7 +105,9 @@ told["structured"] = session.scrape(response_format=Order, instructions="What is
 session.execute(type="goto", url=f"{PAGES}/secrets.html")
 secret = session.execute(type="fill", selector="input[type=password] >> nth=0", value="Sup3r-secret-9")
 told["secret"] = secret.action.value
-session.set_cookies(cookies=[{"name": "c", "value": "v", "domain": "127.0.0.1", "path": "/", "httpOnly": True}])
+session.set_cookies(
+    cookies=[{"name": "c", "value": "v", "domain": "127.0.0.1", "path": "/", "httpOnly": True}]
+)
 told["cookies"] = [(one["name"], one["value"], one["httpOnly"]) for one in session.get_cookies()]
 
 # Files
@@ -132,7 +134,9 @@ result = agent.run(task="Order something")
 told["ran"] = {
     "success": result.success,
     "answer": result.answer,
-    "steps": [(step["type"], step["action"]["type"], step["success"], step["message"]) for step in result.steps],
+    "steps": [
+        (step["type"], step["action"]["type"], step["success"], step["message"]) for step in result.steps
+    ],
     "reasoning": result.steps[0].get("reasoning"),
     "url": result.steps[1].get("url"),
 }

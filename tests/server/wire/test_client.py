@@ -49,7 +49,18 @@ def calls(session, pages, model):
 
     def did(**action):
         result = session.execute(**action, raise_on_failure=False)
-        kept = {"action", "success", "message", "data", "url", "title", "tab", "actor", "selectors", "delivered"}
+        kept = {
+            "action",
+            "success",
+            "message",
+            "data",
+            "url",
+            "title",
+            "tab",
+            "actor",
+            "selectors",
+            "delivered",
+        }
         told.append(result.model_dump(include=kept))
         told.append((str(result.exception), (result.why or {}).get("reason"), session.offset()))
 
@@ -58,7 +69,11 @@ def calls(session, pages, model):
     told.append(seen.model_dump(exclude={"screenshot": True, "metadata": {"timestamp"}}))
     told.append(seen.screenshot[:2])
     did(type="fill", id="I1", value="Ada")
-    did(type="fill", selector={"css": "#nothing", "text": "Full name", "role": 'textbox "E-mail"'}, value="a@b.example")
+    did(
+        type="fill",
+        selector={"css": "#nothing", "text": "Full name", "role": 'textbox "E-mail"'},
+        value="a@b.example",
+    )
     did(type="click", selector="#nowhere", timeout=100)
     did(type="select_dropdown_option", selector="#colour", value="Gold", timeout=100)
     did(type="evaluate_js", code="() => ({a: [1, null, 'é']})")
@@ -121,7 +136,11 @@ def test_a_script_that_breaks_is_finished_by_an_agent_there(client, form, model)
         form.execute(type="fill", selector="#name", value="Dee")
         form.execute(type="click", selector="#old-order", timeout=100)
         form.execute(type="click", selector="#bare")
-    assert (fallback.success, fallback.agent_invoked, fallback.agent_response.answer) == (True, True, "mended")
+    assert (fallback.success, fallback.agent_invoked, fallback.agent_response.answer) == (
+        True,
+        True,
+        "mended",
+    )
     assert [step.success for step in fallback.steps] == [True, False]
     assert [action["type"] for action in fallback.skipped] == ["click"]
     assert "#old-order" in model.told[0]
@@ -133,7 +152,7 @@ def test_what_needs_the_browser_in_this_process_says_so(client, form, tmp_path):
         form.page.title()
     with pytest.raises(UsageError, match="needs the browser on this machine"):
         client.AgentFallback(form, task="Mend", heal="auto")
-    with pytest.raises(UsageError, match="downloads=… does not go with a server"):
+    with pytest.raises(UsageError, match="does not go with a server: what is downloaded"):
         client.Session(downloads=tmp_path)
     with pytest.raises(UsageError, match="a server knows models by name"):
         client.Agent(form, reasoning_model=object())
