@@ -27,9 +27,9 @@ from tests.server.wire.scripting import Model
 class Wired:
     """A server that listens: `url`, `home`, `key(role, project)` makes a key, `ask(key)` a client of httpx."""
 
-    def __init__(self, home):
+    def __init__(self, home, *, keyless=False):
         self.home = home
-        self.app = application(Settings(home, LOOPBACK))
+        self.app = application(Settings(home, LOOPBACK, keyless=keyless))
         listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         config = uvicorn.Config(

@@ -77,6 +77,7 @@ def test_the_options_of_the_other_client_are_understood():
         "idle_timeout_minutes": 3,
         "browser_type": "chromium",
         "screenshot_type": "viewport",
+        "cdp": False,
     }
     assert options_of({"screenshot_type": "full"}, foreign=False)["screenshot_type"] == "full"
 
@@ -94,6 +95,7 @@ def test_the_options_of_the_other_client_are_understood():
         {"proxies": [{"type": "external", "server": "http://p"}]},
         {"max_duration_minutes": 0},
         {"max_duration_minutes": 100_000},
+        {"cdp_url": "http://127.0.0.1:9222"},
         {"nonsense": 1},
     ],
 )

@@ -106,8 +106,8 @@ def test_only_so_many_are_open_at_once(tmp_path):
 
 
 def test_an_idle_session_ends_by_itself_and_the_others_with_the_server(tmp_path, opened):
-    wired = Wired(tmp_path / "home")
-    with wired.ask() as client:
+    wired = Wired(tmp_path / "home", keyless=True)
+    with wired.ask("any") as client:
         idle = client.post("/sessions/start", json={"idle_timeout_minutes": 0.02}).json()["session_id"]
         other = client.post("/sessions/start", json={}).json()["session_id"]
         end = time.monotonic() + 30
@@ -119,6 +119,7 @@ def test_an_idle_session_ends_by_itself_and_the_others_with_the_server(tmp_path,
         late = client.post(f"/sessions/{idle}/page/execute", json={"type": "reload"})
         assert detail(late)[0] == 409
         assert "it was idle" in detail(late)[1]
+        assert client.get(f"/sessions/{other}/debug").json()["ws"]["cdp"].startswith("http://127.0.0.1:")
         files = wired.app.state.hosting.find("default", other).files.folder
         assert files.exists()
     assert wired.stop()

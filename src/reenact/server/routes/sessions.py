@@ -143,7 +143,8 @@ class VerdictTold(BaseModel):
 @router.post("/start", responses={429: {"description": "As many sessions are open as may be."}})
 def start(request: Request, access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> told.SessionTold:
     """Open a session. It is recorded in the project of the key."""
-    options = asking.options_of(body, foreign=foreign)
+    alone = request.app.state.settings.keyless
+    options = asking.options_of(body, foreign=foreign, alone=alone)
     hosted = hosts.start(access.project, access.library.store.root, options)
     return told.session(hosted, _viewer(request, hosted))
 
