@@ -9,6 +9,7 @@
 #   make frameworks      docs/frameworks.md: every framework's program recorded, replayed, forked
 #   make frameworks-older  the same with the frameworks' versions of half a year ago
 #   make frameworks-browser-use  the same of browser-use, in both versions
+#   make console  the console's pages, built into the package (needs npm)
 #   make check    style, types, layers
 #   make test-browser-use   the adapter of browser-use, with a real browser, in environments of its own
 #   make bench    figures side by side with peers, written to benchmarks/RESULTS.md and HEALING.md
@@ -25,6 +26,9 @@ OLDER_DAY := 2026-05-21
 BENCH_ARGS ?=
 BROWSER_USE := .venv-browser-use
 BROWSER_USE_OLDER := .venv-browser-use-older
+# The console's sources, and what its types are made from.
+CONSOLE := $(shell find console -name node_modules -prune -o -name 'openapi.*' -o -name schema.ts -o -name '.api' -o -name '.stamp' -o -type f -print)
+API := $(shell find src/reenact/server -name '*.py')
 
 # Compiling while installing uses all cores; the first start of each program would use one.
 export UV_COMPILE_BYTECODE := 1
@@ -39,7 +43,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-browser exercise picture test test-browser-use soak frameworks frameworks-older \
 	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
-	setup-bench setup-older setup-browser-use chromium
+	setup-bench setup-older setup-browser-use chromium console
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -86,6 +90,7 @@ check: setup-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@if [ -d console/node_modules ]; then npm --prefix console run --silent check; fi
 
 format: setup-dev
 	$(BIN)/ruff check --fix-only .
@@ -117,7 +122,9 @@ constraints-older: $(BIN)/uv
 # A stamp for each set of packages: nothing is asked of the registry again until what is pinned changes.
 
 setup-demo: $(VENV)/.demo
+	@$(MAKE) --no-print-directory console
 setup-dev: $(VENV)/.dev
+	@$(MAKE) --no-print-directory console
 setup-bench: $(BENCH)/.stamp
 setup-older: $(OLDER)/.stamp
 setup-browser-use: $(BROWSER_USE)/.stamp $(BROWSER_USE_OLDER)/.stamp
@@ -166,6 +173,31 @@ $(BROWSER_USE_OLDER)/.stamp: $(BIN)/uv pyproject.toml constraints-browser-use-ol
 		browser-use pytest pytest-asyncio pytest-timeout
 	@touch $@
 
+# The console's pages: what is installed from the package has them, and needs no npm. Its types are made from the
+# server's own document of the API, so that a route and a page that asks it cannot part unseen.
+console: console/.stamp ; @:
+
+console/.stamp: console/node_modules/.stamp console/openapi.json $(CONSOLE)
+	@if command -v npm >/dev/null; then \
+		npm --prefix console run --silent types >/dev/null && npm --prefix console run --silent check && \
+		npm --prefix console run --silent build -- --logLevel warn; \
+	else echo "no npm here: the console's pages are not built, and reenact console says so" >&2; fi
+	@touch $@
+
+console/node_modules/.stamp: console/package-lock.json
+	@mkdir -p console/node_modules
+	@if command -v npm >/dev/null; then npm --prefix console ci --silent --no-audit --no-fund; fi
+	@touch $@
+
+# The document changes where a route does, not where its code does: the pages are built anew for the former alone.
+console/openapi.json: console/.api ;
+
+console/.api: $(API) | $(or $(firstword $(wildcard $(VENV)/.dev $(VENV)/.demo)),$(VENV)/.demo)
+	@$(BIN)/python -m reenact.server.openapi >console/openapi.new
+	@if cmp -s console/openapi.new console/openapi.json; then rm console/openapi.new; \
+	else mv console/openapi.new console/openapi.json; fi
+	@touch $@
+
 # The browser itself comes from the system: $$CHROME, or one on the path, or Debian's where one may install it.
 chromium:
 	@if [ -n "$$CHROME" ] || command -v chromium >/dev/null || command -v google-chrome >/dev/null; then :; \
@@ -184,6 +216,6 @@ pages: .pages/.stamp
 	@touch $@
 
 clean:
-	rm -rf .pages $(VENV) $(BENCH) $(OLDER) $(BROWSER_USE) $(BROWSER_USE_OLDER) .mypy_cache .ruff_cache .pytest_cache \
+	rm -rf .pages console/node_modules console/.stamp console/.api console/openapi.json src/reenact/server/console $(VENV) $(BENCH) $(OLDER) $(BROWSER_USE) $(BROWSER_USE_OLDER) .mypy_cache .ruff_cache .pytest_cache \
 		.import_linter_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from reenact.cli import pictures as images
-from reenact.cli import present, shape
+from reenact.cli import present
 from reenact.cli import state as states
 from reenact.cli.options import Home, Json, Ref
 from reenact.cli.transcript import Page, tell, tell_step
@@ -23,6 +23,7 @@ from reenact.model.facts import RecordingFacts
 from reenact.model.filter import Filter
 from reenact.model.recording import Recording
 from reenact.model.summary import Summary, summarise
+from reenact.prose import shape
 from reenact.store import shared
 from reenact.store.index import Hit, Index
 from reenact.store.local import EVENTS, LocalStore
@@ -71,7 +72,9 @@ def list_(
     with present.progress("reading new recordings") as report:
         lines = index.summaries(report)
     meant = [
-        line for line in lines if (not status or _status(line) == status) and set(tag or ()) <= set(line.tags)
+        line
+        for line in lines
+        if (not status or shape.status(line) == status) and set(tag or ()) <= set(line.tags)
     ]
     hits = [Hit(line) for line in meant]
     if wanted.text.strip():
@@ -92,10 +95,6 @@ def list_(
         )
         present.show(table)
     _remarks(index, wanted, lines, hits, shown)
-
-
-def _status(line: Summary) -> str:
-    return "broken" if line.broken else line.status
 
 
 def _remarks(index: Index, wanted: Filter, lines: list[Summary], hits: list[Hit], shown: list[Hit]) -> None:

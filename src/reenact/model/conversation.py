@@ -59,6 +59,14 @@ class Conversation:
         self._remember(call)
         return Turn(call, new, known, len(before) - known if goes_on else 0)
 
+    def mark(self) -> list[tuple[tuple[Message, ...], Message | None]]:
+        """Where it stands, to go back to."""
+        return list(self._open)
+
+    def back(self, mark: list[tuple[tuple[Message, ...], Message | None]]) -> None:
+        """Forget the calls since a mark."""
+        self._open = list(mark)
+
     def _remember(self, call: ModelCall) -> None:
         self._open.append((call.messages, call.answer))
         del self._open[:-_OPEN]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -212,6 +212,7 @@ class RecordingFacts:
         self.steps = [StepFacts(step, self) for step in recording]
         self._conversation = Conversation()
         self._turns: list[Turn | None] = []
+        self._marks: list[tuple[int, Any]] = []
         self._numbers = {(id(step.log), step.call.number): step.number for step in recording}
 
     def __iter__(self) -> Iterator[StepFacts]:
@@ -244,6 +245,42 @@ class RecordingFacts:
             return ()
         return tuple(step.step.number for step in self.steps if wanted.holds(step))
 
+    def renew(self, changed: Collection[tuple[int, int]]) -> list[int]:
+        """Take up what the recording has taken up since; what is known of other steps stays.
+
+        Args:
+            changed: The calls that are new or have changed: `id` of their log, and their number in it.
+
+        Returns:
+            The numbers of the steps that are new, have changed, or have another number now.
+        """
+        self.recording.renew()
+        steps, known = self.recording.steps, self.steps
+        cut = next(
+            (place for place, old in enumerate(known) if steps[place].call is not old.call), len(known)
+        ) if len(self.recording.logs) > 1 else len(known)  # fmt: skip
+        found = {
+            number for key in changed if (number := self._numbers.get(key)) is not None and number <= cut
+        }
+        for number in found:
+            known[number - 1] = StepFacts(steps[number - 1], self)
+        known[cut:] = [StepFacts(step, self) for step in steps[cut:]]
+        for step in steps[cut:]:
+            self._numbers[id(step.log), step.call.number] = step.number
+        said = (number for number in found if reading.readable(known[number - 1].call.kind))
+        self._unsay(min([cut, *(number - 1 for number in said)]))
+        return sorted({*found, *range(cut + 1, len(steps) + 1)})
+
+    def _unsay(self, count: int) -> None:
+        """Forget the turns after the first `count`: back to where the conversations stood before a call was open."""
+        if count >= len(self._turns):
+            return
+        while self._marks and self._marks[-1][0] > count:
+            self._marks.pop()
+        place, mark = self._marks.pop() if self._marks else (0, [])
+        self._conversation.back(mark)
+        del self._turns[place:]
+
     def within(self, facts: StepFacts) -> int | None:
         """The number of the step that a step is inside of, or None."""
         return (
@@ -255,6 +292,10 @@ class RecordingFacts:
     def turn(self, number: int) -> Turn | None:
         """The turn of a step. What is new depends on all calls before it, so those are read first."""
         while len(self._turns) < number:
-            call = self.steps[len(self._turns)].model_call
+            step = self.steps[len(self._turns)]
+            call = step.model_call
+            if step.call.pending and reading.readable(step.call.kind):
+                # Its answer may come yet; until then the calls after it are taken as they stand.
+                self._marks.append((len(self._turns), self._conversation.mark()))
             self._turns.append(None if call is None else self._conversation.turn(call))
         return self._turns[number - 1]

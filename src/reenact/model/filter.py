@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from reenact.errors import FilterError
 from reenact.model.grammar import OF_RECORDING, All, Node, Not, Parser, Some, Term, terms
 from reenact.model.plain import compact
 
@@ -34,17 +35,24 @@ class Filter:
 
     Args:
         text: The filter as written; an empty one holds for everything.
+        also: Further fields of recordings that it may ask for: whoever brings the facts knows them.
 
     Raises:
         FilterError: It does not parse; the text points at the column.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, also: Collection[str] = ()) -> None:
         self.text = text
-        self.node = Parser(text).parse()
+        self.node = Parser(text, also).parse()
+        of_recording = OF_RECORDING.union(also)
         parts = self.node.inner if isinstance(self.node, All) else (self.node,)
-        self._head = [_test(part) for part in parts if _fields(part) <= OF_RECORDING]
-        self._steps = [part for part in parts if not _fields(part) <= OF_RECORDING]
+        self._head = [_test(part) for part in parts if _fields(part) <= of_recording]
+        self._steps = [part for part in parts if not _fields(part) <= of_recording]
+        if mixed := {field for part in self._steps for field in _fields(part)}.intersection(also):
+            raise FilterError(
+                f"filter: {min(mixed)} speaks of the recording: it goes beside what is said of steps (with `and`), "
+                "and not into one `or` or `not (...)` with it"
+            )
         self._tests = [_test(part) for part in self._steps]
         self._never = bool(self._steps) and all(isinstance(part, Not) for part in self._steps)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
@@ -102,8 +103,9 @@ _CONSTANTS = {"true": True, "false": False, "null": None}
 class Parser:
     """Reads one filter from left to right."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, also: Collection[str] = ()) -> None:
         self._text = text
+        self._also = also
         self._at = 0
 
     def parse(self) -> Node:
@@ -161,7 +163,7 @@ class Parser:
             return Term("ended", "is", FLAGS[word])
         if word == "model":
             return Term("model", "is", True)
-        if _known(word):
+        if self._known(word):
             self._fail(f"expected an operator after '{word}': one of == != < <= > >= ~ !~ or :", self._at)
         return Term("kind", "is", word)
 
@@ -173,13 +175,13 @@ class Parser:
         pattern = self._string() if match is None else match[0]
         if match is not None:
             self._at = match.end()
-        if _known(word):
+        if self._known(word):
             return Term(word, ":", pattern)
         return Term("label", ":", f"{word}:{pattern}")
 
     def _compared(self, word: str, op: str, start: int) -> Node:
-        if not _known(word):
-            near = ", ".join(sorted(FIELDS)) + ", args.…, output.…"
+        if not self._known(word):
+            near = ", ".join(sorted({*FIELDS, *self._also})) + ", args.…, output.…"
             self._fail(f"there is no field '{word}'; there are {near}", start)
         letter, at = self._ahead(), self._at
         quoted = letter in ("'", '"')
@@ -215,6 +217,9 @@ class Parser:
             place += 1
         return self._fail(f"this {quote} is never closed", opened)
 
+    def _known(self, word: str) -> bool:
+        return word in FIELDS or word in self._also or _ROOT.split(word, maxsplit=1)[0] in ("args", "output")
+
     def _ahead(self) -> str:
         """The next letter after spaces, or nothing at the end."""
         space = _SPACE.match(self._text, self._at)
@@ -235,10 +240,6 @@ class Parser:
         shown = self._text.translate({ord(letter): " " for letter in "\n\r\t"})
         wide = sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in shown[:place])
         raise FilterError(f"filter, column {place + 1}: {what}\n  {shown}\n  {' ' * wide}^")
-
-
-def _known(word: str) -> bool:
-    return word in FIELDS or _ROOT.split(word, maxsplit=1)[0] in ("args", "output")
 
 
 def _constant(raw: str) -> Any:

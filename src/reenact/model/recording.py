@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from reenact.model import codec, delta
@@ -107,6 +108,11 @@ class CallRecord:
         return round(last - self.began, 6)
 
     @property
+    def pending(self) -> bool:
+        """Whether more may come of it: no answer yet, or a stream that has not ended."""
+        return self.outcome is None or (bool(self.pieces) and self.end is None)
+
+    @property
     def status(self) -> str:
         """`ok`, `error`, `cancelled`, or `in flight` where the recording stops before its answer."""
         if self.outcome is None:
@@ -135,9 +141,10 @@ class Log:
         self.last = 0.0
         self._whole: dict[int, dict[str, Tree]] = {}
         for event in events:
-            self._take(event)
+            self.take(event)
 
-    def _take(self, event: Event) -> None:
+    def take(self, event: Event) -> None:
+        """One more event, the next of its file."""
         data = event.data
         self.last = max(self.last, float(data.get("t", 0.0)))
         handle = getattr(self, f"_on_{event.event}", None)
@@ -362,6 +369,20 @@ class Recording:
         if len(self.logs) > 1:
             found.sort(key=lambda item: item[0])
         return tuple(Step(number, log, call) for number, (_, log, call) in enumerate(found, 1))
+
+    def renew(self) -> None:
+        """Number what its logs have taken up since the steps were asked for.
+
+        Numbers stay as they are, except where several processes write: a step of another process may come between.
+        """
+        known: tuple[Step, ...] | None = self.__dict__.pop("steps", None)
+        if known is not None and len(self.logs) == 1:
+            (log,) = self.logs
+            fresh = islice(log.calls.values(), len(known), None)
+            self.__dict__["steps"] = (
+                *known,
+                *(Step(number, log, call) for number, call in enumerate(fresh, len(known) + 1)),
+            )
 
     def step(self, number: int) -> Step:
         """One step by its number. Raises LookupError where there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -11,24 +12,65 @@ from fastapi.responses import JSONResponse
 from reenact import __version__
 from reenact.browser.signing import Signer
 from reenact.errors import RecordingNotFound, ReenactError
+from reenact.server.debugging import Desk
 from reenact.server.guard import Guard
+from reenact.server.jobs import Jobs
 from reenact.server.keys import DEFAULT, Keys
 from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
-from reenact.server.routes import about, agents, files, keys, login, session_files, sessions
+from reenact.server.routes import (
+    about,
+    agents,
+    anomalies,
+    blobs,
+    conversation,
+    debug,
+    diff,
+    events,
+    exchange,
+    files,
+    films,
+    heals,
+    jobs,
+    keys,
+    live,
+    login,
+    manual,
+    recordings,
+    session_files,
+    sessions,
+    state,
+    steps,
+    uploads,
+)
 from reenact.server.settings import Settings
 
 API = "/api/v1"
 
 ROUTERS = (
     about.router,
+    jobs.router,
     keys.router,
     login.router,
+    exchange.router,
+    recordings.router,
+    steps.router,
+    conversation.router,
+    state.router,
+    events.router,
+    blobs.router,
+    anomalies.router,
+    diff.router,
+    heals.router,
+    live.router,
+    manual.router,
+    films.router,
+    debug.router,
+    uploads.router,
     sessions.router,
     session_files.router,
-    sessions.pages,
     agents.router,
 )
 """What each of them is about is told in its own module."""
@@ -46,16 +88,19 @@ def application(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{API}/openapi.json",
+        redirect_slashes=False,
         lifespan=_lifespan,
     )
     known, projects = Keys(settings.home), Projects(settings.home)
     signer = Signer.of(settings.home)
     logins = Logins(signer)
     app.state.settings = settings
+    app.state.jobs = Jobs(projects)
     app.state.keys = known
     app.state.links = HomeLinks(settings.home, signer)
     app.state.logins = logins
     app.state.projects = projects
+    app.state.desk = Desk()
     app.state.library = projects.library(DEFAULT)
     for router in ROUTERS:
         app.include_router(router, prefix=API)
@@ -72,6 +117,9 @@ def application(settings: Settings) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
+    app.state.jobs.close()
+    await asyncio.to_thread(app.state.desk.close)
+    app.state.projects.close()
     app.state.keys.close()
 
 

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
-from reenact.store.local import LocalStore
+from reenact.errors import RecordingNotFound
+from reenact.server.examining import Examiner
+from reenact.server.feed import Feed
+from reenact.server.keeping import Keeper
+from reenact.server.lines import Entry, Lines
+from reenact.server.loaded import Loaded, Shelf
+from reenact.server.searching import Search, Searches
+from reenact.store.findings import Findings
+from reenact.store.local import EVENTS, LocalStore
+
+ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+"""What a recording may be called."""
+
+_PATIENCE = 0.15
 
 
 class Library:
-    """The recordings of one project.
+    """The recordings of one project. Nothing is read before somebody asks.
 
     Args:
         home: Its folder.
@@ -16,3 +34,101 @@ class Library:
 
     def __init__(self, home: Path) -> None:
         self.store = LocalStore(home)
+        self.feed = Feed()
+        self._lines = Lines()
+        self._findings = Findings(self.store.root)
+        self._keeper = Keeper(self.store, self._lines, self.feed, self._findings)
+        self._searches = Searches(self.store, self._lines)
+        self._shelf = Shelf(self.store)
+        self._examiner = Examiner(self._lines, self._findings, self._keeper.tell)
+        self._starting = threading.Lock()
+
+    def start(self) -> None:
+        """Begin to keep up with the files; harmless when begun."""
+        with self._starting:
+            self._keeper.start()
+            self._examiner.start(self._keeper.loaded)
+        self._keeper.ready.wait(_PATIENCE)
+
+    def close(self) -> None:
+        """End what runs in the background."""
+        self._examiner.close()
+        self._keeper.close()
+
+    def touched(self, id: str) -> None:
+        """The server itself has written to that recording: what is new is seen at once."""
+        self._keeper.touch(id)
+
+    # -- all of them -----------------------------------------------------------------------------------------
+
+    def search(self, filter: str = "") -> Search:
+        """The recordings that a filter means. Raises FilterError where it does not parse."""
+        self.start()
+        return self._searches.of(filter)
+
+    def told(self, found: list[tuple[str, tuple[int, ...]]]) -> list[dict[str, Any]]:
+        """Lines as JSON has them, of ids and the steps in which they were found."""
+        known = self._lines.entries
+        return [entry.told(steps) for id, steps in found if (entry := known.get(id)) is not None]
+
+    @property
+    def version(self) -> int:
+        """Grows with every change."""
+        return self._lines.version
+
+    @property
+    def indexing(self) -> dict[str, int]:
+        """How far the reading of new recordings has come."""
+        done, total = self._keeper.indexing
+        return {"done": done, "total": total}
+
+    # -- one of them -----------------------------------------------------------------------------------------
+
+    def folder(self, id: str) -> Path:
+        """A recording's folder. Raises RecordingNotFound where there is none of that id."""
+        folder = self.store.folder(id)
+        if not ID.fullmatch(id) or not (folder / EVENTS).is_file():
+            raise RecordingNotFound(f"no recording '{id[:64]}'; GET /api/v1/recordings lists those there are")
+        return folder
+
+    def entry(self, id: str) -> Entry | None:
+        """What is known of a recording, or None where nobody has read it yet."""
+        return self._lines.entries.get(id)
+
+    def opened(self, id: str) -> AbstractContextManager[Loaded]:
+        """A recording, read and as it is now. Raises RecordingError."""
+        self.folder(id)
+        return self._shelf.opened(id)
+
+    @contextmanager
+    def both(self, a: str, b: str) -> Iterator[tuple[Loaded, Loaded]]:
+        """Two recordings at once, taken in the order of their ids: no two who ask for the same wait for each other."""
+        with ExitStack() as stack:
+            held = {id: stack.enter_context(self.opened(id)) for id in sorted({a, b})}
+            yield held[a], held[b]
+
+    def findings(self, id: str) -> dict[str, Any]:
+        """What is odd about a recording, and why nothing can be said where it cannot be examined."""
+        with self.opened(id) as loaded:
+            if loaded.findings is None or loaded.findings[0] != loaded.state:
+                loaded.findings = loaded.state, self._examiner.examined(loaded.recording)
+            return loaded.findings[1]
+
+    def rules(self, id: str) -> dict[int, list[str]] | None:
+        """By step the rules that have found something there, or None where nobody has looked yet."""
+        entry = self.entry(id)
+        if entry is None or entry.found is None:
+            return None
+        told: dict[int, list[str]] = {}
+        for rule, step in entry.found:
+            if step is not None and rule not in told.setdefault(step, []):
+                told[step].append(rule)
+        return told
+
+    def remove(self, id: str) -> None:
+        """Delete a recording. Raises RecordingError, or UsageError where a running fork needs it."""
+        self.folder(id)
+        self.store.remove(id)
+        self._shelf.forget(id)
+        self._lines.drop(id)
+        self._keeper.touch(id)

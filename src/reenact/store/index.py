@@ -11,9 +11,9 @@ import contextlib
 import importlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -54,6 +54,25 @@ class Hit:
     steps: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An indexed recording: its key in the index, its folder's name, and the state of the files that were read."""
+
+    key: int
+    folder: str
+    signature: str
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A recording's folder that is to be read: the state of its files, and when its first one was written."""
+
+    folder: str
+    signature: str
+    written: int
+
+
 class Index:
     """The index of one store.
 
@@ -71,6 +90,25 @@ class Index:
     def summaries(self, progress: Progress | None = None) -> list[Summary]:
         """All recordings, those first that began last."""
         return [line for _, line in self._lines(progress)]
+
+    def known_lines(self, limit: int = -1) -> list[Known]:
+        """The recordings as they are indexed, with no look at the files: those first that began last."""
+        rows = self._open().execute(
+            f"SELECT key, folder, signature, {', '.join(_RECORDING)} FROM recordings"  # noqa: S608
+            " ORDER BY moment DESC, written DESC, id LIMIT ?",
+            [limit],
+        )
+        return [Known(key, folder, signature, _summary(row)) for key, folder, signature, *row in rows]
+
+    def among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
+        """Those of the lines, given with their keys, that a filter means; with no look at the files."""
+        meant = ((key, line) for key, line in lines if not line.broken)
+        return self._among(meant, wanted) if wanted.about_steps else (Hit(line) for _, line in meant)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether it could not be kept in a file, so that nobody else can ask it."""
+        return not self._open().execute("PRAGMA database_list").fetchone()[2]
 
     def search(
         self, wanted: Filter, *, limit: int | None = None, progress: Progress | None = None
@@ -133,30 +171,51 @@ class Index:
 
     def refresh(self, progress: Progress | None = None) -> int:
         """Read again what changed; returns how many recordings that were."""
-        database = self._open()
-        known = {row[0]: row[1] for row in database.execute("SELECT folder, signature FROM recordings")}
-        changed: list[tuple[str, str, int]] = []
+        rows = self._open().execute("SELECT folder, signature FROM recordings")
+        stale, gone = self.outdated(dict(rows))
+        for number, _ in enumerate(self.renew(stale, gone)):
+            if progress is not None:
+                progress(number, len(stale))
+        if progress is not None and stale:
+            progress(len(stale), len(stale))
+        return len(stale) + len(gone)
+
+    def outdated(
+        self, known: Mapping[str, str], names: Iterable[str] | None = None
+    ) -> tuple[list[Stale], list[str]]:
+        """What is to be read again, those first that were written last, and what is gone.
+
+        Args:
+            known: The signatures that are known, by folder.
+            names: Look at these only, and not at what there is.
+        """
+        folders = (
+            self._folders() if names is None else [(name, str(self.store.folder(name))) for name in names]
+        )
+        changed: list[Stale] = []
         there = set()
-        for folder, path in self._folders():
-            there.add(folder)
+        for folder, path in folders:
             signature = _signature(path, known.get(folder, ""))
+            if signature is not None or names is None:
+                there.add(folder)
             if signature is not None and signature[0] != known.get(folder):
-                changed.append((folder, *signature))
-        gone = known.keys() - there
-        if not changed and not gone:
-            return 0
-        with self._writing() as writable:
-            for folder in gone:
-                _delete(writable, folder)
-            for number, (folder, signature_now, written) in enumerate(changed):
-                if progress is not None:
-                    progress(number, len(changed))
-                self._read(writable, folder, signature_now, written)
-                if number % _BATCH == _BATCH - 1:
-                    writable.commit()
-        if progress is not None:
-            progress(len(changed), len(changed))
-        return len(changed) + len(gone)
+                changed.append(Stale(folder, *signature))
+        asked = known.keys() if names is None else known.keys() & {name for name, _ in folders}
+        changed.sort(key=lambda stale: stale.written, reverse=True)
+        return changed, [folder for folder in asked if folder not in there]
+
+    def renew(self, stale: Sequence[Stale], gone: Sequence[str] = ()) -> Generator[Known]:
+        """Read those again, one at a time, and forget what is gone. Others may ask in between."""
+        for start in range(0, max(len(stale), 1), _BATCH):
+            batch = stale[start : start + _BATCH]
+            if not batch and not gone:
+                return
+            with self._writing() as writable:
+                for folder in gone:
+                    _delete(writable, folder)
+                gone = ()
+                for one in batch:
+                    yield self._read(writable, one)
 
     def _folders(self) -> list[tuple[str, str]]:
         try:
@@ -165,9 +224,12 @@ class Index:
         except FileNotFoundError:
             return []
 
-    def _read(self, database: sqlite3.Connection, folder: str, signature: str, written: int) -> None:
+    def _read(self, database: sqlite3.Connection, stale: Stale) -> Known:
+        folder, signature = stale.folder, stale.signature
         path = self.store.folder(folder)
-        line, steps = _read(path, written)
+        line, steps = _read(path, stale.written)
+        if line.id != folder:
+            line = replace(line, id=folder)
         _delete(database, folder)
         # The folder's name is what commands take, also where somebody renamed it or copied a recording.
         values = [folder, signature, folder, *(_packed(getattr(line, name)) for name in _RECORDING[1:])]
@@ -181,6 +243,7 @@ class Index:
         )
         blocks = [(_place(int(key or 0), place), block) for place, block in enumerate(packed(steps))]
         database.executemany("INSERT INTO details VALUES (?, ?)", blocks)
+        return Known(int(key or 0), folder, signature, line)
 
     def _fresh(self, progress: Progress | None = None) -> sqlite3.Connection:
         try:

@@ -15,7 +15,7 @@ import shutil
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import orjson
@@ -161,11 +161,11 @@ def load(path: Path) -> Recording:
         return _load_file(path)
     torn: list[str] = []
     logs = []
-    for name in _process_files(os.listdir(path)):
+    for name in process_files(os.listdir(path)):
         data = (path / name).read_bytes()
         if name == EVENTS:
             data = shared.whole(data, path)
-        logs.append(Log(read_events(data, f"{path / name}", torn), _Blobs(path)))
+        logs.append(Log(read_events(data, f"{path / name}", torn), Blobs(path)))
     if not logs or not logs[0].opened:
         raise NotARecording(
             f"{path} is no recording: its {EVENTS} has no header; `reenact list` shows recordings"
@@ -183,16 +183,16 @@ def read_events(data: bytes, where: str, torn: list[str]) -> Iterator[Event]:
     for number, line in enumerate(lines, 1):
         if not line:
             continue
-        yield _event(line, number, where)
+        yield event_of(line, number, where)
     if last:
         # kill -9 in the middle of a write: what returned before it is whole.
         try:
-            yield _event(last, len(lines) + 1, where)
+            yield event_of(last, len(lines) + 1, where)
         except CorruptRecording:
             torn.append(f"the last line was torn ({len(last)} bytes) and is left out")
 
 
-def _event(line: bytes, number: int, where: str) -> Event:
+def event_of(line: bytes, number: int, where: str) -> Event:
     try:
         data = orjson.loads(line)
         kind = data["event"]
@@ -226,7 +226,8 @@ def _check_format(data: dict[str, object], where: str) -> None:
         )
 
 
-def _process_files(names: list[str]) -> list[str]:
+def process_files(names: Iterable[str]) -> list[str]:
+    """Of the names in a recording's folder those of events, that of the first process first."""
     found = [name for name in names if name.startswith("events.") and name.endswith(".jsonl")]
     return sorted(found, key=lambda name: (name != EVENTS, name))
 
@@ -247,7 +248,7 @@ def _load_file(path: Path) -> Recording:
     try:
         with zipfile.ZipFile(path) as archive:
             names = {os.path.basename(name): name for name in archive.namelist()}
-            for name in _process_files(list(names)):
+            for name in process_files(list(names)):
                 events = read_events(archive.read(names[name]), f"{path}:{name}", torn)
                 logs.append(Log(events, _ZippedBlobs(path, names)))
     except UNREADABLE as error:
@@ -257,7 +258,7 @@ def _load_file(path: Path) -> Recording:
     return Recording(str(logs[0].opened.get("id") or path.stem), logs, str(path), tuple(torn))
 
 
-class _Blobs:
+class Blobs:
     """Fetches blobs from a recording's folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -265,12 +266,13 @@ class _Blobs:
 
     def __call__(self, address: str) -> bytes:
         digest = address.removeprefix("sha256:")
-        place = Path("blobs", digest[:2], digest)
-        for folder in (self._folder, *shared.ancestors(self._folder)):
-            try:
-                return (folder / place).read_bytes()
-            except OSError:
-                continue
+        if shared.DIGEST.fullmatch(digest):
+            place = Path("blobs", digest[:2], digest)
+            for folder in (self._folder, *shared.ancestors(self._folder)):
+                try:
+                    return (folder / place).read_bytes()
+                except OSError:
+                    continue
         raise CorruptRecording(
             f"{self._folder}: blob {address[:19]}… is missing; restore the folder's `blobs`"
         )

@@ -10,9 +10,10 @@ import typer
 from reenact.analyze.diff import Diff
 from reenact.api import diff as compare
 from reenact.cli import present
-from reenact.cli.comparing import page, terminal, tree
+from reenact.cli.comparing import page, terminal
 from reenact.cli.options import Home, Json, ids
 from reenact.errors import UsageError
+from reenact.prose import compared
 
 First = Annotated[
     str,
@@ -61,7 +62,7 @@ def diff(
     """
     found = compare(a, b, ignore=ignore or (), home=home)
     if json:
-        present.dump(tree.diff(found))
+        present.dump(compared.diff(found))
     else:
         _refuse_strangers(found, all=all)
     if html is not None:

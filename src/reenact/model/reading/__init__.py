@@ -34,6 +34,7 @@ __all__ = [
     "asks_model",
     "cost",
     "read",
+    "readable",
     "request",
 ]
 
@@ -99,6 +100,11 @@ def read(log: Log, call: CallRecord) -> ModelCall | None:
         if found is not None:
             return found
     return None
+
+
+def readable(kind: str) -> bool:
+    """Whether an effect of that kind may be a model call."""
+    return kind in _KINDS
 
 
 def arguments(log: Log, call: CallRecord) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""The JSON that reading commands give: its keys are documented in docs/command-line.md and only ever added to."""
+"""The JSON that reading commands and the server give: its keys are documented in docs/command-line.md and docs/api.md,
+and only ever added to.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ from reenact.model.event import Tree
 from reenact.model.facts import RecordingFacts, StepFacts
 from reenact.model.plain import plain
 from reenact.model.reading import Message
+from reenact.model.recording import Recording
 from reenact.model.summary import Summary, summarise
 from reenact.prose.values import pretty
 from reenact.store import shared
@@ -24,15 +27,16 @@ from reenact.store.shared import Origin
 
 def listed(hit: Hit, origin: Origin | None = None) -> dict[str, Any]:
     """One entry of `list --json`."""
-    found = _line(hit.summary) | ({"parent": asdict(origin)} if origin is not None else {})
+    found = line(hit.summary) | ({"parent": asdict(origin)} if origin is not None else {})
     return {**found, "found_in": list(hit.steps)} if hit.steps else found
 
 
-def _line(line: Summary) -> dict[str, Any]:
+def line(line: Summary) -> dict[str, Any]:
+    """What a list says of a recording."""
     return {
         "id": line.id,
         "name": line.name,
-        "status": "broken" if line.broken else line.status,
+        "status": status(line),
         "problem": line.broken or line.problem or None,
         "started": line.started or None,
         "duration": line.duration,
@@ -47,19 +51,30 @@ def _line(line: Summary) -> dict[str, Any]:
     }
 
 
+def status(line: Summary) -> str:
+    """How a recording ended: `ok`, `error`, `unsealed`, or `broken` where it cannot be read."""
+    return "broken" if line.broken else line.status
+
+
 def recording(facts: RecordingFacts, chosen: Collection[int]) -> dict[str, Any]:
     """What `show ID --json` gives: a model call with what is new in it, all else whole."""
     found = facts.recording
-    line = summarise(facts, path=found.path)
+    return {
+        **line(summarise(facts, path=found.path)),
+        **head(found),
+        "step_list": [step(facts.steps[number - 1], brief=True) for number in chosen],
+    }
+
+
+def head(found: Recording) -> dict[str, Any]:
+    """What a recording says of itself beyond its line."""
     sealed = found.logs[0].sealed or {}
     return {
-        **_line(line),
         "parent": found.header.get("parent"),
         "notes": list(found.notes),
         "program": found.header.get("program"),
         "source": plain(found.header.get("source")),
         "output": plain(sealed["output"]) if "output" in sealed else None,
-        "step_list": [step(facts.steps[number - 1], brief=True) for number in chosen],
     }
 
 
@@ -84,9 +99,9 @@ def step(facts: StepFacts, *, brief: bool = False) -> dict[str, Any]:
     if turn is not None:
         found["model"] = {
             "model": turn.call.model,
-            "new_messages": [_message(message) for message in turn.new],
+            "new_messages": [message(one) for one in turn.new],
             "known_messages": turn.known,
-            "answer": _message(turn.call.answer) if turn.call.answer is not None else None,
+            "answer": message(turn.call.answer) if turn.call.answer is not None else None,
             "tokens": asdict(turn.call.usage) if turn.call.usage is not None else None,
             "cost": reading.cost(turn.call),
             "problem": turn.call.problem or None,
@@ -97,7 +112,8 @@ def step(facts: StepFacts, *, brief: bool = False) -> dict[str, Any]:
     return found
 
 
-def _message(message: Message) -> dict[str, Any]:
+def message(message: Message) -> dict[str, Any]:
+    """One message of a conversation."""
     found: dict[str, Any] = {"role": message.role, "text": message.text}
     if message.calls:
         found["calls"] = [

@@ -1,0 +1,6 @@
+import { useTitle } from "../shell";
+
+export default function Heals() {
+  useTitle("Heals");
+  return <h1>Heals</h1>;
+}

@@ -1,0 +1,104 @@
+/** Small pieces that every page uses. */
+
+import Copy from "lucide-react/dist/esm/icons/copy.mjs";
+import { type ReactNode, useEffect, useRef } from "react";
+import { Refused } from "./client";
+import { useKeys } from "./keys";
+import { copy } from "./toasts";
+
+/** What went wrong, in the place where the answer would be. */
+export function Failure({ error }: { error: unknown }) {
+  const text = error instanceof Error ? error.message : String(error);
+  return (
+    <p className="failure" role="alert">
+      {error instanceof Refused && error.status === 404 ? `Not here: ${text}` : text}
+    </p>
+  );
+}
+
+/** Nothing to show, and what to do about it. */
+export function Nothing({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="nothing">
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+/** A command for the terminal, to copy. */
+export function Command({ text }: { text: string }) {
+  return (
+    <span className="command">
+      <code className="clip">{text}</code>
+      <button type="button" className="button bare" onClick={() => copy(text)} aria-label={`Copy: ${text}`}>
+        <Copy aria-hidden />
+      </button>
+    </span>
+  );
+}
+
+/** A window above the page: it has the keyboard until Escape. */
+export function Dialog({
+  title,
+  children,
+  close,
+  className = "",
+}: {
+  title: string;
+  children: ReactNode;
+  close: () => void;
+  className?: string;
+}) {
+  const place = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = place.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  useKeys("Dialog", { Escape: { does: "Close", run: close } });
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes; a click beside it is for the mouse alone
+    <dialog
+      ref={place}
+      aria-label={title}
+      className={className}
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
+      onClick={(event) => event.target === place.current && close()}
+    >
+      {children}
+    </dialog>
+  );
+}
+
+const TONES: Record<string, string> = {
+  ok: "good",
+  done: "good",
+  error: "bad",
+  failed: "bad",
+  crashed: "bad",
+  unfinished: "warn",
+  torn: "warn",
+  cancelled: "warn",
+  running: "live",
+  live: "live",
+  queued: "",
+};
+
+/** How something went, in one word with its colour. */
+export function Status({ of, live = false }: { of: string; live?: boolean }) {
+  const word = live ? "live" : of;
+  return (
+    <span className={`badge ${TONES[word] ?? ""}`}>
+      <span className={live ? "dot pulse" : "dot"} aria-hidden />
+      {word}
+    </span>
+  );
+}

@@ -1,0 +1,93 @@
+"""What many recordings come to: how often each value occurs, and how it goes over time."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any, Literal
+
+from reenact.server.lines import COSTS, Entry, cost_range
+from reenact.server.searching import Search
+
+_NAMES = ("agent", "status", "model", "tag", "anomaly", "cost")
+_MOST = 100
+_STALE = 10.0
+_SECONDS = {"hour": 3600, "day": 86400}
+
+
+def facets_of(search: Search) -> dict[str, Any]:
+    """The values of each facet among the recordings that a search means."""
+    return _kept(search, "facets", lambda: _facets(search))
+
+
+def trends_of(search: Search, by: Literal["hour", "day"]) -> dict[str, Any]:
+    """Those recordings by the hour or the day in which they began."""
+    return _kept(search, by, lambda: _trends(search, by))
+
+
+def _kept(search: Search, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What was made of it before, where nothing has changed or where making it again would take all our time."""
+    search.wait()
+    search.renew()
+    known = search.kept.get(name)
+    now = time.monotonic()
+    if known is not None:
+        version, at, cost, found = known
+        if found["complete"] and (version == search.version or now - at < _STALE * cost):
+            return dict(found)
+    version, complete = search.version, search.complete
+    found = {**make(), "complete": complete}
+    search.kept[name] = version, now, time.monotonic() - now, found
+    return found
+
+
+def _facets(search: Search) -> dict[str, Any]:
+    entries = search.entries()
+    counted = Counter(chain.from_iterable(entry.facets for entry in entries))
+    found: dict[str, Any] = {name: [] for name in _NAMES}
+    for (name, value), count in counted.most_common():
+        if len(found[name]) < _MOST:
+            found[name].append({"value": value, "count": count, "filter": _filter(name, value)})
+    ranges = [cost_range(low) for low in (0.0, *COSTS)]
+    found["cost"].sort(key=lambda one: ranges.index(one["value"]))
+    return {**found, "total": len(entries)}
+
+
+def _filter(name: str, value: str) -> str:
+    """What a filter says to mean the recordings with that value."""
+    if name == "cost":
+        low, _, high = value.partition("-")
+        parts = [f"total_cost >= {low}"] + ([f"total_cost < {high}"] if high else [])
+        return " and ".join(parts)
+    field = {"agent": "name"}.get(name, name)
+    quoted = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{field} == "{quoted}"'
+
+
+def _trends(search: Search, by: Literal["hour", "day"]) -> dict[str, Any]:
+    seconds = _SECONDS[by]
+    buckets: dict[int, list[Entry]] = {}
+    for entry in search.entries():
+        buckets.setdefault(int(entry.summary.moment // seconds), []).append(entry)
+    return {"by": by, "buckets": [_bucket(at * seconds, buckets[at]) for at in sorted(buckets)]}
+
+
+def _bucket(at: int, entries: list[Entry]) -> dict[str, Any]:
+    lines = [entry.summary for entry in entries]
+    durations = sorted(line.duration for line in lines)
+    return {
+        "at": datetime.fromtimestamp(at, UTC).isoformat(),
+        "recordings": len(lines),
+        "failed": sum(line.status == "error" for line in lines),
+        "tokens": sum(line.input_tokens + line.output_tokens for line in lines),
+        "cost": round(sum(line.cost or 0.0 for line in lines), 9),
+        "p50": _share(durations, 50),
+        "p95": _share(durations, 95),
+    }
+
+
+def _share(durations: list[float], percent: int) -> float:
+    return durations[min(len(durations) * percent // 100, len(durations) - 1)]

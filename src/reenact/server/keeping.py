@@ -1,0 +1,266 @@
+"""Keeps a project's lines as its files are: at the start from the index, and then by looking at what may have changed.
+
+Nothing here waits for a notice of the file system: a look at the folder's own time finds new recordings, and a look at
+each unsealed one finds what was added. All folders are looked at now and then, for what nobody expects. How much is
+done at a time is limited, so that a server that takes in many runs at once answers all the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from reenact.model.summary import Summary
+from reenact.server.feed import Feed
+from reenact.server.lines import Entry, Lines
+from reenact.server.living import DAY, alive
+from reenact.store.findings import Findings
+from reenact.store.glance import Glance
+from reenact.store.index import Index, Known, Stale
+from reenact.store.local import LocalStore
+
+TICK = 0.25
+_BUDGET = 0.2
+_SLICE = 1.0
+_REST = 2.0
+_SWEEP = 30.0
+_PATIENCE = 10.0
+_FIRST = 500
+_FEW = 20
+
+
+class Keeper:
+    """The thread that keeps the lines.
+
+    Args:
+        store: The recordings.
+        lines: What is kept.
+        feed: Is told of what is new, has changed or is gone.
+        findings: What rules have found, as far as that is known.
+    """
+
+    def __init__(self, store: LocalStore, lines: Lines, feed: Feed, findings: Findings) -> None:
+        self._findings = findings
+        self._store = store
+        self._lines = lines
+        self._feed = feed
+        self._ended = threading.Event()
+        self._wake = threading.Event()
+        self._touched: set[str] = set()
+        self._signatures: dict[str, str] = {}
+        self._watched: set[str] = set()
+        self._glances: dict[str, Glance] = {}
+        self._seen: dict[str, str] = {}
+        self._waiting: dict[str, Stale] = {}
+        self._read: dict[str, tuple[float, float]] = {}
+        self._folder_time = -1
+        self._swept = float("-inf")
+        self._took = 0.0
+        self.ready = threading.Event()
+        """Set when there is something to show."""
+        self.loaded = threading.Event()
+        """Set when all that the index knew is there."""
+        self._done = self._total = 0
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin; harmless when begun."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="reenact-keeper", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """End, soon."""
+        self._ended.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join(5)
+
+    @property
+    def indexing(self) -> tuple[int, int]:
+        """How many of how many new recordings were read; nothing where it is a few."""
+        return (self._done, self._total) if self._total > _FEW else (0, 0)
+
+    def touch(self, id: str) -> None:
+        """Something was written to that recording by the server itself: look at once."""
+        self._touched.add(id)
+        self._wake.set()
+
+    def _run(self) -> None:
+        index = Index(self._store)
+        try:
+            self._load(index)
+            self.loaded.set()
+            while not self._ended.is_set():
+                begun = time.monotonic()
+                with contextlib.suppress(OSError):
+                    self._look(index)
+                took = time.monotonic() - begun
+                # Much that is new is read with short rests, for as long as it takes.
+                self._wake.wait(took / 4 if len(self._waiting) > _FIRST else max(TICK, _REST * took))
+                self._wake.clear()
+        finally:
+            self.ready.set()
+            self.loaded.set()
+            index.close()
+
+    # -- the beginning ---------------------------------------------------------------------------------------
+
+    def _load(self, index: Index) -> None:
+        for limit in (_FIRST, -1):
+            known = index.known_lines(limit)
+            self._lines.fill(self._entry(one) for one in known)
+            self.ready.set()
+            if len(known) < _FIRST:
+                break
+        now = time.time()
+        for one in known:
+            self._signatures[one.folder] = one.signature
+            self._mind(one.folder, one.summary, now)
+
+    def _entry(self, known: Known) -> Entry:
+        return Entry(
+            known.key, known.signature, known.summary, self._findings.of(known.folder, known.signature)
+        )
+
+    def _mind(self, folder: str, line: Summary, now: float) -> None:
+        """Watch it, where it may go on."""
+        if line.status == "unsealed" and not line.broken and now - line.written / 1e9 < DAY:
+            self._watched.add(folder)
+        else:
+            self._watched.discard(folder)
+            self._glances.pop(folder, None)
+
+    # -- one look --------------------------------------------------------------------------------------------
+
+    def _look(self, index: Index) -> None:
+        names: set[str] = set(self._watched)
+        while self._touched:
+            names.add(self._touched.pop())
+        fresh, gone = self._named()
+        names |= fresh
+        if time.monotonic() - self._swept > max(_SWEEP, 20 * self._took):
+            begun = time.monotonic()
+            stale, gone = index.outdated(self._signatures)
+            self._swept = time.monotonic()
+            self._took = self._swept - begun
+        else:
+            stale, missing = index.outdated(self._signatures, names)
+            gone = [*gone, *(name for name in missing if name in self._signatures)]
+        for name in gone:
+            self._forget(index, name)
+        self._glance(stale)
+        self._waiting |= {one.folder: one for one in stale}
+        self._read_again(index)
+        self._breathe()
+
+    def _named(self) -> tuple[set[str], list[str]]:
+        """The folders that are new, and those that are gone; looked for when the folder around them has changed."""
+        try:
+            state = self._store.recordings.stat().st_mtime_ns
+        except FileNotFoundError:
+            return set(), list(self._signatures)
+        if state == self._folder_time:
+            return set(), []
+        # Within the grain of its clock it may change again and look the same.
+        self._folder_time = state if time.time_ns() - state > 50_000_000 else -1
+        with os.scandir(self._store.recordings) as entries:
+            names = {entry.name for entry in entries}
+        return names - self._signatures.keys(), [name for name in self._signatures if name not in names]
+
+    def _forget(self, index: Index, name: str) -> None:
+        for _ in index.renew((), [name]):
+            pass
+        for known in (self._signatures, self._waiting, self._read, self._glances, self._seen):
+            known.pop(name, None)
+        self._watched.discard(name)
+        self._lines.drop(name)
+        self._feed.say("gone", name, lambda: {"id": name})
+
+    def _glance(self, stale: Iterable[Stale]) -> None:
+        """What can be told of those that are known without reading them anew."""
+        for one in stale:
+            entry = self._lines.entries.get(one.folder)
+            if (
+                entry is None
+                or one.folder not in self._watched
+                or self._seen.get(one.folder) == one.signature
+            ):
+                continue
+            self._seen[one.folder] = one.signature
+            glance = self._glances.get(one.folder)
+            if glance is None:
+                glance = self._glances[one.folder] = Glance(self._store.folder(one.folder))
+            with contextlib.suppress(OSError, ValueError):
+                line = replace(glance.look(entry.summary), written=one.written)
+                self._put(replace(entry, summary=line, live=line.status == "unsealed"))
+
+    def _read_again(self, index: Index) -> None:
+        """Read those that are due, as many as there is time for: what is new or has ended first."""
+        now = time.monotonic()
+        due = [one for one in self._waiting.values() if self._due(one, now)]
+        if not due:
+            return
+        many = len(due) > _FIRST
+        if not many:
+            due.sort(key=self._urgency)
+        self._total = max(self._total, self._done + len(due))
+        until = now + (_SLICE if many else _BUDGET)
+        reading = index.renew(due[:_FIRST])
+        begun = time.monotonic()
+        with contextlib.closing(reading):
+            for known in reading:
+                ended = time.monotonic()
+                self._done += 1
+                self._take(known, ended - begun, ended)
+                if self._ended.is_set() or ended > until:
+                    break
+                begun = time.monotonic()
+        if not self._waiting:
+            self._done = self._total = 0
+
+    def _due(self, one: Stale, now: float) -> bool:
+        at, cost = self._read.get(one.folder, (0.0, 0.0))
+        entry = self._lines.entries.get(one.folder)
+        ended = entry is not None and entry.summary.status not in ("unsealed", "")
+        return now - at > (cost if ended else _PATIENCE * cost)
+
+    def _urgency(self, one: Stale) -> tuple[bool, float]:
+        return one.folder in self._read, self._read.get(one.folder, (0.0, 0.0))[0]
+
+    def _take(self, known: Known, cost: float, now: float) -> None:
+        self._signatures[known.folder] = self._seen[known.folder] = known.signature
+        self._waiting.pop(known.folder, None)
+        self._read[known.folder] = now, cost
+        line = known.summary
+        self._mind(known.folder, line, time.time())
+        live = known.folder in self._watched and alive(Path(line.path), line.written / 1e9)
+        self._put(replace(self._entry(known), live=live))
+
+    def _breathe(self) -> None:
+        """Who has stopped writing without a seal is not live any more."""
+        now = time.time()
+        for name in list(self._watched):
+            entry = self._lines.entries.get(name)
+            if entry is None:
+                continue
+            live = alive(Path(entry.summary.path), entry.summary.written / 1e9, now)
+            if live != entry.live:
+                self._put(replace(entry, live=live))
+
+    def _put(self, entry: Entry) -> None:
+        self._lines.put(entry)
+        self.tell(entry.summary.id)
+
+    def tell(self, id: str) -> None:
+        """Say that a recording's line has changed."""
+        self._feed.say("recording", id, lambda: self._told(id))
+
+    def _told(self, id: str) -> dict[str, object] | None:
+        entry = self._lines.entries.get(id)
+        return entry.told() if entry is not None else None

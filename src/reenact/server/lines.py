@@ -1,0 +1,184 @@
+"""Every recording of a project on its line, in memory: found by id, in the order of their beginnings."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reenact.model.summary import Summary
+from reenact.prose import shape
+from reenact.store import shared
+from reenact.store.findings import Found
+
+_LOG = 20_000
+
+Place = tuple[float, str]
+"""Where a recording stands in the list: those that began last first, and by id where they began together."""
+
+ALSO = ("anomaly", "total_cost", "live")
+"""What the server knows of a recording besides what every filter does."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """One recording.
+
+    Attributes:
+        key: Its key in the index; 0 where it is not there yet.
+        signature: The state of its files that the index has read.
+        summary: Its line.
+        found: What rules have found in it, each by the rule and the step; None until somebody has looked.
+        live: Whether its program still writes it.
+        extras: What is read from its folder when it is first shown: its parent, and how many sessions it has.
+    """
+
+    key: int
+    signature: str
+    summary: Summary
+    found: Found | None = None
+    live: bool = False
+    extras: tuple[dict[str, Any] | None, int] | None = None
+
+    @property
+    def place(self) -> Place:
+        """Where it stands in the list."""
+        return -self.summary.moment, self.summary.id
+
+    def get(self, field: str) -> Any:
+        """The value of a filter's field, or None."""
+        if field == "anomaly":
+            return list({rule for rule, _ in self.found or ()})
+        if field == "total_cost":
+            return self.summary.cost
+        if field == "live":
+            return self.live
+        return shape.status(self.summary) if field == "status" else self.summary.get(field)
+
+    @property
+    def facets(self) -> Iterator[tuple[str, str]]:
+        """What it counts as, by facet."""
+        line = self.summary
+        if line.name:
+            yield "agent", line.name
+        yield "status", shape.status(line)
+        for model in line.models:
+            yield "model", model
+        for tag in line.tags:
+            yield "tag", tag
+        for rule in {rule for rule, _ in self.found or ()}:
+            yield "anomaly", rule
+        if line.cost is not None:
+            yield "cost", cost_range(line.cost)
+
+    def told(self, found_in: Iterable[int] = ()) -> dict[str, Any]:
+        """Its line as JSON has it."""
+        found = shape.line(self.summary)
+        del found["path"]
+        parent, sessions = self.more()
+        anomalies = len(self.found) if self.found is not None else None
+        return found | {
+            "parent": parent, "anomalies": anomalies, "found_in": list(found_in), "sessions": sessions,
+            "live": self.live,
+        }  # fmt: skip
+
+    def more(self) -> tuple[dict[str, Any] | None, int]:
+        """Its parent, and how many browser sessions it has."""
+        if self.extras is None:
+            folder = Path(self.summary.path)
+            said = shared.origins(folder.parent, [folder.name]).get(folder.name)
+            parent = {"id": said.id, "step": said.step, "how": said.how} if said is not None else None
+            self.extras = parent, len(sessions(folder))
+        return self.extras
+
+
+def sessions(folder: Path) -> list[int]:
+    """The numbers of a recording's browser sessions."""
+    numbers = (path.name.split(".")[1] for path in folder.glob("session.*.jsonl"))
+    return sorted(int(number) for number in numbers if number.isdigit())
+
+
+COSTS = (0.01, 0.1, 1.0, 10.0)
+"""Where the ranges of the facet `cost` end, in US dollars."""
+
+
+def cost_range(cost: float) -> str:
+    """The range that a cost is in: `0-0.01`, `10-`."""
+    low = 0.0
+    for high in COSTS:
+        if cost < high:
+            return f"{low:g}-{high:g}"
+        low = high
+    return f"{low:g}-"
+
+
+class Lines:
+    """The recordings of a project. Its keeper alone changes them; whoever reads takes the lock only for a moment."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.entries: dict[str, Entry] = {}
+        self.order: list[Place] = []
+        self.version = 0
+        self._changes: deque[tuple[int, str]] = deque(maxlen=_LOG)
+
+    def fill(self, entries: Iterable[Entry]) -> None:
+        """Put many in at once, where nothing is known of them yet."""
+        with self.lock:
+            for entry in entries:
+                self.entries.setdefault(entry.summary.id, entry)
+            self.order = sorted(entry.place for entry in self.entries.values())
+            self.version += 1
+            self._changes.clear()
+
+    def put(self, entry: Entry) -> None:
+        """One that is new or has changed."""
+        id = entry.summary.id
+        with self.lock:
+            old = self.entries.get(id)
+            if old is not None and old.place != entry.place:
+                self._unplace(old.place)
+            if old is None or old.place != entry.place:
+                insort(self.order, entry.place)
+            self.entries[id] = entry
+            self._changed(id)
+
+    def drop(self, id: str) -> None:
+        """One that is gone."""
+        with self.lock:
+            old = self.entries.pop(id, None)
+            if old is not None:
+                self._unplace(old.place)
+                self._changed(id)
+
+    def find(self, found: Mapping[str, Found | None]) -> None:
+        """What rules have found in many, at once."""
+        with self.lock:
+            for id, of_one in found.items():
+                entry = self.entries.get(id)
+                if entry is not None and of_one is not None:
+                    entry.found = of_one
+            self.version += 1
+            self._changes.clear()
+
+    def since(self, version: int) -> set[str] | None:
+        """Those that have changed since a version, or None where that is not known any more."""
+        with self.lock:
+            if version == self.version:
+                return set()
+            if not self._changes or self._changes[0][0] > version + 1:
+                return None
+            return {id for number, id in self._changes if number > version}
+
+    def _changed(self, id: str) -> None:
+        self.version += 1
+        self._changes.append((self.version, id))
+
+    def _unplace(self, place: Place) -> None:
+        at = bisect_left(self.order, place)
+        if at < len(self.order) and self.order[at] == place:
+            del self.order[at]

@@ -1,0 +1,50 @@
+"""Whether a recording is still being written."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import time
+from pathlib import Path
+
+from reenact.store.local import EVENTS
+
+FRESH = 10.0
+"""For how many seconds after its last event an unsealed recording counts as live, whoever writes it."""
+
+DAY = 86400.0
+"""For how many seconds a process that is there is taken for the one that wrote it."""
+
+_PID = re.compile(rb'"pid":(\d+)')
+_HEAD = 4096
+
+
+def alive(folder: Path, written: float, now: float | None = None) -> bool:
+    """Whether an unsealed recording's program still runs: it wrote a moment ago, or its process is there.
+
+    Args:
+        folder: The recording.
+        written: When it was written last, in seconds since 1970.
+        now: The time; by default now.
+    """
+    age = (time.time() if now is None else now) - written
+    if age < FRESH:
+        return True
+    return age < DAY and _process(folder)
+
+
+def _process(folder: Path) -> bool:
+    try:
+        with (folder / EVENTS).open("rb") as file:
+            head = file.read(_HEAD)
+        found = _PID.search(head)
+        # A recording that was sent here says so: its process is another machine's.
+        if found is None or (b'"host":' in head and socket.gethostname().encode() not in head):
+            return False
+        os.kill(int(found[1]), 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True

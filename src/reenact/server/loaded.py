@@ -1,0 +1,158 @@
+"""Recordings that somebody looks at, kept in memory as long as there is room: read on as they grow."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from reenact.errors import RecordingNotFound
+from reenact.model.facts import RecordingFacts
+from reenact.prose.rows import Lanes, Talk, row
+from reenact.store.following import Following, Rewritten
+from reenact.store.local import LocalStore
+
+ROOM = 1 << 29
+"""How many bytes of memory the recordings that are kept may take, by a guess."""
+
+_SWELL = 6
+"""How many bytes of memory a byte of a file becomes, about."""
+
+
+class Loaded:
+    """One recording, and what was made of it. Whoever asks holds its lock.
+
+    Args:
+        folder: The recording.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.lock = threading.RLock()
+        self.following = Following(folder)
+        self.recording = self.following.recording
+        self.facts = RecordingFacts(self.recording)
+        self.talk = Talk(self.facts)
+        self.rows: dict[int, dict[str, Any]] = {}
+        self.depths: list[int] = []
+        self.lanes: dict[str, Any] | None = None
+        self.findings: tuple[int, dict[str, Any]] | None = None
+        self.state = 0
+        """Grows with every change."""
+        self._deepen()
+
+    @property
+    def size(self) -> int:
+        """The memory that it takes, about."""
+        return self.following.size * _SWELL + 4096 * len(self.facts.steps)
+
+    def renew(self) -> list[int]:
+        """Read on; returns the numbers of the steps that are new or have changed. Raises Rewritten."""
+        changed = self.following.read()
+        if not changed:
+            return []
+        numbers = self.facts.renew(changed)
+        self.state += 1
+        self.lanes = None
+        if numbers:
+            for number in numbers:
+                self.rows.pop(number, None)
+            self.talk.forget(numbers[0])
+            del self.depths[numbers[0] - 1 :]
+        self._deepen()
+        return numbers
+
+    def row(self, number: int) -> dict[str, Any]:
+        """A step on its line."""
+        found = self.rows.get(number)
+        if found is None:
+            found = self.rows[number] = row(self.facts.steps[number - 1], self.depths[number - 1])
+        return found
+
+    def nested(self, number: int) -> list[int]:
+        """The numbers of the steps that are directly inside of one."""
+        step = self.facts.steps[number - 1]
+        return [
+            other.step.number
+            for other in self.facts.steps[number:]
+            if other.call.within == step.call.number and other.step.log is step.step.log
+        ]
+
+    def timeline(self) -> dict[str, Any]:
+        """All lanes and bars."""
+        if self.lanes is None:
+            self.lanes = Lanes().of(self.facts, self.depths)
+        return self.lanes
+
+    def _deepen(self) -> None:
+        for step in self.facts.steps[len(self.depths) :]:
+            within = self.facts.within(step)
+            # An enclosing call is asked before what is inside it.
+            self.depths.append(
+                self.depths[within - 1] + 1 if within is not None and within <= len(self.depths) else 0
+            )
+
+
+class Shelf:
+    """The recordings that were looked at last.
+
+    Args:
+        store: Where they are.
+        room: How many bytes of memory they may take together.
+    """
+
+    def __init__(self, store: LocalStore, room: int = ROOM) -> None:
+        self._store = store
+        self._room = room
+        self._lock = threading.Lock()
+        self._loading: dict[str, threading.Lock] = {}
+        self._known: OrderedDict[str, Loaded] = OrderedDict()
+
+    @contextmanager
+    def opened(self, id: str) -> Iterator[Loaded]:
+        """A recording as it is now, for as long as somebody reads it.
+
+        Raises:
+            RecordingError: It is not there, or cannot be read.
+        """
+        with self._lock:
+            turn = self._loading.setdefault(id, threading.Lock())
+        with turn:
+            found = self._fresh(id)
+        with self._lock:
+            self._known[id] = found
+            self._known.move_to_end(id)
+            self._loading.pop(id, None)
+            self._make_room()
+        with found.lock:
+            yield found
+
+    def forget(self, id: str) -> None:
+        """Keep it no longer."""
+        with self._lock:
+            self._known.pop(id, None)
+
+    def _fresh(self, id: str) -> Loaded:
+        known = self._known.get(id)
+        if known is not None:
+            try:
+                with known.lock:
+                    known.renew()
+            except (Rewritten, OSError):
+                self.forget(id)
+            else:
+                return known
+        try:
+            return Loaded(self._store.folder(id))
+        except (FileNotFoundError, NotADirectoryError):
+            raise RecordingNotFound(
+                f"no recording '{id}'; GET /api/v1/recordings lists those there are"
+            ) from None
+
+    def _make_room(self) -> None:
+        taken = sum(loaded.size for loaded in self._known.values())
+        while taken > self._room and len(self._known) > 1:
+            _, oldest = self._known.popitem(last=False)
+            taken -= oldest.size

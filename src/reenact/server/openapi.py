@@ -1,0 +1,22 @@
+"""The document of the API, as the console's types are made from it: `python -m reenact.server.openapi`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from reenact.server.app import application
+from reenact.server.settings import Settings
+
+
+def document() -> str:
+    """The OpenAPI document of the server, as JSON, the same each time for the same code."""
+    with tempfile.TemporaryDirectory() as home:
+        app = application(Settings(home=Path(home), hosts=("localhost",), keyless=True, running=True))
+        return json.dumps(app.openapi(), indent=1, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(document())

@@ -1,0 +1,17 @@
+"""What is odd about a recording, by named rules."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from reenact.server.access import Reader
+from reenact.server.routes.asked import MISSING, Id, answer
+from reenact.server.shapes import Findings
+
+router = APIRouter(tags=["anomalies"])
+
+
+@router.get("/recordings/{id}/anomalies", response_model=Findings, responses=MISSING)
+def anomalies(access: Reader, id: Id) -> Response:
+    """The findings of the rules that are on, the most suspect step first."""
+    return answer(access.library.findings(id))

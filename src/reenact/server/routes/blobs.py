@@ -1,0 +1,64 @@
+"""Bytes that a recording keeps by their hash: handed out as files, and never as anything that a browser would run."""
+
+from __future__ import annotations
+
+from pathlib import Path as File
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Path, Response
+from fastapi.responses import FileResponse
+
+from reenact.server.access import Reader
+from reenact.server.routes.asked import MISSING, Id
+from reenact.store import shared
+
+router = APIRouter(tags=["blobs"])
+
+Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="The SHA-256, in hex.")]
+
+_IMAGES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+}
+
+
+@router.get(
+    "/recordings/{id}/blobs/{digest}",
+    response_class=Response,
+    responses=MISSING
+    | {
+        200: {
+            "content": {"application/octet-stream": {}, "image/png": {}, "image/jpeg": {}},
+            "description": "The bytes.",
+        }
+    },
+)
+def blob(access: Reader, id: Id, digest: Digest) -> FileResponse:
+    """Bytes as a file to keep; pictures say that they are, all else is nothing that a browser knows."""
+    folder = access.library.folder(id)
+    place = File("blobs", digest[:2], digest)
+    for one in (folder, *shared.ancestors(folder)):
+        if (one / place).is_file():
+            break
+    else:
+        raise HTTPException(404, f"recording {id} has no blob {digest}")
+    with (one / place).open("rb") as file:
+        head = file.read(16)
+    return FileResponse(
+        one / place,
+        media_type=_kind(head),
+        filename=digest[:16],
+        content_disposition_type="attachment",
+        headers={
+            "X-Content-Type-Options": "nosniff",
+            "Content-Security-Policy": "sandbox; default-src 'none'",
+            "Cache-Control": "private, max-age=31536000, immutable",
+        },
+    )
+
+
+def _kind(head: bytes) -> str:
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for mark, kind in _IMAGES.items() if head.startswith(mark)), "application/octet-stream")

@@ -1,0 +1,37 @@
+"""A recording as a person reads it: what was said and done, and what ran beside what."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from reenact.server.access import Reader
+from reenact.server.routes.asked import MISSING, Id, Offset, answer
+from reenact.server.shapes import Conversation, Lanes
+
+router = APIRouter(tags=["conversation"])
+
+
+@router.get(
+    "/recordings/{id}/conversation",
+    response_model=Conversation,
+    response_model_exclude_unset=True,
+    responses=MISSING,
+)
+def conversation(
+    access: Reader, id: Id, offset: Offset = 0, limit: Annotated[int, Query(ge=1, le=500)] = 100
+) -> Response:
+    """What was said and done in a page of steps. `offset`, `limit` and `total` count steps; a step has no item, one, or
+    several.
+    """
+    with access.library.opened(id) as loaded:
+        items = loaded.talk.items(offset + 1, offset + limit, loaded.depths)
+        return answer({"items": items, "total": len(loaded.facts.steps)})
+
+
+@router.get("/recordings/{id}/lanes", response_model=Lanes, responses=MISSING)
+def lanes(access: Reader, id: Id) -> Response:
+    """The timeline: on one lane what was done one after the other, beside each other what was done at the same time."""
+    with access.library.opened(id) as loaded:
+        return answer({**loaded.timeline(), "duration": loaded.recording.duration})

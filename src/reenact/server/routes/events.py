@@ -1,0 +1,57 @@
+"""A recording's events as they are stored, line by line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Query, Response
+
+from reenact.model.facts import StepFacts
+from reenact.server.access import Reader
+from reenact.server.loaded import Loaded
+from reenact.server.routes.asked import MISSING, Id, answer
+from reenact.server.shapes import Events
+from reenact.store import shared
+from reenact.store.local import EVENTS
+
+router = APIRouter(tags=["events"])
+
+
+@router.get("/recordings/{id}/events", response_model=Events, responses=MISSING)
+def events(
+    access: Reader,
+    id: Id,
+    process: Annotated[
+        str, Query(max_length=2000, description="A process's name; `main` is the first.")
+    ] = "main",
+    first: Annotated[int, Query(alias="from", ge=1, le=1 << 31, description="The first line, from 1.")] = 1,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> Response:
+    """Lines of a process's events, those that a fork shares with its parent put in."""
+    with access.library.opened(id) as loaded:
+        names = [name for name, log, _ in loaded.following.files() if process in (log.process, name)]
+        if not names:
+            raise HTTPException(404, f"recording {id} has no process '{process}'")
+        lines = _lines(loaded.following.folder, names[0])
+    items = [line.decode("utf-8", "replace") for line in lines[first - 1 : first - 1 + limit]]
+    return answer({"process": process, "first": first, "items": items, "total": len(lines)})
+
+
+def lines_of(loaded: Loaded, step: StepFacts) -> list[bytes]:
+    """The lines of one step."""
+    name = next(name for name, log, _ in loaded.following.files() if log is step.step.log)
+    data = _data(loaded.following.folder, name)
+    found = re.finditer(rb'^\{"event":"\w+","call":%d[,}].*$' % step.call.number, data, re.MULTILINE)
+    return [match[0] for match in found]
+
+
+def _lines(folder: Path, name: str) -> list[bytes]:
+    lines = _data(folder, name).split(b"\n")
+    return lines[:-1] if lines and not lines[-1] else lines
+
+
+def _data(folder: Path, name: str) -> bytes:
+    data = (folder / name).read_bytes()
+    return shared.whole(data, folder) if name == EVENTS else data

@@ -1,0 +1,161 @@
+"""What happens as it happens: server-sent events of a project's recordings and jobs, and of one recording's steps."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Header, Query
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
+
+from reenact.errors import ReenactError
+from reenact.server.access import Reader
+from reenact.server.feed import Feed
+from reenact.server.library import Library
+from reenact.server.routes.asked import MISSING, REFUSED, Id
+from reenact.server.routes.steps import with_rules
+
+router = APIRouter(tags=["live"])
+
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "description": "Server-sent events.",
+    }
+}
+_PACE = 0.2
+_PING = 15
+_MOST = 500
+
+LastId = Annotated[str, Header(alias="Last-Event-ID", max_length=100)]
+
+
+@router.get("/live", response_class=EventSourceResponse, responses=REFUSED | _STREAM)
+async def live(access: Reader, last: LastId = "") -> EventSourceResponse:
+    """`hello` {version}, then `recording` (a line, new or changed), `gone` {id} and `job` as they come. Who comes back
+    with `Last-Event-ID` gets what was missed, or `reset` {} where that is not known any more: read the list anew.
+    """
+    await run_in_threadpool(access.library.start)
+    return EventSourceResponse(_news(access.library, last), ping=_PING)
+
+
+@router.get("/recordings/{id}/live", response_class=EventSourceResponse, responses=MISSING | _STREAM)
+async def recording_live(
+    access: Reader,
+    id: Id,
+    after: Annotated[int, Query(ge=0, le=1 << 31, description="The last step that is known already.")] = 0,
+) -> EventSourceResponse:
+    """`rows` {items, total}: steps that are new or have changed, from `after` on; `anew` {} where steps have other
+    numbers now, so that they must be read again; `sealed` {status} when the run has ended, `gone` when it was deleted.
+    """
+    library = access.library
+    await run_in_threadpool(library.folder, id)
+    return EventSourceResponse(_rows(library, id, after), ping=_PING)
+
+
+async def _news(library: Library, last: str) -> AsyncIterator[ServerSentEvent]:
+    feed, woken = library.feed, asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def wake() -> None:
+        with contextlib.suppress(RuntimeError):  # the server has ended meanwhile
+            loop.call_soon_threadsafe(woken.set)
+
+    end = feed.listen(wake)
+    try:
+        known = feed.number_of(last) if last else feed.number
+        if known is None or feed.since(known) is None:
+            known = feed.number
+            yield _event("reset", {}, feed, known)
+        yield _event("hello", {"version": library.version}, feed, known)
+        while True:
+            woken.clear()
+            news = feed.since(known)
+            if news is None:
+                known = feed.number
+                yield _event("reset", {}, feed, known)
+                continue
+            for one in news:
+                data = await run_in_threadpool(one.tell)
+                known = one.number
+                if data is not None:
+                    yield _event(one.kind, data, feed, known)
+            await woken.wait()
+            # What happens together is told together.
+            await asyncio.sleep(_PACE)
+    finally:
+        end()
+
+
+def _event(kind: str, data: Any, feed: Feed, number: int) -> ServerSentEvent:
+    return ServerSentEvent(data=orjson.dumps(data).decode(), event=kind, id=f"{feed.epoch}-{number}")
+
+
+async def _rows(library: Library, id: str, after: int) -> AsyncIterator[ServerSentEvent]:
+    teller = _Teller(library, id, after)
+    while True:
+        try:
+            told = await run_in_threadpool(teller.look)
+        except (ReenactError, OSError) as error:
+            yield ServerSentEvent(data=orjson.dumps({"detail": str(error)}).decode(), event="gone")
+            return
+        for kind, data in told:
+            yield ServerSentEvent(data=orjson.dumps(data).decode(), event=kind)
+        if teller.sealed:
+            return
+        await asyncio.sleep(_PACE)
+
+
+class _Teller:
+    """What one listener of a recording has been told."""
+
+    def __init__(self, library: Library, id: str, after: int) -> None:
+        self._library = library
+        self._id = id
+        self._told = after
+        self._states: dict[int, Any] = {}
+        self._state = -1
+        self.sealed = False
+
+    def look(self) -> list[tuple[str, Any]]:
+        """What is new since the last look."""
+        with self._library.opened(self._id) as loaded:
+            if self._state == loaded.state and not self._states_left(loaded):
+                return []
+            self._state = loaded.state
+            open_before, self._states = self._states, {}
+            steps = loaded.facts.steps
+            changed = [
+                number
+                for number, state in open_before.items()
+                if number <= len(steps) and state != self._of(loaded, number)
+            ]
+            until = min(len(steps), self._told + _MOST)
+            numbers = [*changed, *range(self._told + 1, until + 1)]
+            for number in {*open_before, *numbers}:
+                if number <= len(steps) and steps[number - 1].call.pending:
+                    self._states[number] = self._of(loaded, number)
+            self._told = max(self._told, until)
+            self._behind = until < len(steps)
+            rules = self._library.rules(self._id)
+            found: list[tuple[str, Any]] = []
+            if numbers:
+                items = [with_rules(loaded, number, rules) for number in numbers]
+                found.append(("rows", {"items": items, "total": len(steps)}))
+            if loaded.following.sealed() and not self._behind:
+                self.sealed = True
+                found.append(("sealed", {"status": loaded.recording.status}))
+            return found
+
+    _behind = True
+
+    def _states_left(self, loaded: Any) -> bool:
+        return self._behind
+
+    def _of(self, loaded: Any, number: int) -> Any:
+        call = loaded.facts.steps[number - 1].call
+        return id(call), call.outcome is not None, len(call.pieces), call.pending

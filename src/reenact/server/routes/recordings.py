@@ -1,0 +1,115 @@
+"""Recordings: all of them on their lines, what they have in common, how they go over time, and one by itself."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Response
+
+from reenact.model.summary import summarise
+from reenact.prose import shape
+from reenact.server.access import Access, Reader, Writer
+from reenact.server.facets import facets_of, trends_of
+from reenact.server.lines import Entry, sessions
+from reenact.server.living import alive
+from reenact.server.loaded import Loaded
+from reenact.server.routes.asked import MISSING, REFUSED, FilterText, Id, Offset, answer
+from reenact.server.shapes import Deleted, Facets, Recordings, Trends, Whole
+
+router = APIRouter(tags=["recordings"])
+
+Sort = Literal[
+    "started", "duration", "cost", "tokens", "steps", "failed", "name",
+    "-started", "-duration", "-cost", "-tokens", "-steps", "-failed", "-name",
+]  # fmt: skip
+
+
+@router.get("/recordings", response_model=Recordings, responses=REFUSED)
+def recordings(
+    access: Reader,
+    filter: FilterText = "",
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    sort: Annotated[Sort, Query(description="The greatest first; with `-` in front the least.")] = "started",
+) -> Response:
+    """Recordings on their lines, those first that began last."""
+    library = access.library
+    search = library.search(filter)
+    page = search.page(offset, limit, sort)
+    return answer(
+        {
+            "items": library.told(page),
+            "total": len(search),
+            "complete": search.complete,
+            "offset": offset,
+            "version": library.version,
+            "indexing": library.indexing,
+        }
+    )
+
+
+@router.get("/recordings/facets", response_model=Facets, responses=REFUSED)
+def facets(access: Reader, filter: FilterText = "") -> Response:
+    """What the recordings that a filter means have in common, most frequent first, with the filters that add it."""
+    return answer(facets_of(access.library.search(filter)))
+
+
+@router.get("/recordings/trends", response_model=Trends, responses=REFUSED)
+def trends(access: Reader, filter: FilterText = "", by: Literal["hour", "day"] = "day") -> Response:
+    """How many ran, how many failed, what they took and cost, by the hour or the day of their beginning (UTC)."""
+    return answer(trends_of(access.library.search(filter), by))
+
+
+@router.get("/recordings/{id}", response_model=Whole, responses=MISSING)
+def recording(access: Reader, id: Id) -> Response:
+    """One recording: its line, and what it says of itself."""
+    with access.library.opened(id) as loaded:
+        return answer(_whole(access, id, loaded))
+
+
+@router.delete("/recordings/{id}", responses=MISSING)
+def delete(access: Writer, id: Id) -> Deleted:
+    """Delete a recording. Forks that share its lines are made whole before."""
+    access.library.remove(id)
+    return Deleted(id=id)
+
+
+def _whole(access: Access, id: str, loaded: Loaded) -> dict[str, Any]:
+    folder = access.library.folder(id)
+    written = os.stat(folder / "events.jsonl").st_mtime_ns  # noqa: PTH116 - one look
+    entry = access.library.entry(id)
+    line = summarise(loaded.facts, path=str(folder), written=written)
+    live = line.status == "unsealed" and alive(folder, written / 1e9)
+    told = Entry(0, "", line, entry.found if entry is not None else None, live).told()
+    found = loaded.recording
+    head = shape.head(found)
+    del head["parent"]
+    header = {key: value for key, value in found.header.items() if key not in ("event", "secrets", "salt")}
+    return {
+        **told,
+        **head,
+        "id": id,
+        "header": header,
+        "torn": bool(found.torn),
+        "processes": _processes(loaded),
+        "browser_sessions": [{"number": number} for number in sessions(Path(folder))],
+    }
+
+
+def _processes(loaded: Loaded) -> list[dict[str, Any]]:
+    found = []
+    for name, log, lines in loaded.following.files():
+        pid = log.opened.get("pid")
+        found.append(
+            {
+                "name": log.process,
+                "file": name,
+                "pid": pid if isinstance(pid, int) else None,
+                "offset": float(log.opened.get("offset") or 0.0),
+                "steps": len(log.calls),
+                "events": lines,
+            }
+        )
+    return found

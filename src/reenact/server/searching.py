@@ -1,0 +1,243 @@
+"""Filters over a project's recordings: found in the background, shown as far as they have come, kept up to date."""
+
+from __future__ import annotations
+
+import threading
+import time
+from bisect import insort
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from reenact.errors import ReenactError
+from reenact.model.filter import Filter
+from reenact.model.summary import Summary
+from reenact.server.lines import ALSO, Entry, Lines, Place
+from reenact.store.index import Index
+from reenact.store.local import LocalStore
+
+_KEPT = 16
+_TOLD = 64
+_PATIENCE = 10.0
+
+SORTS: dict[str, Callable[[Summary], Any]] = {
+    "started": lambda line: line.moment,
+    "duration": lambda line: line.duration,
+    "cost": lambda line: line.cost or 0.0,
+    "tokens": lambda line: line.input_tokens + line.output_tokens,
+    "steps": lambda line: line.steps,
+    "failed": lambda line: line.failed,
+    "name": lambda line: line.name.lower(),
+}
+"""What a list may be sorted by, the greatest first; with `-` in front the least."""
+
+
+class Search:
+    """The recordings that a filter means.
+
+    Args:
+        store: Where they are.
+        lines: Their lines.
+        text: The filter. Raises FilterError where it does not parse.
+    """
+
+    def __init__(self, store: LocalStore, lines: Lines, text: str) -> None:
+        self.filter = Filter(text, also=ALSO)
+        self._store = store
+        self._lines = lines
+        self._here = threading.Condition()
+        self._order: list[Place] = []
+        self._hits: dict[str, tuple[int, ...]] = {}
+        self._version = -1
+        self._sorted: dict[str, tuple[int, list[str]]] = {}
+        self._stopped = False
+        self._failed: ReenactError | None = None
+        self.complete = False
+        self.kept: dict[str, tuple[int, float, float, Any]] = {}
+        """What was made of its hits: of which version, when, in how many seconds, and what."""
+
+    def begin(self) -> None:
+        """Look through all recordings, in a thread of its own where that may take a moment."""
+        with self._lines.lock:
+            self._version = self._lines.version
+            order, entries = list(self._lines.order), dict(self._lines.entries)
+        if not self.filter.text.strip():
+            self._order, self._hits = order, dict.fromkeys(entries, ())
+            self.complete = True
+            return
+        chosen = [(place, entry) for place in order if (entry := entries.get(place[1])) is not None]
+        threading.Thread(target=self._run, args=(chosen,), name="reenact-search", daemon=True).start()
+
+    def stop(self) -> None:
+        """Nobody asks any more."""
+        self._stopped = True
+
+    def page(
+        self, offset: int, limit: int, sort: str, patience: float = _PATIENCE
+    ) -> list[tuple[str, tuple[int, ...]]]:
+        """A page of what it means, and of each the steps for which it holds; waits until there are as many.
+
+        Raises FilterError where the filter turns out not to be one.
+        """
+        plain = sort == "started"
+        until = time.monotonic() + patience
+        with self._here:
+            while (
+                not self.complete and not self._stopped and not (plain and len(self._order) >= offset + limit)
+            ):
+                left = until - time.monotonic()
+                if left <= 0 or not self._here.wait(left):
+                    break
+            if self._failed is not None:
+                raise self._failed
+        self.renew()
+        with self._here:
+            if plain:
+                ids = [id for _, id in self._order[offset : offset + limit]]
+            else:
+                ids = self._ids(sort)[offset : offset + limit]
+            return [(id, self._hits.get(id, ())) for id in ids]
+
+    def wait(self, patience: float = _PATIENCE) -> None:
+        """Until all is found, or so many seconds. Raises FilterError where the filter turns out not to be one."""
+        with self._here:
+            self._here.wait_for(lambda: self.complete or self._stopped, patience)
+            if self._failed is not None:
+                raise self._failed
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def entries(self) -> list[Entry]:
+        """All that it means so far."""
+        known = self._lines.entries
+        with self._here:
+            return [entry for _, id in self._order if (entry := known.get(id)) is not None]
+
+    @property
+    def version(self) -> int:
+        """The version of the lines that it has taken in."""
+        return self._version
+
+    def renew(self) -> None:
+        """Take in what has changed since."""
+        if not self.complete:
+            return
+        with self._here:
+            changed = self._lines.since(self._version)
+            if changed is None:
+                self._again()
+            elif changed:
+                with self._lines.lock:
+                    self._version = self._lines.version
+                    entries = {id: self._lines.entries.get(id) for id in changed}
+                self._replace(entries)
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _again(self) -> None:
+        with self._lines.lock:
+            self._version = self._lines.version
+            entries: dict[str, Entry | None] = dict(self._lines.entries)
+        self._order.clear()
+        self._hits.clear()
+        self._replace(entries)
+
+    def _replace(self, entries: dict[str, Entry | None]) -> None:
+        gone = entries.keys() & self._hits.keys()
+        if gone:
+            self._order = [place for place in self._order if place[1] not in gone]
+            for id in gone:
+                del self._hits[id]
+        there = sorted((entry.place, entry) for entry in entries.values() if entry is not None)
+        for place, steps in self._found(there):
+            self._insert(place, steps)
+
+    def _insert(self, place: Place, steps: tuple[int, ...]) -> None:
+        if not self._order or self._order[-1] < place:
+            self._order.append(place)
+        else:
+            insort(self._order, place)
+        self._hits[place[1]] = steps
+
+    def _run(self, chosen: list[tuple[Place, Entry]]) -> None:
+        try:
+            waiting: list[tuple[Place, tuple[int, ...]]] = []
+            for found in self._found(chosen):
+                if self._stopped:
+                    return
+                waiting.append(found)
+                # The first are told at once.
+                if len(waiting) >= _TOLD or len(self._order) < _TOLD:
+                    self._tell(waiting)
+            self._tell(waiting)
+        except ReenactError as error:
+            self._failed = error
+        finally:
+            with self._here:
+                self.complete = not self._stopped
+                self._here.notify_all()
+
+    def _tell(self, waiting: list[tuple[Place, tuple[int, ...]]]) -> None:
+        with self._here:
+            for place, steps in waiting:
+                self._insert(place, steps)
+            self._here.notify_all()
+        waiting.clear()
+
+    def _found(self, chosen: list[tuple[Place, Entry]]) -> Iterator[tuple[Place, tuple[int, ...]]]:
+        meant = ((place, entry) for place, entry in chosen if self.filter.head(entry))
+        if not self.filter.about_steps:
+            for place, _ in meant:
+                yield place, ()
+            return
+        places: dict[str, Place] = {}
+
+        def lines() -> Iterator[tuple[int, Summary]]:
+            for place, entry in meant:
+                places[place[1]] = place
+                yield entry.key, entry.summary
+
+        index = Index(self._store)
+        try:
+            hits = index.search(self.filter) if index.in_memory else index.among(lines(), self.filter)
+            for hit in hits:
+                if hit.summary.id in places:
+                    yield places[hit.summary.id], hit.steps
+        finally:
+            index.close()
+
+    def _ids(self, sort: str) -> list[str]:
+        known = self._sorted.get(sort)
+        if known is not None and known[0] == self._version:
+            return known[1]
+        entries, key = self._lines.entries, SORTS[sort.removeprefix("-")]
+        lines = [entry.summary for _, id in self._order if (entry := entries.get(id)) is not None]
+        lines.sort(key=key, reverse=not sort.startswith("-"))
+        ids = [line.id for line in lines]
+        self._sorted[sort] = self._version, ids
+        return ids
+
+
+class Searches:
+    """The searches that were asked for last; what nobody has asked for in a while is forgotten."""
+
+    def __init__(self, store: LocalStore, lines: Lines) -> None:
+        self._store = store
+        self._lines = lines
+        self._lock = threading.Lock()
+        self._known: OrderedDict[str, Search] = OrderedDict()
+
+    def of(self, text: str) -> Search:
+        """The search of a filter. Raises FilterError where it does not parse."""
+        text = text.strip()
+        with self._lock:
+            found = self._known.get(text)
+            if found is None:
+                found = Search(self._store, self._lines, text)
+                self._known[text] = found
+                found.begin()
+                while len(self._known) > _KEPT:
+                    self._known.popitem(last=False)[1].stop()
+            self._known.move_to_end(text)
+        return found
