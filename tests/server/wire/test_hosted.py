@@ -88,6 +88,8 @@ def test_its_files_are_listed_fetched_and_removed(opened):
     files = f"/api/v1/sessions/{id}/files"
     kept = client.post(files, files={"file": ("../a.html", b"<script>alert(1)</script>")}).json()
     assert (kept["filename"], kept["size"], kept["source"]) == ("a.html", 25, "user_upload")
+    large = client.post(files, files={"file": ("large", b"\0" * 3_000_000)}).json()
+    assert large["size"] == 3_000_000
     given = client.get(f"{files}/{kept['id']}")
     assert given.content == b"<script>alert(1)</script>"
     assert given.headers["content-type"] == "application/octet-stream"
