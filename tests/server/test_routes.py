@@ -12,6 +12,7 @@ from reenact.server.settings import Settings
 
 PUBLIC = {
     "/api/v1/health": "whether the server is there",
+    "/health": "the same, for clients of the browser API",
     "/api/v1/login": "a key is shown there",
     "/api/v1/logout": "a cookie is forgotten there",
     "/api/v1/docs": "the document of the API is no secret",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from time import monotonic
@@ -37,7 +38,9 @@ router = APIRouter(
     prefix="/agents", tags=["agents"], route_class=WireRoute, responses=refusals(400, 401, 403, 404, 409)
 )
 
-AgentId = Annotated[str, Path(max_length=200, description="The agent's id.")]
+_ID = r"^[\w .@:+-]{1,100}$"
+
+AgentId = Annotated[str, Path(pattern=_ID, description="The agent's id.")]
 
 
 class AgentTold(BaseModel):
@@ -69,6 +72,8 @@ def start(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> AgentT
             )
     if unknown := sorted(asked.keys() - _FIELDS):
         raise UsageError(f"an agent has no option {unknown[0]!r}; there are {', '.join(sorted(_FIELDS))}")
+    if not re.fullmatch(_ID, str(asked.get("agent_id", "agent"))):
+        raise UsageError(f"agent_id={asked['agent_id']!r}: letters, digits, spaces and .@:+-, 100 at most")
     hosted = hosts.find(access.project, str(asked.get("session_id")))
     live = hosted.live()
     if (url := asked.get("url")) is not None:

@@ -140,7 +140,10 @@ class VerdictTold(BaseModel):
 # -- from the beginning to the end ---------------------------------------------------------------------------------
 
 
-@router.post("/start", responses={429: {"description": "As many sessions are open as may be."}})
+_BUSY: dict[int | str, dict[str, Any]] = {429: {"description": "As many sessions are open as may be."}}
+
+
+@router.post("/start", responses=_BUSY)
 def start(request: Request, access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> told.SessionTold:
     """Open a session. It is recorded in the project of the key."""
     alone = request.app.state.settings.keyless
@@ -347,7 +350,7 @@ def expect(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> VerdictT
 pages = APIRouter(tags=["sessions"], route_class=WireRoute, responses=refusals(400, 401, 403, 409))
 
 
-@pages.post("/scrape")
+@pages.post("/scrape", responses=_BUSY)
 def scrape_url(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> told.DataTold:
     """Read one page, in a session of its own."""
     asked = dict(body)
