@@ -65,6 +65,7 @@ class AgentTold(BaseModel):
 def start(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> AgentTold:
     """Begin a task in a session, and answer at once."""
     asked = {name: value for name, value in body.items() if value is not None}
+    hosted = hosts.find(access.project, str(asked.get("session_id")))
     for name in ("notifier_config", "vault_id", "persona_id"):
         if asked.pop(name, None):
             raise UsageError(
@@ -74,7 +75,6 @@ def start(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> AgentT
         raise UsageError(f"an agent has no option {unknown[0]!r}; there are {', '.join(sorted(_FIELDS))}")
     if not re.fullmatch(_ID, str(asked.get("agent_id", "agent"))):
         raise UsageError(f"agent_id={asked['agent_id']!r}: letters, digits, spaces and .@:+-, 100 at most")
-    hosted = hosts.find(access.project, str(asked.get("session_id")))
     live = hosted.live()
     if (url := asked.get("url")) is not None:
         check_address(str(url))
