@@ -80,6 +80,14 @@ export function compared(before: string, after: string): Words {
 /** Words that went and came, in one text. What is equal for long is folded. */
 export function WordChanges({ words }: { words: Words }) {
   const [all, setAll] = useState(false);
+  if (!words.some(([kind]) => kind === "=")) {
+    return words.map(([kind, text]) => (
+      <div key={kind} className={kind === "-" ? "whole removed" : "whole added"}>
+        <span className="unseen">{kind === "-" ? "before: " : "after: "}</span>
+        <Text text={text} />
+      </div>
+    ));
+  }
   return (
     <div className="recorded words">
       {words.map(([kind, text], index) => {

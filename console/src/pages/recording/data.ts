@@ -3,6 +3,7 @@
 import { keepPreviousData, type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { get, path } from "../../client";
+import { meant } from "../../filter";
 import { useStream } from "../../live";
 import type { Conversation, Findings, Item, Lanes, Row, Rows, StepWhole, Whole } from "../../model";
 import type { Page } from "../../windowed";
@@ -36,7 +37,8 @@ export function useLanes(id: string) {
 export function useHits(id: string, words: string) {
   return useQuery({
     queryKey: ["hits", id, words],
-    queryFn: ({ signal }) => get<{ steps: number[] }>(path("recordings", id, "search"), { q: words }, signal),
+    queryFn: ({ signal }) =>
+      get<{ steps: number[] }>(path("recordings", id, "search"), { q: meant(words) }, signal),
     enabled: words !== "",
   });
 }

@@ -35,7 +35,7 @@ export function Head({
         {line.name && <code className="quiet">{line.id}</code>}
         {line.tags.map((tag) => (
           <Link key={tag} to={`/?q=${encodeURIComponent(`tag:${tag}`)}`} className="badge tag">
-            {tag}
+            #{tag}
           </Link>
         ))}
         {line.parent && (

@@ -27,10 +27,11 @@ export function Steps({ ref, id, total, here, at, hits, findings }: ListProps) {
     },
   });
   useImperativeHandle(ref, () => ({ show: (step) => rows.scrollToIndex(Math.min(step, many) - 1) }));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names
+  const arrived = here !== null && found.at(here - 1) !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names, and when it is there
   useEffect(() => {
     if (here !== null) rows.scrollToIndex(here - 1, { align: "center" });
-  }, []);
+  }, [arrived]);
   return (
     <div
       ref={box}

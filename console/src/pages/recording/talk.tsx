@@ -40,10 +40,11 @@ export function Talk({ ref, id, total, here, at, hits, marks, findings }: ListPr
   });
   const show = (step: number) => rows.scrollToIndex(Math.min(step, count_) - 1, { align: "auto" });
   useImperativeHandle(ref, () => ({ show }));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names
+  const arrived = here !== null && found.at(here - 1) !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names, and when it is there
   useEffect(() => {
     if (here !== null) rows.scrollToIndex(here - 1, { align: "center" });
-  }, []);
+  }, [arrived]);
   return (
     <div
       ref={box}
@@ -95,7 +96,7 @@ function Said({ item, marks, odd, open }: { item: Item; marks: string[]; odd: Fi
     // biome-ignore lint/a11y/noStaticElementInteractions: as above
     <div
       className={`said ${item.part} ${item.role} kind-${item.kind}`}
-      style={{ marginLeft: Math.min(item.depth, 6) * 18 }}
+      style={{ paddingLeft: 16 + Math.min(item.depth, 6) * 18 }}
       onClick={(event) => {
         const own = event.target instanceof Element && event.target.closest("button, a, summary, input");
         if (!own && !window.getSelection()?.toString()) open();

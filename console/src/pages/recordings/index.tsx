@@ -5,6 +5,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { get } from "../../client";
+import { meant } from "../../filter";
 import { count } from "../../format";
 import { useKeys } from "../../keys";
 import type { Line, Recordings } from "../../model";
@@ -35,7 +36,8 @@ export default function RecordingsPage() {
   const id = useId();
   const found = useWindowed<Line, Recordings>(
     ["recordings", filter],
-    (offset, signal) => get<Recordings>("/recordings", { filter, offset, limit: SIZE }, signal),
+    (offset, signal) =>
+      get<Recordings>("/recordings", { filter: meant(filter), offset, limit: SIZE }, signal),
     window_.first,
     window_.last,
     SIZE,
@@ -203,7 +205,7 @@ function Empty({ filter, indexing }: { filter: string; indexing: Recordings["ind
   if (indexing.total) return <Nothing title={`Reading ${count(indexing.total)} recordings…`} />;
   if (filter) {
     return (
-      <Nothing title="No recording is so">
+      <Nothing title="No recording is like that">
         <p>
           A word is a kind of step (<code>tool</code>, <code>model</code>, <code>error</code>); a text stands
           in quotes: <code>"refund"</code>.

@@ -116,7 +116,7 @@ function Cells({
             className="badge tag"
             onClick={() => narrow(`tag:${tag}`)}
           >
-            {tag}
+            #{tag}
           </button>
         ))}
         {line.tags.length > TAGS && (
