@@ -8,10 +8,13 @@ import { Part } from "./panel";
 
 export function About({
   line,
+  known,
   findings,
   at,
 }: {
   line: Whole;
+  /** Whether all is known of it, or only what the list said. */
+  known: boolean;
   findings: Findings | undefined;
   at: (step: number) => void;
 }) {
@@ -67,9 +70,11 @@ export function About({
           <Value value={line.source} />
         </Part>
       )}
-      <Part title="Header" folded>
-        <Value value={line.header} />
-      </Part>
+      {known && (
+        <Part title="Header" folded>
+          <Value value={line.header} />
+        </Part>
+      )}
     </section>
   );
 }

@@ -113,7 +113,7 @@ function OneRecording({ id }: { id: string }) {
       </Nothing>
     );
   }
-  if (!line) return null;
+  if (!line) return <p className="quiet reading">Reading {id}…</p>;
   const marks = looked(meant(q));
   const lists = {
     id,
@@ -126,7 +126,7 @@ function OneRecording({ id }: { id: string }) {
   };
   const place = list as Ref<Shown>;
   return (
-    <div className={`recording ${step === null ? "" : "stepped"} ${view}`}>
+    <div className={`recording ${step === null ? "" : "stepped"} view-${view}`}>
       <Head line={line} step={step} run={() => setAgain(true)} follow={follow} setFollow={setFollow} />
       {lanes.data && lanes.data.bars.length > 0 && (
         <Timeline lanes={lanes.data} here={step} marked={marked} live={line.live} at={at} />
@@ -148,7 +148,7 @@ function OneRecording({ id }: { id: string }) {
           {view === "steps" ? <Steps ref={place} {...lists} /> : <Talk ref={place} {...lists} />}
         </section>
         {step === null ? (
-          <About line={line} findings={findings.data} at={at} />
+          <About line={line} known={!whole.isPlaceholderData} findings={findings.data} at={at} />
         ) : (
           <StepPanel
             id={id}

@@ -4,7 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { count, duration, money } from "../../format";
 import type { Finding, Item } from "../../model";
-import { Text } from "../../text";
+import { Text, visible } from "../../text";
 import { Calls, Odd } from "../../told";
 import { Failure } from "../../ui";
 import { type Page, useWindowed } from "../../windowed";
@@ -103,7 +103,7 @@ function Said({ item, marks, odd, open }: { item: Item; marks: string[]; odd: Fi
       }}
     >
       <div className="who">
-        <span className="name clip">{who}</span>
+        <span className="name clip">{visible(who)}</span>
         {item.part === "asked" && item.role === "tool" && <span className="quiet clip">{item.name}</span>}
         {item.edited && <span className="badge warn">edited</span>}
         {item.status === "in flight" && <span className="badge live">open</span>}
@@ -132,7 +132,7 @@ function Said({ item, marks, odd, open }: { item: Item; marks: string[]; odd: Fi
       {item.args && <Given args={item.args} />}
       {item.text && <Text text={item.text} marks={marks} more={item.more ?? 0} />}
       {item.calls && item.calls.length > 0 && <Calls calls={item.calls} />}
-      {item.error && <p className="problem recorded">{item.error}</p>}
+      {item.error && <p className="problem recorded">{visible(item.error)}</p>}
     </div>
   );
 }
@@ -143,5 +143,5 @@ function Given({ args }: { args: Record<string, unknown> }) {
     ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
   if (told.length === 0) return null;
-  return <p className="given mono">{told.join(", ").slice(0, 400)}</p>;
+  return <p className="given mono">{visible(told.join(", ").slice(0, 400))}</p>;
 }

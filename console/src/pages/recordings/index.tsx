@@ -22,10 +22,16 @@ import { TrendStrip } from "./trends";
 import "./recordings.css";
 
 const SIZE = 100;
+/** How the server says where a filter cannot be read. */
+const COLUMN = /column \d/;
 
 export default function RecordingsPage() {
   const asked = useAsked();
-  const { filter, chosen } = asked;
+  const { chosen } = asked;
+  const [wrong, setWrong] = useState<{ filter: string; error: Error } | null>(null);
+  const good = useRef("");
+  // While a filter cannot be read, as when it is half typed, what was there before stays.
+  const filter = wrong?.filter === asked.filter ? good.current : asked.filter;
   const [, go] = useLocation();
   const cache = useQueryClient();
   const list = useRef<HTMLDivElement>(null);
@@ -43,6 +49,10 @@ export default function RecordingsPage() {
     SIZE,
   );
   const { total } = found;
+  useEffect(() => {
+    if (found.error && COLUMN.test(found.error.message)) setWrong({ filter, error: found.error });
+    else if (found.page && !found.stale) good.current = filter;
+  }, [found.error, found.page, found.stale, filter]);
   const rows = useVirtualizer({
     count: total,
     getScrollElement: () => list.current,
@@ -107,9 +117,9 @@ export default function RecordingsPage() {
       <div className="finding">
         <Search
           field={field}
-          value={filter}
+          value={asked.filter}
           change={asked.ask}
-          error={found.error}
+          error={wrong?.filter === asked.filter ? wrong.error : null}
           done={() => list.current?.focus({ preventScroll: true })}
         />
         <button
@@ -135,9 +145,7 @@ export default function RecordingsPage() {
       </aside>
       <div className="middle">
         <TrendStrip filter={filter} />
-        {found.error && !found.page && !/column \d/.test(found.error.message) && (
-          <Failure error={found.error} />
-        )}
+        {found.error && !found.page && !COLUMN.test(found.error.message) && <Failure error={found.error} />}
         {total === 0 && found.page && !found.stale ? (
           <Empty filter={filter} indexing={found.page.indexing} />
         ) : (
