@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from reenact.errors import RecordingError
+from reenact.store import shared
 
 FORMAT = 1
 """The number of the format of a session's file."""
@@ -56,13 +57,15 @@ class Footage:
         """
         with self.path.open("rb") as file:
             for line in file:
-                entry = _entry(line)
+                entry = entry_of(line)
                 if entry is not None and (not kinds or entry.event in kinds):
                     yield entry
 
     def blob(self, address: str) -> bytes:
         """The bytes at an address, `sha256:…`. Raises RecordingError where they are gone."""
         digest = address.removeprefix("sha256:")
+        if not shared.DIGEST.fullmatch(digest):
+            raise RecordingError(f"{self.path} names a picture or body {address[:80]!r}, which is no address")
         path = self.path.parent / "blobs" / digest[:2] / digest
         try:
             return path.read_bytes()
@@ -75,7 +78,7 @@ def sessions(folder: Path) -> list[Footage]:
     found = []
     for path in sorted(folder.glob("session.*.jsonl"), key=_number):
         with path.open("rb") as file:
-            head = _entry(file.readline())
+            head = entry_of(file.readline())
         if head is not None and head.event == "session":
             found.append(Footage(path, head))
     return found
@@ -86,7 +89,8 @@ def _number(path: Path) -> tuple[int, str]:
     return (int(word) if word.isdigit() else 0, word)
 
 
-def _entry(line: bytes) -> Entry | None:
+def entry_of(line: bytes) -> Entry | None:
+    """What a line says, or None where it is torn."""
     try:
         data = orjson.loads(line)
     except ValueError:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,11 +10,10 @@ import typer
 from reenact.cli import present
 from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, given
 from reenact.cli.plain import Lines
-from reenact.driver import Driver
-from reenact.errors import ProgramError, UsageError
+from reenact.driver.opening import Opening
+from reenact.errors import UsageError
 from reenact.launch import Options
 from reenact.model.facts import RecordingFacts
-from reenact.model.recording import Recording
 from reenact.store.local import LocalStore
 
 
@@ -71,39 +67,6 @@ def debug(
     finally:
         driver.close()
     raise SystemExit(status)
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """How a session is opened: what the command line says."""
-
-    recording: Recording
-    command: Sequence[str]
-    options: Options
-    home: Path | None
-    breakpoints: Sequence[str]
-    read: bool
-
-    def open(self, on_change: Callable[[], None] = lambda: None) -> tuple[Driver, str]:
-        """The session, and why there is no program in it (or nothing). Raises FilterError or UsageError for a
-        breakpoint that cannot be meant.
-        """
-        note = ""
-        try:
-            driver = Driver(
-                self.recording, command=self.command, options=self.options, home=self.home,
-                reading=self.read, on_change=on_change,
-            )  # fmt: skip
-        except ProgramError as error:
-            note = str(error)
-            driver = Driver(self.recording, reading=True, on_change=on_change)
-        try:
-            for point in self.breakpoints:
-                driver.tell("break_at", point)
-        except BaseException:
-            driver.close()
-            raise
-        return driver, note
 
 
 def _screen(opening: Opening) -> None:

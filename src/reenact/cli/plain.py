@@ -11,7 +11,8 @@ from contextlib import suppress
 from reenact.cli import present
 from reenact.cli.looking import Looking
 from reenact.debugger import answer
-from reenact.debugger.commands import arguments, command_of, edit_words, raise_words
+from reenact.debugger.amending import amended, answer_of, step_meant
+from reenact.debugger.commands import arguments, command_of, edit_words
 from reenact.driver import Driver
 from reenact.editor import answer_in_editor
 from reenact.errors import ReenactError, UsageError
@@ -150,31 +151,33 @@ class Lines:
     # -- changing answers ------------------------------------------------------------------------------------
 
     def _do_edit(self, rest: str) -> None:
-        named, text = edit_words(rest)
-        number = named or self._looking.here().step.number
+        number = step_meant("edit", rest, self._here())
+        if edit_words(rest)[1] is not None:
+            self._amend("edit", rest)
+            return
         machine = self._driver.machine
         machine.editable(number)
-        before = machine.state.edits.get(number) or answer.recorded(self._facts.steps[number - 1].step)
-        if text is not None:
-            self._edit(number, answer.giving(text, before))
-            return
-        found = answer_in_editor(answer.draft(before), f"step-{number}", ask=self._typed)
+        draft = answer.draft(answer_of(machine, self._facts, number))
+        found = answer_in_editor(draft, f"step-{number}", ask=self._typed)
         if found is None:
             print(f"step {number}: not changed")
         else:
             self._edit(number, found)
 
     def _do_raise(self, rest: str) -> None:
-        named, text = raise_words(rest)
-        number = named or self._looking.here().step.number
-        self._driver.machine.editable(number)
-        self._edit(number, answer.raising(text))
+        self._amend("raise", rest)
 
     def _do_undo(self, rest: str) -> None:
-        number = edit_words(rest)[0] or self._looking.here().step.number
-        if number not in self._driver.machine.state.edits:
-            raise UsageError(f"the answer of step {number} has not been edited")
-        self._edit(number, None)
+        self._amend("undo", rest)
+
+    def _amend(self, word: str, rest: str) -> None:
+        here = self._here()
+        edit = amended(self._driver.machine, self._facts, word, rest, here)
+        self._edit(step_meant(word, rest, here), edit)
+
+    def _here(self) -> int:
+        """The step where the program stands, or 0 before the first."""
+        return self._driver.machine.state.at.step
 
     def _edit(self, number: int, edit: Edit | None) -> None:
         before = self._driver.machine.state.at

@@ -290,6 +290,10 @@ class Machine:
         """The steps at which a breakpoint stops."""
         return self._matching.steps(self.state.breakpoints)
 
+    def matching(self, point: Breakpoint) -> frozenset[int]:
+        """The recorded steps that one breakpoint means."""
+        return self._matching.steps((point,))
+
     # -- within ----------------------------------------------------------------------------------------------
 
     def _set(self, **changes: object) -> None:

@@ -37,7 +37,7 @@ def _kept(search: Search, name: str, make: Callable[[], dict[str, Any]]) -> dict
     if known is not None:
         version, at, cost, found = known
         if found["complete"] and (version == search.version or now - at < _STALE * cost):
-            return found
+            return dict(found)
     version, complete = search.version, search.complete
     found = {**make(), "complete": complete}
     search.kept[name] = version, now, time.monotonic() - now, found

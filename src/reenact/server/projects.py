@@ -32,3 +32,9 @@ class Projects:
     def folder(self, project: str) -> Path:
         """A project's folder, existing or not."""
         return self._home if project == DEFAULT else self._home / "projects" / project_name(project)
+
+    def close(self) -> None:
+        """End what the libraries do in the background."""
+        with self._lock:
+            for library in self._libraries.values():
+                library.close()

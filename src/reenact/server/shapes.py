@@ -20,12 +20,6 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Problem(Shape):
-    """Why a request was refused, in one line."""
-
-    detail: str
-
-
 class Tokens(Shape):
     """Tokens of model calls, as their providers counted them."""
 

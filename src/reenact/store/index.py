@@ -11,7 +11,7 @@ import contextlib
 import importlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -204,7 +204,7 @@ class Index:
         changed.sort(key=lambda stale: stale.written, reverse=True)
         return changed, [folder for folder in asked if folder not in there]
 
-    def renew(self, stale: Sequence[Stale], gone: Sequence[str] = ()) -> Iterator[Known]:
+    def renew(self, stale: Sequence[Stale], gone: Sequence[str] = ()) -> Generator[Known]:
         """Read those again, one at a time, and forget what is gone. Others may ask in between."""
         for start in range(0, max(len(stale), 1), _BATCH):
             batch = stale[start : start + _BATCH]

@@ -20,6 +20,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from reenact.debugger import answer
+from reenact.debugger.amending import answer_of
 from reenact.debugger.machine import Phase
 from reenact.driver import Driver
 from reenact.editor import answer_in_editor
@@ -227,8 +228,7 @@ class Debugger(App[None]):
 
     def answer_of(self, number: int) -> Edit:
         """What a step gives: its edited answer, or the recorded one."""
-        known = self.driver.machine.state.edits.get(number)
-        return known if known is not None else answer.recorded(self.board.facts.steps[number - 1].step)
+        return answer_of(self.driver.machine, self.board.facts, number)
 
     def edit(self, number: int, edit: Edit | None) -> None:
         """Give a step that answer, or (None) its own again."""

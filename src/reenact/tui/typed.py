@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reenact.debugger import answer
-from reenact.debugger.commands import arguments, command_of, edit_words, raise_words
+from reenact.debugger.amending import amended, step_meant
+from reenact.debugger.commands import arguments, command_of, edit_words
 from reenact.errors import UsageError
 from reenact.model.filter import Filter
 
@@ -46,22 +46,19 @@ def carry_out(app: Debugger, line: str) -> None:
         app.action_tab(_PANES[command.name])
     elif command.name == "list":
         look_for(app, rest or str(app.cursor))
-    elif command.name in ("edit", "raise"):
+    elif command.name in ("edit", "raise", "undo"):
         _another_answer(app, command.name, rest)
-    elif command.name in ("undo", "fork"):
-        number, _ = edit_words(rest)
-        {"undo": app.action_undo, "fork": app.action_fork}[command.name](number or app.cursor)
+    elif command.name == "fork":
+        app.action_fork(step_meant(command.name, rest, app.cursor))
     else:
         {"pdb": app.action_pdb, "help": app.action_help, "quit": app.exit}[command.name]()
 
 
 def _another_answer(app: Debugger, name: str, rest: str) -> None:
-    named, text = raise_words(rest) if name == "raise" else edit_words(rest)
-    number = named or app.cursor
-    app.driver.machine.editable(number)
-    if text is None:
+    machine, facts = app.driver.machine, app.board.facts
+    number = step_meant(name, rest, app.cursor)
+    if name == "edit" and edit_words(rest)[1] is None:
+        machine.editable(number)
         app.action_edit(number)
-    elif name == "raise":
-        app.edit(number, answer.raising(text))
     else:
-        app.edit(number, answer.giving(text, app.answer_of(number)))
+        app.edit(number, amended(machine, facts, name, rest, app.cursor))

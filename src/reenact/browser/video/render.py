@@ -62,14 +62,24 @@ def render(
     chosen = _means(means, target, pace)
     # Inside a recorded program this is none of its doing.
     with boundary.entered(None):
-        suffix = ".html" if chosen == "page" else ".mp4"
-        options = f"{VERSION} {chosen} {pace} {mask}"
-        place = keeping.place(footage, options, pace if mask else f"{pace}-bare", suffix)
+        place = _place(footage, chosen, pace, mask=mask)
         video = known(place)
         if video is None:
             video = _make(footage, place, chosen, pace, mask=mask, progress=progress)
             keeping.forget(place)
         return video if target is None else keeping.copied(video, target)
+
+
+def kept(footage: Footage, pace: pace.Kind = "real", *, mask: bool = True) -> Video | None:
+    """The video of a session as it is now, where it was made before; None where it is still to be made."""
+    with boundary.entered(None):
+        return known(_place(footage, means(), pace, mask=mask))
+
+
+def _place(footage: Footage, means: Means, kind: pace.Kind, *, mask: bool) -> Path:
+    suffix = ".html" if means == "page" else ".mp4"
+    label = kind if mask else f"{kind}-bare"
+    return keeping.place(footage, f"{VERSION} {means} {kind} {mask}", label, suffix)
 
 
 def one_of(folder: Path, number: int) -> Footage:

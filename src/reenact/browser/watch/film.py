@@ -55,7 +55,7 @@ def film(facts: RecordingFacts, sessions: Sequence[Footage], number: int, video:
     budget = Budget(LETTERS, f"`reenact show {recording.id}`")
     footage = sessions[number - 1] if sessions else None
     entries = sorted(footage.entries(), key=lambda entry: entry.t) if footage is not None else []
-    screen = follow(entries, _viewport(footage))
+    screen = follow(entries, viewport_of(footage))
     steps = rows(facts, _marks(entries, sessions, footage), budget)
     shown = chosen(screen.scenes, _moments(steps)) if video is None else []
     pictures = {
@@ -94,12 +94,13 @@ def _about(facts: RecordingFacts, footage: Footage | None) -> dict[str, Any]:
         "started": recording.started,
         "steps": len(facts.steps),
         "notes": list(recording.notes),
-        "viewport": list(_viewport(footage)),
+        "viewport": list(viewport_of(footage)),
         "browser": str((footage.head["browser"] if footage is not None else None) or ""),
     }
 
 
-def _viewport(footage: Footage | None) -> tuple[float, float]:
+def viewport_of(footage: Footage | None) -> tuple[float, float]:
+    """How large a session's page was when it began, in its own pixels."""
     known = size_of(footage.head["viewport"]) if footage is not None else (0, 0)
     return known if known[0] else _USUAL
 

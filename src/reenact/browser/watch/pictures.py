@@ -15,9 +15,14 @@ def encoded(footage: Footage, pictures: Iterable[Picture], *, mask: bool = True)
     """Each picture as base64, an empty text where it is lost or cannot be covered."""
     for picture in pictures:
         try:
-            data = footage.blob(picture.blob)
-            if mask and picture.masks:
-                data = covered(data, picture.masks, (picture.width, picture.height))
-            yield base64.b64encode(data).decode()
+            yield base64.b64encode(jpeg(footage, picture, mask=mask)).decode()
         except (RecordingError, ImportError, OSError):
             yield ""
+
+
+def jpeg(footage: Footage, picture: Picture, *, mask: bool = True) -> bytes:
+    """One picture. Raises RecordingError where it is lost, ImportError or OSError where it cannot be covered."""
+    data = footage.blob(picture.blob)
+    if mask and picture.masks:
+        data = covered(data, picture.masks, (picture.width, picture.height))
+    return data

@@ -8,7 +8,7 @@ import orjson
 from fastapi import Path, Query, Response
 
 from reenact.server.library import ID
-from reenact.server.shapes import Problem
+from reenact.server.refusals import refusals
 
 Id = Annotated[
     str, Path(description="A recording's id, whole.", pattern=f"^{ID.pattern}$", examples=["q0k4z8m1tx"])
@@ -24,16 +24,10 @@ FilterText = Annotated[
 ]
 Offset = Annotated[int, Query(ge=0, le=1 << 31, description="How many are passed over.")]
 
-REFUSED: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "The request asks for something that is not to be had."},
-    401: {"model": Problem, "description": "A key is needed."},
-    403: {"model": Problem, "description": "The key may not do that."},
-}
+REFUSED = refusals(400, 401, 403)
 """How a request about all recordings may be refused."""
 
-MISSING: dict[int | str, dict[str, Any]] = REFUSED | {
-    404: {"model": Problem, "description": "There is no such recording, or no such part of it."}
-}
+MISSING = refusals(400, 401, 403, 404)
 """How a request about one recording may be refused."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
@@ -48,8 +49,8 @@ async def recording_live(
     id: Id,
     after: Annotated[int, Query(ge=0, le=1 << 31, description="The last step that is known already.")] = 0,
 ) -> EventSourceResponse:
-    """`rows` {items, total}: steps that are new or have changed, those after `after` first; `sealed` {status} when the run
-    has ended, `anew` {} where steps have other numbers now: read them again.
+    """`rows` {items, total}: steps that are new or have changed, from `after` on; `anew` {} where steps have other
+    numbers now, so that they must be read again; `sealed` {status} when the run has ended, `gone` when it was deleted.
     """
     library = access.library
     await run_in_threadpool(library.folder, id)
@@ -59,7 +60,12 @@ async def recording_live(
 async def _news(library: Library, last: str) -> AsyncIterator[ServerSentEvent]:
     feed, woken = library.feed, asyncio.Event()
     loop = asyncio.get_running_loop()
-    end = feed.listen(lambda: loop.call_soon_threadsafe(woken.set))
+
+    def wake() -> None:
+        with contextlib.suppress(RuntimeError):  # the server has ended meanwhile
+            loop.call_soon_threadsafe(woken.set)
+
+    end = feed.listen(wake)
     try:
         known = feed.number_of(last) if last else feed.number
         if known is None or feed.since(known) is None:

@@ -1,0 +1,218 @@
+"""The debugger behind the console's page: one session at a time, any number of pages that watch and steer it.
+
+The machine and its driver are those of the terminal; here they are only told what to do, by the same words, and
+whoever watches hears when something has changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+
+from rich.text import Text
+
+from reenact.debugger import answer
+from reenact.debugger.amending import amended, answer_of, step_meant
+from reenact.debugger.commands import arguments, command_of
+from reenact.debugger.machine import Phase
+from reenact.driver.opening import Opening
+from reenact.errors import UsageError
+from reenact.model.event import Tree
+from reenact.model.facts import RecordingFacts
+from reenact.prose.words import visible
+from reenact.replay.watch import Edit
+from reenact.server.standing import Standing, Tracked, standing, tracked
+
+_STILL = 0.25
+"""Seconds that an order may take for its outcome to be its answer: most steps take a hundredth of it."""
+
+_CALM = 0.1
+"""Seconds between two words to a page while the program runs: it may write a thousand lines a second."""
+
+_LINES = 2_000
+"""Lines of output that are shown."""
+
+_AMENDING = ("edit", "raise", "undo")
+
+
+class Session:
+    """One debugging session.
+
+    Args:
+        opening: How it is opened.
+
+    Raises:
+        UsageError: The options do not fit together, or there is no such program.
+        FilterError: A breakpoint that cannot be meant.
+    """
+
+    def __init__(self, opening: Opening) -> None:
+        self.id = opening.recording.id
+        self._facts = RecordingFacts(opening.recording)
+        self._lock = threading.RLock()
+        self._ears: set[Callable[[], None]] = set()
+        self._version = 0
+        self._stood: tuple[Mapping[str, Tree], Mapping[str, Tree]] = ({}, {})
+        self._last: object = None
+        self._over = False
+        self._driver, self._note = opening.open(self._changed)
+        self._driver.tell("start")
+        self._driver.wait(_STILL)
+
+    # -- telling ---------------------------------------------------------------------------------------------
+
+    def state(self) -> Standing:
+        """Where it stands now."""
+        with self._lock:
+            machine = self._driver.machine
+            state, version = machine.state, self._version
+            if state is not self._last and state.phase in (Phase.STOPPED, Phase.DEPARTED):
+                self._stood = (self._stood[1], state.actual.state)
+            self._last = state
+            found = standing(machine, self._facts, self._stood[0])
+        told = {"version": version, "note": visible(self._note), "written": len(self._driver.output)}
+        return found.model_copy(update=told)
+
+    def output(self) -> str:
+        """What the program has written, as a terminal would show it, without its colours."""
+        lines = self._driver.output.split("\n")
+        left = [f"… {len(lines) - _LINES:,} earlier lines"] if len(lines) > _LINES else []
+        return "\n".join((*left, *map(_line, lines[-_LINES:])))
+
+    def tracked(self, step: int) -> list[Tracked]:
+        """The tracked state at a step."""
+        self._known(step)
+        with self._lock:
+            return tracked(self._facts, self._driver.machine.state, step)
+
+    def draft(self, step: int) -> tuple[answer.Draft, bool]:
+        """A step's answer as it is edited, and whether it is edited already. Raises UsageError where it cannot be."""
+        self._known(step)
+        with self._lock:
+            machine = self._driver.machine
+            machine.editable(step)
+            return answer.draft(answer_of(machine, self._facts, step)), step in machine.state.edits
+
+    def forking(self, step: int) -> tuple[list[str], Edit | None]:
+        """The command that goes on live from a step, and the answer that it is edited to."""
+        self._known(step)
+        edit = self._driver.machine.state.edits.get(step)
+        return answer.forking(self.id, step, edit), edit
+
+    async def changes(self) -> AsyncIterator[Standing]:
+        """Where it stands, now and after every change; ends with the session."""
+        changed, loop = asyncio.Event(), asyncio.get_running_loop()
+
+        def heard() -> None:
+            with suppress(RuntimeError):  # the server stops
+                loop.call_soon_threadsafe(changed.set)
+
+        self._ears.add(heard)
+        try:
+            while not self._over:
+                changed.clear()
+                yield await asyncio.to_thread(self.state)
+                await changed.wait()
+                await asyncio.sleep(0 if self._stands() else _CALM)
+        finally:
+            self._ears.discard(heard)
+
+    # -- doing -----------------------------------------------------------------------------------------------
+
+    def order(self, line: str, here: int = 0) -> Standing:
+        """Do what a command says, by the words of the line mode; `here` is the step that an answer is given to where
+        the line names none. Returns where the program stands then, or that it runs.
+
+        Raises a ReenactError, one line, for what cannot be meant: nothing has changed then.
+        """
+        if line.strip() == "interrupt":
+            self._driver.tell("interrupt")
+        else:
+            command, rest = command_of(line)
+            if command.name == "break" and not rest:
+                raise UsageError("`break` wants a place: break 7, break tool:cancel_order, break error")
+            if command.order:
+                self._driver.tell(command.order, *arguments(command, rest))
+            elif command.name in _AMENDING:
+                self._amend(command.name, rest, here)
+            else:
+                raise UsageError(f"`{command.name}` is for a terminal: this page shows it in its own place")
+        self._driver.wait(_STILL)
+        return self.state()
+
+    def answer(self, step: int, text: str, *, check: bool) -> Standing:
+        """Give a step the answer that a text is, of which `draft` gave the beginning; `check` only asks whether it
+        could be meant. Raises UsageError, with the place, where it cannot.
+        """
+        draft, _ = self.draft(step)
+        found = answer.edited(draft, text)
+        if found is not None and not check:
+            self._driver.tell("edit", step, found)
+            self._driver.wait(_STILL)
+        return self.state()
+
+    def close(self) -> None:
+        """End the program, and all that belongs to the session."""
+        self._over = True
+        self._driver.close()
+        self._changed()
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _amend(self, word: str, rest: str, here: int) -> None:
+        here = here or self._driver.machine.state.at.step
+        step = step_meant(word, rest, here)
+        self._known(step)
+        edit = amended(self._driver.machine, self._facts, word, rest, here)
+        self._driver.tell("edit", step, edit)
+
+    def _known(self, step: int) -> None:
+        total = len(self._facts.steps)
+        if not 1 <= step <= total:
+            raise UsageError(f"there is no step {step}: they go from 1 to {total}")
+
+    def _stands(self) -> bool:
+        return self._driver.machine.state.phase is not Phase.RUNNING
+
+    def _changed(self) -> None:
+        # Called from the driver's thread too, which must not wait for anybody.
+        self._version += 1
+        for ear in tuple(self._ears):
+            ear()
+
+
+class Desk:
+    """Where the one session of a server is kept."""
+
+    def __init__(self) -> None:
+        self._session: Session | None = None
+        self._lock = threading.Lock()
+
+    def session(self, id: str) -> Session | None:
+        """The session of that recording, where it is open."""
+        found = self._session
+        return found if found is not None and found.id == id else None
+
+    def open(self, opening: Opening) -> Session:
+        """Open a session; one that is open on another recording is ended."""
+        with self._lock:
+            self._end()
+            self._session = Session(opening)
+            return self._session
+
+    def close(self) -> None:
+        """End the session, if there is one."""
+        with self._lock:
+            self._end()
+
+    def _end(self) -> None:
+        if self._session is not None:
+            session, self._session = self._session, None
+            session.close()
+
+
+def _line(line: str) -> str:
+    shown = line.rstrip("\r").rpartition("\r")[2]
+    return visible(Text.from_ansi(shown).plain if "\x1b" in shown else shown)

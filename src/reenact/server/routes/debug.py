@@ -1,0 +1,200 @@
+"""The debugger: a session is opened, watched and steered here, by the words of the terminal's line mode."""
+
+# ruff: noqa: FAST003 - the recording's id in the path is for the session that each route depends on
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from pydantic import BaseModel, Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from reenact.debugger.commands import COMMANDS
+from reenact.driver.opening import Opening
+from reenact.errors import UsageError
+from reenact.launch import Options
+from reenact.server.access import Access, Writer
+from reenact.server.debugging import Desk, Session
+from reenact.server.refusals import refusals
+from reenact.server.routes.asked import Id
+from reenact.server.standing import Standing, Tracked
+from reenact.store import local
+
+router = APIRouter(prefix="/debug", tags=["debugger"])
+
+REFUSED = refusals(400, 401, 403, 404)
+
+_LONGEST = 900_000
+
+
+class Word(BaseModel):
+    """A command of the debugger."""
+
+    name: str
+    short: list[str]
+    argument: str
+    help: str
+
+
+class Begin(BaseModel):
+    """How to debug: as the options of `reenact debug` say it."""
+
+    command: list[str] = []
+    breakpoints: list[str] = []
+    live: list[str] = []
+    ignore: list[str] = []
+    read: bool = False
+
+
+class Order(BaseModel):
+    """A command, and what stands behind its word: `break` and `tool:cancel_order`. `here` is the step that is looked
+    at: an answer is given to it where the arguments name none.
+    """
+
+    order: str = Field(min_length=1, max_length=40)
+    arguments: str = Field("", max_length=_LONGEST)
+    here: int = Field(0, ge=0, le=10_000_000)
+
+
+class AnswerDraft(BaseModel):
+    """A step's answer, to be edited: `json` or plain text. `kept` says what of it is not in the text."""
+
+    step: int
+    text: str
+    json_text: bool
+    kept: str
+    edited: bool
+
+
+class NewAnswer(BaseModel):
+    """The text of an answer; `check` only asks whether it could be meant."""
+
+    text: str = Field(max_length=_LONGEST)
+    check: bool = False
+
+
+class Forking(BaseModel):
+    """The command that goes on live from a step; `whole`: its edited answer is in it."""
+
+    command: str
+    words: list[str]
+    whole: bool
+
+
+class Output(BaseModel):
+    """What the program has written."""
+
+    text: str
+    written: int
+
+
+def desk_of(request: Request) -> Desk:
+    """Where this server keeps its debugging session."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def _session(access: Writer, id: Id, desk: Annotated[Desk, Depends(desk_of)]) -> Session:
+    found = desk.session(id)
+    if found is None:
+        raise HTTPException(404, f"nothing debugs {id} here: POST /debug/{id} begins")
+    return found
+
+
+Open = Annotated[Session, Depends(_session)]
+
+
+@router.get("/commands", responses=refusals(401, 403))
+def commands(access: Writer) -> list[Word]:
+    """The debugger's words."""
+    return [
+        Word(name=each.name, short=list(each.short), argument=each.argument, help=each.help)
+        for each in COMMANDS
+    ]
+
+
+@router.post("/{id}", responses=REFUSED)
+def begin(
+    request: Request, access: Writer, id: Id, how: Begin, desk: Annotated[Desk, Depends(desk_of)]
+) -> Standing:
+    """Debug a recording: its program runs again, and stops at its first question. Ends the session before it."""
+    if not request.app.state.settings.running:
+        raise HTTPException(403, "this server starts no programs: `reenact console` on your own machine does")
+    return desk.open(_opening(access, id, how)).state()
+
+
+def _opening(access: Access, id: str, how: Begin) -> Opening:
+    recording = local.load(access.library.folder(id))
+    if not recording.steps:
+        raise UsageError(f"recording {id} has no steps: there is nothing to debug")
+    options = Options(tuple(how.live), tuple(how.ignore))
+    options.tree()
+    home = access.library.store.root
+    return Opening(recording, tuple(how.command), options, home, tuple(how.breakpoints), how.read)
+
+
+@router.get("/{id}", responses=REFUSED)
+def stands(session: Open) -> Standing:
+    """Where the program stands."""
+    return session.state()
+
+
+@router.delete("/{id}", status_code=204, responses=REFUSED)
+def end(session: Open, desk: Annotated[Desk, Depends(desk_of)]) -> None:
+    """End the program, and the session."""
+    desk.close()
+
+
+@router.post("/{id}/orders", responses=REFUSED)
+def order(session: Open, given: Order) -> Standing:
+    """Do what a command says. Answers where the program stands then; one that runs on is `running`, and /live tells."""
+    return session.order(f"{given.order} {given.arguments}".strip(), given.here)
+
+
+@router.get("/{id}/live", responses={**REFUSED, 200: {"content": {"text/event-stream": {}}}})
+async def live(session: Open) -> EventSourceResponse:
+    """`state` (a Standing) now, and after every change."""
+    return EventSourceResponse(_states(session), headers={"Cache-Control": "no-store"})
+
+
+async def _states(session: Session) -> AsyncIterator[ServerSentEvent]:
+    async for state in session.changes():
+        yield ServerSentEvent(state.model_dump_json(), event="state")
+    yield ServerSentEvent("{}", event="over")
+
+
+@router.get("/{id}/output", responses=REFUSED)
+def output(session: Open) -> Output:
+    """What the program has written, up to where it stands."""
+    return Output(text=session.output(), written=session.state().written)
+
+
+@router.get("/{id}/steps/{step}/state", responses=REFUSED)
+def tracked(session: Open, step: int) -> list[Tracked]:
+    """The tracked state at a step: the program's own where it stands there, else what was recorded of it."""
+    return session.tracked(step)
+
+
+@router.get("/{id}/steps/{step}/answer", responses=REFUSED)
+def draft(session: Open, step: int) -> AnswerDraft:
+    """A step's answer as it is edited."""
+    found, edited = session.draft(step)
+    return AnswerDraft(
+        step=step, text=found.text, json_text=found.suffix == ".json", kept=found.kept, edited=edited
+    )
+
+
+@router.post("/{id}/steps/{step}/answer", responses=REFUSED)
+def amend(session: Open, step: int, given: NewAnswer) -> Standing:
+    """Give a step another answer. The program goes back there, where it was past it."""
+    return session.answer(step, given.text, check=given.check)
+
+
+@router.get("/{id}/fork", responses=REFUSED)
+def forking(session: Open, step: Annotated[int, Query(ge=1)]) -> Forking:
+    """The command that goes on live from a step."""
+    words, edit = session.forking(step)
+    return Forking(command=shlex.join(words), words=words, whole=edit is None or "--set" in words)

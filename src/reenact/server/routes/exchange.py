@@ -1,0 +1,89 @@
+"""Recordings as files: handed out at a signed address, and taken in."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from pathlib import Path
+
+from fastapi import APIRouter, HTTPException, Request
+from starlette.concurrency import run_in_threadpool
+
+from reenact.errors import NotARecording, RecordingError
+from reenact.server.access import Access, Reader, Writer
+from reenact.server.library import Library
+from reenact.server.links import Lender
+from reenact.server.refusals import refusals
+from reenact.server.routes.asked import MISSING, Id
+from reenact.server.shapes import Export, Imported
+from reenact.store import bundle
+
+router = APIRouter(tags=["recordings"])
+
+LARGEST = 2 << 30
+"""How many bytes an exported recording may have that is brought in."""
+
+_GOOD = 3600.0
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+@router.get("/recordings/{id}/export", responses=MISSING)
+def export(access: Reader, links: Lender, id: Id) -> Export:
+    """The recording as one file, at an address that is good for an hour and needs no key."""
+    path = _exported(access.library, id)
+    name = access.library.store.load(id).name
+    url, expires = links.lend(f"{f'{name}-' if name else ''}{id}.reenact", path, _GOOD)
+    return Export(url=url, expires_at=expires.isoformat())
+
+
+@router.post(
+    "/recordings/import", status_code=201, responses=refusals(400, 401, 403, 409, 413), openapi_extra=_BODY
+)
+async def import_(access: Writer, request: Request) -> Imported:
+    """Take in an exported recording; the body is the `.reenact` file."""
+    folder = access.library.store.root
+    await run_in_threadpool(folder.mkdir, mode=0o700, parents=True, exist_ok=True)
+    part = folder / f"incoming-{secrets.token_hex(8)}.reenact"
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            size = 0
+            async for block in request.stream():
+                size += len(block)
+                if size > LARGEST:
+                    raise HTTPException(413, f"a recording of more than {LARGEST >> 20} MiB is not taken in")
+                await run_in_threadpool(file.write, block)
+        return Imported(id=await run_in_threadpool(_brought, access, part))
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _brought(access: Access, part: Path) -> str:
+    try:
+        id = bundle.bring(access.library.store, part)
+    except NotARecording:
+        raise HTTPException(400, "the body is no exported recording (`reenact export` makes one)") from None
+    except RecordingError as error:
+        # The file has no name of its own here.
+        text = str(error).replace(f"{part}: ", "").replace(str(part), "the file")
+        raise HTTPException(409 if "is in the store already" in text else 400, text) from None
+    access.library.touched(id)
+    return id
+
+
+def _exported(library: Library, id: str) -> Path:
+    """The file, made anew; those whose addresses have expired are taken away."""
+    folder = library.folder(id)
+    exports = library.store.root / "exports"
+    exports.mkdir(mode=0o700, exist_ok=True)
+    for old in exports.glob("*.reenact"):
+        with contextlib.suppress(OSError):
+            if time.time() - old.stat().st_mtime > 2 * _GOOD:
+                old.unlink()
+    return bundle.export(library.store, str(folder), exports / f"{id}.reenact", force=True)

@@ -1,0 +1,121 @@
+"""Browser sessions in recordings: what the console plays, the video, the pictures, and the view while one runs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Query
+from fastapi import Path as InPath
+from fastapi.responses import Response
+from pydantic import BaseModel
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from reenact.browser.footage import Footage
+from reenact.browser.video import means, one_of, render
+from reenact.browser.video.pace import Kind
+from reenact.browser.video.render import kept
+from reenact.errors import RecordingError
+from reenact.server.access import Reader
+from reenact.server.films import Film, Frame, film_of, followed, picture_at
+from reenact.server.links import Lender
+from reenact.server.refusals import refusals
+from reenact.server.routes.asked import MISSING, Id
+from reenact.store import local
+
+GOOD_FOR = 3600.0
+"""Seconds for which a video's address is good."""
+
+router = APIRouter(prefix="/recordings/{id}/sessions/{number}", tags=["sessions in recordings"])
+
+Number = Annotated[int, InPath(ge=1, le=100_000, description="Which of its sessions, from 1.")]
+
+
+class SessionVideo(BaseModel):
+    """A session's video. `segments` are pairs of a moment of the video and the moment of the session that it shows,
+    both in milliseconds; between two of them time runs evenly.
+    """
+
+    url: str
+    vtt_url: str
+    expires_at: datetime
+    start_ms: int
+    duration_ms: int
+    width: int
+    height: int
+    segments: list[tuple[int, int]]
+
+
+@router.get("/film", responses=MISSING)
+def the_film(access: Reader, id: Id, number: Number) -> Film:
+    """A session's steps, requests, lines of the console and accessibility trees, by one clock."""
+    folder = access.library.folder(id)
+    with _sought():
+        one_of(folder, number)
+    return film_of(local.load(folder), folder, number)
+
+
+@router.get(
+    "/frames",
+    responses={**MISSING, 200: {"content": {"image/jpeg": {}}}},
+    response_class=Response,
+)
+def frame(
+    access: Reader,
+    id: Id,
+    number: Number,
+    at: Annotated[float, Query(ge=0, le=1e12, description="Milliseconds since the session began.")],
+) -> Response:
+    """The picture that was seen at a moment: a JPEG, with what is secret covered."""
+    folder = access.library.folder(id)
+    with _sought():
+        data = picture_at(folder, number, at)
+    headers = {"Cache-Control": "private, max-age=60", "X-Content-Type-Options": "nosniff"}
+    return Response(data, media_type="image/jpeg", headers=headers)
+
+
+@router.get("/live", responses={**MISSING, 200: {"content": {"text/event-stream": {}}}})
+async def live(access: Reader, id: Id, number: Number) -> EventSourceResponse:
+    """The session while it goes on: `frame` (a Frame) as it is painted, `grown` (a Grown) when there is more of it."""
+    with _sought():
+        footage = one_of(access.library.folder(id), number)
+    return EventSourceResponse(_events(footage), headers={"Cache-Control": "no-store"})
+
+
+async def _events(footage: Footage) -> AsyncIterator[ServerSentEvent]:
+    async for item in followed(footage):
+        kind = "frame" if isinstance(item, Frame) else "grown"
+        yield ServerSentEvent(item.model_dump_json(), event=kind)
+
+
+# -- the video -----------------------------------------------------------------------------------------------
+
+
+@router.get("/video", responses=refusals(401, 404, 409))
+def video(access: Reader, links: Lender, id: Id, number: Number, pace: Kind = "real") -> SessionVideo:
+    """A session's video at a signed address."""
+    with _sought():
+        footage = one_of(access.library.folder(id), number)
+    if means() == "page":
+        raise HTTPException(409, "nothing here encodes a video: pip install 'reenact[browser]'")
+    found = kept(footage, pace) or render(footage, pace=pace)
+    try:
+        url, expires = links.lend(f"session {number}.mp4", found.path, GOOD_FOR)
+        captions, _ = links.lend(f"session {number}.vtt", found.captions, GOOD_FOR)
+    except ValueError:
+        raise HTTPException(409, "this recording may only be read, so its video lies elsewhere") from None
+    return SessionVideo(
+        url=url, vtt_url=captions, expires_at=expires, start_ms=found.start_ms, duration_ms=found.duration_ms,
+        width=found.size[0], height=found.size[1], segments=list(found.segments),
+    )  # fmt: skip
+
+
+@contextmanager
+def _sought() -> Iterator[None]:
+    """What a recording does not have is not found."""
+    try:
+        yield
+    except RecordingError as error:
+        raise HTTPException(404, str(error)) from None

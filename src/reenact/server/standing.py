@@ -1,0 +1,276 @@
+"""Where a debugged program stands, as the console shows it: the machine's state, and what it means, in texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from pydantic import BaseModel
+from rich.text import Text
+
+from reenact.debugger import view
+from reenact.debugger.machine import Machine, Phase, State
+from reenact.debugger.orders import START, Place
+from reenact.model.divergence import Mismatch
+from reenact.model.event import Tree
+from reenact.model.facts import RecordingFacts
+from reenact.model.plain import plain
+from reenact.model.state import state_at
+from reenact.prose.difference import difference, written
+from reenact.prose.values import literal_or_text, pretty
+from reenact.prose.verdict import as_options, lines, word
+from reenact.prose.words import one_line, visible
+from reenact.report.page import cut
+
+_LONGEST = 20_000
+"""Letters of one value that are shown."""
+
+_MOST = 60
+"""Differences that are shown."""
+
+
+class At(BaseModel):
+    """With the question of a step, before its answer; `extra` questions after it that the recording does not have."""
+
+    step: int
+    extra: int
+
+
+class Point(BaseModel):
+    """A breakpoint, and the recorded steps that it means."""
+
+    text: str
+    steps: list[int]
+
+
+class Named(BaseModel):
+    """A value with its name, as text."""
+
+    name: str
+    text: str
+
+
+class Part(BaseModel):
+    """A piece of a text; `differs`: the other text has not got it."""
+
+    text: str
+    differs: bool = False
+
+
+class Differing(BaseModel):
+    """Something that was recorded and is otherwise now."""
+
+    path: str
+    recorded: list[Part]
+    actual: list[Part]
+
+
+class Left(BaseModel):
+    """Where the program left its recording."""
+
+    kind: str
+    step: int | None
+    address: str
+    detail: str
+    hint: str
+    differing: list[Differing]
+
+
+class Judged(BaseModel):
+    """What a replay came to."""
+
+    word: str
+    faithful: bool
+    lines: list[str]
+
+
+class Asked(BaseModel):
+    """The question as the program asks it now; `label` is empty where none stands open."""
+
+    label: str
+    address: str
+    args: list[Named]
+    stack: list[str]
+
+
+class Tracked(BaseModel):
+    """One name of the tracked state: its value, whether that is the program's own now, and how it differs."""
+
+    name: str
+    text: str
+    now: bool
+    note: str
+    otherwise: list[Differing]
+
+
+class Standing(BaseModel):
+    """All that a page shows of the program. `version` rises with every change; `written` counts its output's letters.
+
+    `inside`: whether something was recorded inside of the step where it stands. `differing`: what it asks otherwise
+    there, though that is let pass. `changed`: what has changed in the tracked state since it last stood.
+    """
+
+    version: int
+    recording: str
+    name: str
+    steps: int
+    note: str
+    phase: Phase
+    at: At
+    why: str
+    status: str
+    inside: bool
+    passed: list[int]
+    breakpoints: list[Point]
+    stops: list[int]
+    edits: list[int]
+    opened: list[int]
+    asked: Asked
+    differing: list[Differing]
+    changed: list[Differing]
+    left: Left | None
+    exit: int | None
+    verdict: Judged | None
+    written: int
+    own_prompt: bool
+
+
+def standing(machine: Machine, facts: RecordingFacts, before: Mapping[str, Tree]) -> Standing:
+    """The program as it stands. `before` is the tracked state where it stood last; version, note and output are the
+    session's to say.
+    """
+    state, recording = machine.state, facts.recording
+    here = state.at.step
+    stands = state.phase in (Phase.STOPPED, Phase.DEPARTED)
+    differing: Iterable[Mismatch] = ()
+    if stands and here and not state.at.extra and state.divergence is None:
+        differing = view.compared(facts.steps[here - 1].step, state.actual)
+    now = state.actual.state
+    return Standing(
+        version=0,
+        recording=recording.id,
+        name=visible(recording.name),
+        steps=len(facts.steps),
+        note="",
+        phase=state.phase,
+        at=At(step=here, extra=state.at.extra),
+        why=one_line(state.why),
+        status=status(state),
+        inside=bool(here) and any(facts.within(step) == here for step in facts.steps[here:]),
+        passed=sorted({place.step for place in state.passed if not place.extra}),
+        breakpoints=[
+            Point(text=visible(point.text), steps=sorted(machine.matching(point)))
+            for point in state.breakpoints
+        ],
+        stops=sorted(machine.stops()),
+        edits=sorted(state.edits),
+        opened=sorted(state.opened),
+        asked=_asked(state),
+        differing=_differing(differing),
+        changed=_differing(view.changed(before, now) if before and now else ()),
+        left=_left(state),
+        exit=state.exit,
+        verdict=_judged(state),
+        written=0,
+        own_prompt=state.phase is Phase.STOPPED and state.why.startswith("breakpoint()"),
+    )
+
+
+def status(state: State) -> str:
+    """Where it stands, in a line."""
+    if state.phase is Phase.RUNNING:
+        return "running"
+    if state.phase is Phase.READING:
+        return f"reading {state.at}"
+    if state.phase is Phase.DEPARTED:
+        return one_line(str(state.divergence))
+    if state.phase is Phase.STOPPED:
+        if state.at.extra and not state.actual.label:
+            return f"stopped after step {state.at.step}, between questions"
+        return f"stopped before {state.at}" if state.at != START else "stopped at its beginning"
+    return one_line(state.why)
+
+
+def tracked(facts: RecordingFacts, state: State, number: int) -> list[Tracked]:
+    """The tracked state: the program's own where it stands at that step, else what was recorded of it."""
+    recorded = state_at(facts.recording, number)
+    now = state.actual.state if state.at == Place(number) else {}
+    found = []
+    for name in dict.fromkeys((*now, *recorded)):
+        taken = recorded.of(name) if name in recorded else None
+        tree = plain(now[name] if name in now else recorded.tree(name))
+        otherwise: Iterable[Mismatch] = ()
+        if name in now and taken is not None and taken.exact:
+            otherwise = view.changed({name: plain(recorded.tree(name))}, {name: tree})
+        note = "as it is now" if name in now else "as recorded"
+        if name not in now and taken is not None and not taken.exact:
+            when = f"as of step {taken.step}" if taken.step is not None else "as of the end"
+            note = f"recorded {when}; it may have changed since"
+        found.append(
+            Tracked(
+                name=one_line(name),
+                text=_text(pretty(tree)),
+                now=name in now,
+                note=note,
+                otherwise=_differing(otherwise),
+            )
+        )
+    return found
+
+
+def _asked(state: State) -> Asked:
+    actual = state.actual
+    return Asked(
+        label=one_line(actual.label),
+        address=one_line(actual.address),
+        args=[
+            Named(
+                name=one_line(name),
+                text=_text(literal_or_text(value) if isinstance(value, str) else pretty(plain(value))),
+            )
+            for name, value in actual.args.items()
+        ],
+        stack=[one_line(frame) for frame in actual.stack],
+    )
+
+
+def _left(state: State) -> Left | None:
+    found = state.divergence
+    if found is None:
+        return None
+    return Left(
+        kind=found.kind.value, step=found.step, address=one_line(found.address), detail=one_line(found.detail),
+        hint=one_line(as_options(found.hint)), differing=_differing(found.mismatches),
+    )  # fmt: skip
+
+
+def _judged(state: State) -> Judged | None:
+    verdict = state.verdict
+    if verdict is None:
+        return None
+    told = [visible(line) for line in lines(verdict)]
+    return Judged(word=word(verdict), faithful=verdict.faithful, lines=told)
+
+
+def _differing(found: Iterable[Mismatch]) -> list[Differing]:
+    shown = []
+    for mismatch in list(found)[:_MOST]:
+        old, new = difference(written(mismatch.recorded), written(mismatch.actual))
+        shown.append(
+            Differing(path=one_line(mismatch.path), recorded=list(_parts(old)), actual=list(_parts(new)))
+        )
+    return shown
+
+
+def _parts(text: Text) -> Iterator[Part]:
+    done = 0
+    for span in text.spans:
+        if span.start > done:
+            yield Part(text=visible(text.plain[done : span.start]))
+        yield Part(text=visible(text.plain[span.start : span.end]), differs=True)
+        done = span.end
+    if done < len(text.plain):
+        yield Part(text=visible(text.plain[done:]))
+
+
+def _text(text: str) -> str:
+    return visible(cut(text, _LONGEST))
