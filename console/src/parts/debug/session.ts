@@ -2,7 +2,7 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { get, path, post, Refused } from "../../client";
+import { get, path, post } from "../../client";
 import { useStream } from "../../live";
 import type { components } from "../../schema";
 import { complain } from "../../toasts";
@@ -31,12 +31,8 @@ export function useStanding(id: string): {
   const asked = useQuery<Standing | null, Error>({
     queryKey: key,
     queryFn: async () => {
-      try {
-        return await get<Standing>(path("debug", id));
-      } catch (error) {
-        if (error instanceof Refused && error.status === 404) return null;
-        throw error;
-      }
+      const { recording } = await get<Schemas["Debugged"]>("/debug");
+      return recording === id ? get<Standing>(path("debug", id)) : null;
     },
   });
   const state = asked.data;
