@@ -26,6 +26,7 @@ from benchmarks import (
     replay,
     report,
     search,
+    serving,
     state,
     subjects,
     verifying,
@@ -46,6 +47,7 @@ SECTIONS: dict[str, Callable[[Plan], report.Section]] = {
     "verifying": verifying.measure,
     "adapters": adapters.measure,
     "browser": browser.measure,
+    "server": serving.measure,
     "healing": lambda plan: _apart("healing", plan),
 }
 APART = {"healing": Path(__file__).parent / "HEALING.md"}

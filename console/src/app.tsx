@@ -11,16 +11,16 @@ const Login = lazy(() => import("./login"));
 /** The pages, by address. A page is the default export of its module; `:words` are in useParams(). */
 const PAGES: [string, ComponentType][] = [
   ["/", Recordings],
-  ["/r/:id", lazy(() => import("./pages/recording"))],
-  ["/r/:id/:step", lazy(() => import("./pages/recording"))],
+
+  ["/r/:id/:step?", lazy(() => import("./pages/recording"))],
   ["/r/:id/session/:number", lazy(() => import("./pages/session"))],
-  ["/compare", lazy(() => import("./pages/compare"))],
-  ["/compare/:a/:b", lazy(() => import("./pages/compare"))],
+
+  ["/compare/:a?/:b?", lazy(() => import("./pages/compare"))],
   ["/debug/:id", lazy(() => import("./pages/debug"))],
-  ["/jobs", lazy(() => import("./pages/jobs"))],
-  ["/jobs/:id", lazy(() => import("./pages/jobs"))],
-  ["/heals", lazy(() => import("./pages/heals"))],
-  ["/heals/:id", lazy(() => import("./pages/heals"))],
+
+  ["/jobs/:id?", lazy(() => import("./pages/jobs"))],
+
+  ["/heals/:id?", lazy(() => import("./pages/heals"))],
 ];
 
 export function App() {

@@ -1,9 +1,10 @@
+import "./theme.css";
+import "./recorded.css";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createRoot } from "react-dom/client";
 import { App } from "./app";
 import { Refused } from "./client";
 import { connect, feed } from "./live";
-import "./theme.css";
 
 const cache = new QueryClient({
   defaultOptions: {

@@ -1,26 +1,32 @@
-/** What the server answers, by the names that the pages use. */
+/** What the server answers, by the names that the pages use: from its own document of the API. */
 
-/** One recording in a list. */
-export interface Line {
-  id: string;
-  name: string | null;
-  status: string;
-  problem: string | null;
-  started: string;
-  duration: number | null;
-  steps: number;
-  failed_steps: number;
-  models: string[];
-  tokens: { input: number; output: number };
-  cost: number | null;
-  tags: Record<string, string>;
-  imported: string | null;
-  parent: { id: string; step: number | null; how: string } | null;
-  anomalies: number | null;
-  found_in: number[];
-  sessions: number;
-  live: boolean;
-}
+import type { components } from "./schema";
+
+type Schemas = components["schemas"];
+
+export type Line = Schemas["Line"];
+export type Recordings = Schemas["Recordings"];
+export type Facets = Schemas["Facets"];
+export type FacetValue = Schemas["FacetValue"];
+export type Bucket = Schemas["Bucket"];
+export type Trends = Schemas["Trends"];
+export type Whole = Schemas["Whole"];
+export type Row = Schemas["Row"];
+export type Rows = Schemas["Rows"];
+export type Message = Schemas["Message"];
+export type ModelCall = Schemas["ModelCall"];
+export type StepWhole = Schemas["StepShape"];
+export type Messages = Schemas["Messages"];
+export type Item = Schemas["Item"];
+export type Conversation = Schemas["Conversation"];
+export type Lanes = Schemas["Lanes"];
+export type Finding = Schemas["Finding"];
+export type Findings = Schemas["Findings"];
+export type Difference = Schemas["Difference"];
+export type Side = Schemas["Side"];
+export type Pair = Schemas["Pair"];
+export type PairStep = Schemas["PairStep"];
+export type Diff = Schemas["Diff"];
 
 /** Work that the server does. */
 export interface Job {
@@ -35,8 +41,5 @@ export interface Job {
   ended: string | null;
 }
 
-/** Who asks. */
-export interface Me {
-  project: string;
-  role: "read" | "write" | "admin";
-}
+export type Me = Schemas["Me"];
+export type Call = Schemas["Call"];

@@ -39,7 +39,7 @@ export function Shell({ children }: { children: ReactNode }) {
         To the content
       </a>
       <header className="top">
-        <Link to="/" className="brand">
+        <Link to="/" className="brand" aria-label="Reenact: all recordings">
           <img src="/icon.svg" alt="" width="22" height="22" />
           <span>Reenact</span>
         </Link>

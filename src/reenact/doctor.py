@@ -18,9 +18,9 @@ from typing import Literal
 from rich.console import Console
 from rich.table import Table
 
-from reenact import adapters, launch
+from reenact import adapters, launch, ship
 from reenact.adapters.stdlib.processes import option_takes_value
-from reenact.errors import ReenactError
+from reenact.errors import ReenactError, UsageError
 from reenact.record.program import packages
 from reenact.store.local import home as default_home
 
@@ -105,6 +105,7 @@ def _environment(home: str | os.PathLike[str] | None) -> Iterator[Finding]:
     known = packages()
     yield Finding("ok", "reenact", known.get("reenact", "not installed as a package"))
     yield _writable(default_home(home))
+    yield from _server(default_home(home))
     for library, module in adapters.LIBRARIES.items():
         if library == "http.client" or not _installed(library):
             continue
@@ -124,6 +125,28 @@ def _environment(home: str | os.PathLike[str] | None) -> Iterator[Finding]:
         yield Finding(
             "note", "sqlite", f"{text}; the index of the recordings can be rebuilt from their files"
         )
+
+
+def _server(folder: Path) -> Iterator[Finding]:
+    """Whether the server that recordings are sent to takes them, and what waits."""
+    try:
+        to = ship.Destination.of(os.environ)
+    except UsageError as error:
+        yield Finding("bad", "server", str(error))
+        return
+    if to is None:
+        return
+    from reenact.ship import sender  # noqa: PLC0415 - an HTTP client, which only this needs
+
+    count = sum(mark.server == to.server for mark in ship.Queue(folder).marks())
+    waits = f"{count} recording{'' if count == 1 else 's'} to be sent (`reenact ship --status`)"
+    try:
+        with sender.Sender(to) as asked:
+            project = asked.greet()
+    except (sender.Away, sender.Refused) as error:
+        yield Finding("bad", "server", f"{error}; {waits}")
+    else:
+        yield Finding("ok", "server", f"{to.server}, project {project}; {waits}")
 
 
 def _writable(folder: Path) -> Finding:
@@ -256,6 +279,7 @@ def _called(function: ast.expr) -> str:
 
 def _tried(command: Sequence[str]) -> Iterator[Finding]:
     home = tempfile.mkdtemp(prefix="reenact-doctor-")
+    ship.keep_here(Path(home))
     try:
         done = launch.record(command, home=home, quiet=True)
         recording = done.recording

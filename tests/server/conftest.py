@@ -15,8 +15,8 @@ def served(tmp_path):
     """Makes servers of the folder `home`: `served(keyless=True)` gives (application, client without a key)."""
     clients = []
 
-    def serve(**settings):
-        app = application(Settings(tmp_path / "home", LOOPBACK, **settings))
+    def serve(home=tmp_path / "home", hosts=LOOPBACK, **settings):
+        app = application(Settings(home, hosts, **settings))
         client = httpx.AsyncClient(
             transport=httpx.ASGITransport(app), base_url="http://localhost:8090", follow_redirects=False
         )
@@ -25,4 +25,5 @@ def served(tmp_path):
 
     yield serve
     for app, _ in clients:
+        app.state.jobs.close()
         app.state.keys.close()

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, overload
 
-from reenact import adapters, boundary
+from reenact import adapters, boundary, ship
 from reenact.adapters import stdlib
 from reenact.api.fork import Fork, Recording, loaded
 from reenact.api.replaying import Replay
@@ -93,6 +93,7 @@ class RecordingInProgress(Session):
         self._recorder: Recorder | None = None
         self._run: Run | None = None
         self._family: Recorded | None = None
+        self._held: ship.Held | None = None
 
     def load(self) -> Recording:
         """What is written so far, read back."""
@@ -121,6 +122,9 @@ class RecordingInProgress(Session):
         writer = self._open()
         if writer is None:
             return None
+        if self.plan is None:
+            # Else whoever started this process sends it, and may have to mend its last line first.
+            self._held = ship.begin(self._store.root, self.id)
         salt = secrets.token_bytes(16)
         redactor = Redactor(self._rules, salt=salt, environ=dict(os.environ))
         self._recorder = Recorder(writer, redactor)
@@ -227,6 +231,11 @@ class RecordingInProgress(Session):
         if error is not None:
             ending["error"] = codec.encode_error(error, codec.Encoder())
         self._recorder.seal(ending)
+        self._sent()
+
+    def _sent(self) -> None:
+        """The last line is written: it may go, too."""
+        ship.ended(self._store.root, self._held)
 
 
 def record(

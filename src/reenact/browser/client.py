@@ -7,38 +7,42 @@ from typing import TYPE_CHECKING, Any
 from reenact.browser import extra as _extra  # noqa: F401 - says what is missing, before anything is imported in vain
 from reenact.browser.fallback.block import AgentFallback as _Fallback
 from reenact.browser.fallback.block import Heal as _Heal
+from reenact.browser.remote.choosing import agent_for as _agent_for
+from reenact.browser.remote.link import Server as _Server
 from reenact.browser.session import Session as _Session
 
 if TYPE_CHECKING:
     from reenact.browser.agent import Agent as _Agent
+    from reenact.browser.remote.agent import RemoteAgent as _RemoteAgent
 
 
 class Client:
-    """Makes sessions, and agents for them. It runs here: there is no server, no account and no key.
+    """Makes sessions, and agents for them. They run here, without a server, account or key; or on a server of yours.
 
         client = reenact.Client()
         with client.Session(headless=True) as session:
             session.execute(type="goto", url="https://example.com")
 
     Args:
+        server: The address of a Reenact server, `https://host:8090`, that has the browsers and keeps the recordings.
+        api_key: The key for it; by default what `REENACT_API_KEY` says.
         defaults: Options of every session, unless it says otherwise: `model=`, `executable_path=`, `mask=` …
     """
 
-    def __init__(self, **defaults: Any) -> None:
-        for name in ("api_key", "server_url", "verbose"):
+    def __init__(self, *, server: str | None = None, api_key: str | None = None, **defaults: Any) -> None:
+        for name in ("server_url", "verbose"):
             # The documents' programs give them; here they mean nothing.
             defaults.pop(name, None)
+        self._server = None if server is None else _Server.of(server, api_key)
         self._defaults = defaults
 
     def Session(self, session_id: str | None = None, **options: Any) -> _Session:  # noqa: N802 - as the API has it
         """A session; see `reenact.browser.session.Session`."""
-        return _Session(session_id, **{**self._defaults, **options})
+        return _Session(session_id, server=self._server, **{**self._defaults, **options})
 
-    def Agent(self, session: _Session, **options: Any) -> _Agent:  # noqa: N802 - as the API has it
-        """An agent for a session; see `reenact.browser.agent.Agent`."""
-        from reenact.browser.agent import Agent  # noqa: PLC0415 - it brings Pydantic AI, a second that scripts are spared
-
-        return Agent(session, **options)
+    def Agent(self, session: _Session, **options: Any) -> _Agent | _RemoteAgent:  # noqa: N802 - as the API has it
+        """An agent for a session, where that is; see `reenact.browser.agent.Agent`."""
+        return _agent_for(session, **options)
 
     def AgentFallback(  # noqa: N802 - as the API has it
         self,

@@ -28,13 +28,22 @@ Keep = Literal["always", "failure", "never"]
 class Crossing:
     """Where a session's effects happen, and what is kept of them.
 
+    Args:
+        name: What the session's own recording is called.
+        keep: Whether that is kept.
+        home: The folder of recordings.
+        elsewhere: A server has the session, and records it.
+
     Attributes:
         id: The session's id: that of its own recording, or the recording's and a number.
         own: The recording that the session opened for itself, if it did.
     """
 
-    def __init__(self, name: str, keep: Keep, home: str | os.PathLike[str] | None = None) -> None:
+    def __init__(
+        self, name: str, keep: Keep, home: str | os.PathLike[str] | None = None, *, elsewhere: bool = False
+    ) -> None:
         self._name = name
+        self._elsewhere = elsewhere
         self._home = home
         self._keep = keep
         self._context: Context | None = None
@@ -47,6 +56,10 @@ class Crossing:
     def begin(self) -> None:
         """Join the recording that is under way, or open one."""
         scope = boundary.current()
+        if self._elsewhere:
+            # A server records the session; here it is part of what is recorded anyhow, if anything is.
+            self._scope = scope
+            return
         if scope is None or _replays_block(scope, self._name):
             self.own = record(self._name, home=self._home)
             self._context = copy_context()

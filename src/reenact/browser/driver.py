@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from reenact import boundary
 from reenact.boundary import aperform, perform
@@ -16,6 +16,52 @@ from reenact.browser.worker import Worker
 from reenact.model.event import Effect
 from reenact.store.writer import warn
 
+T = TypeVar("T")
+
+
+class Whereabouts(Protocol):
+    """Where a session is, as its steps' outcomes told: what a browser that comes later begins with.
+
+    Attributes:
+        tabs: The open tabs' addresses by their numbers.
+        front: The number of the tab in front.
+        seen: The elements of the last observation.
+    """
+
+    tabs: dict[int, str]
+    front: int | None
+    seen: list[dict[str, Any]]
+
+
+class Doer(Protocol):
+    """Who does a session's steps: a browser here, or a server's. All of it happens in the worker's thread.
+
+    Attributes:
+        live: The browser, where it is in this process.
+    """
+
+    live: Live | None
+
+    @property
+    def up(self) -> bool:
+        """Whether there is a browser."""
+
+    @property
+    def ended(self) -> str | None:
+        """Why it can be used no more, if that is so."""
+
+    async def open(self, id: str) -> dict[str, Any]:
+        """Start a browser for the session of that id. Returns what there is to say about it."""
+
+    async def ask_for(self, step: Step) -> Any:
+        """What a step must know before its arguments are recorded."""
+
+    async def do(self, step: Step, call: int | None, at: Whereabouts) -> Any:
+        """Do a step, the inside of the effect of that number."""
+
+    async def close(self, why: str) -> None:
+        """End the browser. Harmless where there is none."""
+
 
 class Driver:
     """The browser of one session, if there is one, and the pages it was last known to show.
@@ -24,37 +70,40 @@ class Driver:
         crossing: Where its effects happen.
         tabs: The open tabs' addresses by their numbers, as the steps' outcomes told them.
         front: The number of the tab in front.
+        seen: The elements of the last observation.
     """
 
-    def __init__(self, crossing: Crossing, settings: Settings) -> None:
+    def __init__(self, crossing: Crossing, doer: Doer) -> None:
         self.crossing = crossing
-        self.settings = settings
         self.tabs: dict[int, str] = {}
         self.front: int | None = None
-        self._seen: list[dict[str, Any]] = []
+        self.seen: list[dict[str, Any]] = []
         self._worker: Worker | None = None
-        self._live: Live | None = None
+        self._doer = doer
 
     @property
     def ended(self) -> str | None:
         """Why the browser can be used no more, if that is so."""
-        return None if self._live is None else self._live.ended
+        return self._doer.ended
+
+    @property
+    def live(self) -> Live | None:
+        """The browser, where it is in this process."""
+        return self._doer.live
 
     def run(self, step: Step) -> Any:
         """Put a step's question, and wait here for the answer."""
         with self.crossing.inside():
-            if step.ask is not None and self._live is not None:
-                ask, live = step.ask, self._live
-                step.asked = self._thread().call(lambda: ask(live))
+            if step.ask is not None and self._doer.up:
+                step.asked = self._thread().call(lambda: self._doer.ask_for(step))
             effect = self._effect(step)
             return step.done(perform(effect, lambda: self._do(step)))
 
     async def arun(self, step: Step) -> Any:
         """Put a step's question, and await the answer."""
         with self.crossing.inside():
-            if step.ask is not None and self._live is not None:
-                ask, live = step.ask, self._live
-                step.asked = await self._thread().acall(lambda: ask(live))
+            if step.ask is not None and self._doer.up:
+                step.asked = await self._thread().acall(lambda: self._doer.ask_for(step))
             effect = self._effect(step)
             return step.done(await aperform(effect, lambda: self._ado(step)))
 
@@ -66,10 +115,12 @@ class Driver:
         """The first step: the browser is started."""
 
         async def live(nobody: Any, call: int | None) -> dict[str, Any]:
-            return await self._open(id)
+            return await self._doer.open(id)
 
         def told(outcome: dict[str, Any]) -> dict[str, Any]:
             self.tabs, self.front = {0: outcome["url"]}, 0
+            # A session of a server's has its id from there.
+            self.crossing.id = outcome.get("session_id") or self.crossing.id
             return outcome
 
         return Step("start", live, lambda _: asked, done=told)
@@ -81,67 +132,109 @@ class Driver:
             self.front = tab
             self.tabs[tab] = outcome.get("url") or ""
         if "elements" in outcome:
-            self._seen = [*outcome["elements"]]
+            self.seen = [*outcome["elements"]]
 
     def stop(self, why: str) -> None:
         """End the browser. Harmless where there is none."""
-        worker, live = self._worker, self._live
+        worker = self._worker
         if worker is None or not worker.here:
             return
         try:
-            if live is not None:
-                worker.call(lambda: live.close(why))
+            worker.call(lambda: self._doer.close(why))
         finally:
             self._worker = None
             worker.stop()
 
     async def astop(self, why: str) -> None:
         """`stop`, awaited."""
-        worker, live = self._worker, self._live
+        worker = self._worker
         if worker is None or not worker.here:
             return
         try:
-            if live is not None:
-                await worker.acall(lambda: live.close(why))
+            await worker.acall(lambda: self._doer.close(why))
         finally:
             self._worker = None
             worker.stop()
+
+    def call(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Await something in the worker's thread that is no step: nothing is recorded of it."""
+        return self._thread().call(make)
+
+    async def acall(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """`call`, awaited."""
+        return await self._thread().acall(make)
 
     # -- live ------------------------------------------------------------------------------------------------
 
     def _do(self, step: Step) -> Any:
         call = _number()
-        return self._thread().call(lambda: self._done(step, call))
+        return self._thread().call(lambda: self._doer.do(step, call, self))
 
     async def _ado(self, step: Step) -> Any:
         call = _number()
-        return await self._thread().acall(lambda: self._done(step, call))
-
-    async def _done(self, step: Step, call: int | None) -> Any:
-        if self._live is None and step.name != "start":
-            await self._revive(step)
-        return await step.live(cast("Live", self._live), call)
+        return await self._thread().acall(lambda: self._doer.do(step, call, self))
 
     def _thread(self) -> Worker:
         if self._worker is None:
             self._worker = Worker()
         return self._worker
 
-    async def _open(self, id: str) -> dict[str, Any]:
-        live = Live(self.settings)
+
+class Here:
+    """A browser of this process's own.
+
+    Args:
+        crossing: Where the session's effects happen; it has the file that is filmed into.
+        settings: How the browser is started.
+    """
+
+    def __init__(self, crossing: Crossing, settings: Settings) -> None:
+        self._crossing = crossing
+        self._settings = settings
+        self.live: Live | None = None
+
+    @property
+    def up(self) -> bool:
+        """Whether there is a browser."""
+        return self.live is not None
+
+    @property
+    def ended(self) -> str | None:
+        """Why it can be used no more, if that is so."""
+        return None if self.live is None else self.live.ended
+
+    async def open(self, id: str) -> dict[str, Any]:
+        """Start the browser, and film it where anything is recorded. Raises SessionError."""
+        live = Live(self._settings)
         told = await live.open()
-        self._live = live
-        beside = self.crossing.beside()
+        self.live = live
+        beside = self._crossing.beside()
         if beside is not None:
             await live.film(beside, id, told)
         return told
 
-    async def _revive(self, step: Step) -> None:
+    async def ask_for(self, step: Step) -> Any:
+        """What a step must know of the page before its arguments are recorded."""
+        assert step.ask is not None
+        return await step.ask(cast("Live", self.live))
+
+    async def do(self, step: Step, call: int | None, at: Whereabouts) -> Any:
+        """Do a step in the browser; where a recording had none started here, in a new one."""
+        if self.live is None and step.name != "start":
+            await self._revive(step, at)
+        return await step.live(cast("Live", self.live), call)
+
+    async def close(self, why: str) -> None:
+        """End the browser."""
+        if self.live is not None:
+            await self.live.close(why)
+
+    async def _revive(self, step: Step, at: Whereabouts) -> None:
         """Live on a session that a recording had started: a browser of its own, at the addresses that were recorded."""
-        await self._open(self.crossing.id)
-        live = self._live
+        await self.open(self._crossing.id)
+        live = self.live
         assert live is not None
-        pages = dict(self.tabs)
+        pages = dict(at.tabs)
         numbers = {}
         for number, url in sorted(pages.items()):
             page = live.page if number == min(pages) else await live.context.new_page()
@@ -149,12 +242,12 @@ class Driver:
             if url and url != "about:blank":
                 with suppress(Exception):  # the step itself will find out, and say so
                     await page.goto(url)
-            if number == self.front:
+            if number == at.front:
                 live.show(page)
         live.renumber(numbers)
-        if self._seen:
-            await live.recognise(self._seen)
-        where = self.tabs.get(self.front or 0) or "an empty page"
+        if at.seen:
+            await live.recognise(at.seen)
+        where = at.tabs.get(at.front or 0) or "an empty page"
         warn(
             f"browser:{step.name} is live, and the recording had started no browser here: a new one was opened, at "
             f"{where}; what earlier steps left in the page, in forms and in cookies is not there"

@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from reenact.errors import RecordingError
+from reenact.store import shared
 
 FORMAT = 1
 """The number of the format of a session's file."""
@@ -63,6 +64,8 @@ class Footage:
     def blob(self, address: str) -> bytes:
         """The bytes at an address, `sha256:…`. Raises RecordingError where they are gone."""
         digest = address.removeprefix("sha256:")
+        if not shared.DIGEST.fullmatch(digest):
+            raise RecordingError(f"{self.path} names a picture or body {address[:80]!r}, which is no address")
         path = self.path.parent / "blobs" / digest[:2] / digest
         try:
             return path.read_bytes()

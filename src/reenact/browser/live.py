@@ -26,6 +26,8 @@ from reenact.record.beside import Beside
 
 _QUALITY = 80
 """Of a screenshot's JPEG."""
+_STILL = 3
+"""How often a screenshot is taken until no secret has moved meanwhile."""
 _HIDDEN = 50
 """Fields that are masked in one tab because a secret was written into them."""
 _EXTENT = """whole => whole
@@ -232,12 +234,18 @@ class Live:
         """A JPEG of what is in view, or of the whole page, without what must not be seen."""
         mask = self.mask(page)
         before = await secret.masks(page, mask, beyond=whole)
-        picture = await page.screenshot(type="jpeg", quality=_QUALITY, full_page=whole)
-        boxes = [*before, *await secret.masks(page, mask, beyond=whole)]
-        if not boxes:
+        for _ in range(_STILL):
+            picture = await page.screenshot(type="jpeg", quality=_QUALITY, full_page=whole)
+            boxes = await secret.masks(page, mask, beyond=whole)
+            if still := boxes == before:
+                break
+            before = boxes
+        if not boxes and still:
             return picture
         left, top, *size = await page.evaluate(_EXTENT, whole)
         boxes = [(x + left, y + top, width, height) for x, y, width, height in boxes]
+        if not still:  # they move all the time: where they were in the picture, nobody knows
+            boxes = [(0.0, 0.0, size[0], size[1])]
         return await asyncio.to_thread(covered, picture, boxes, (size[0], size[1]), quality=_QUALITY)
 
     async def film(self, beside: Beside, id: str, told: dict[str, Any]) -> None:

@@ -9,8 +9,11 @@ import asyncio
 import atexit
 import contextvars
 import threading
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from reenact.browser.actions import Action, Scrape
 from reenact.browser.results import ExecutionResult
@@ -36,6 +39,18 @@ def read(result: ExecutionResult, action: Action, model: Any) -> ExecutionResult
     return result
 
 
+def formed(result: ExecutionResult, action: Action) -> ExecutionResult:
+    """The result of a server that had it read, with the form that was asked for."""
+    assert isinstance(action, Scrape)
+    form = action.response_format
+    if form is not None and not isinstance(form, Mapping):
+        try:
+            result.data = TypeAdapter(form).validate_python(result.data)
+        except ValidationError as error:
+            _unread(result, error)
+    return result
+
+
 async def aread(result: ExecutionResult, action: Action, model: Any) -> ExecutionResult:
     """`read`, awaited."""
     agent, prompt = _agent(result, action, model)
@@ -53,6 +68,8 @@ def _agent(result: ExecutionResult, action: Action, model: Any) -> tuple[Any, st
 
     assert isinstance(action, Scrape)
     asked: Any = action.response_format or str
+    if isinstance(asked, Mapping):
+        asked = pydantic_ai.StructuredDict(dict(asked))
     agent: Any = pydantic_ai.Agent(
         models.chosen(model, option="model"), output_type=asked, instructions=_TASK
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, cast
@@ -16,15 +16,19 @@ from typing import Any, Self, cast
 from reenact.browser import actions as do
 from reenact.browser import reading, steps
 from reenact.browser.crossing import Crossing, Keep
-from reenact.browser.driver import Driver
+from reenact.browser.driver import Doer, Driver, Here
 from reenact.browser.options import Options
 from reenact.browser.page import Page
+from reenact.browser.remote.link import Server
+from reenact.browser.remote.there import There
+from reenact.browser.remote.video import RemoteReplay, areplay_of, replay_of
 from reenact.browser.replay import ReplayResponse, replay
 from reenact.browser.results import ExecutionResult, Observation, SessionStatus
 from reenact.browser.video.pace import Kind
 from reenact.errors import SessionError, UsageError
 
 Asked = do.Action | Mapping[str, Any] | str | None
+Hear = Callable[[Mapping[str, Any]], None]
 Watcher = Callable[[str, Mapping[str, Any], Exception], Awaitable[None] | None]
 Skips = Callable[[str, Callable[[], Mapping[str, Any]]], bool]
 
@@ -43,19 +47,24 @@ class Session:
 
     Args:
         session_id: A session of the past, for `replay()`.
+        server: Where the browser is, and where the session is recorded; None for this machine.
         options: Those of `reenact.browser.options.Options`.
 
     Attributes:
         raise_on_failure: Whether a failed action raises ActionError, where a call does not say otherwise.
     """
 
-    def __init__(self, session_id: str | None = None, **options: Any) -> None:
+    def __init__(
+        self, session_id: str | None = None, *, server: Server | None = None, **options: Any
+    ) -> None:
         self.options = Options.of(options)
         self.raise_on_failure = self.options.raise_on_failure
         self._past = session_id
         keep = cast("Keep", self.options.save_replay_on)
-        self._crossing = Crossing(self.options.name, keep, self.options.home)
-        self._driver = Driver(self._crossing, self.options.settings())
+        self._crossing = Crossing(self.options.name, keep, self.options.home, elsewhere=server is not None)
+        self._there = None if server is None else There(server, self._crossing, session_id, options)
+        doer: Doer = self._there or Here(self._crossing, self.options.settings())
+        self._driver = Driver(self._crossing, doer)
         self._closed: str | None = _UNBEGUN
         self._failed = False
         self._outcomes: list[dict[str, Any]] = []
@@ -142,19 +151,30 @@ class Session:
         """`execute`, awaited."""
         return self._given(await self._aexecute(do.action_of(action, **fields)), raise_on_failure)
 
-    def _execute(self, action: do.Action, actor: str = "script") -> ExecutionResult:
-        """Do an action for the script, an agent or a healer; a failed one is a result, never an exception."""
-        result = cast("ExecutionResult", self._driver.run(self._acting(action, actor)))
-        return reading.read(result, action, self.options.model) if reading.wanted(result, action) else result
+    def _execute(
+        self, action: do.Action, actor: str = "script", hear: Hear = lambda _: None
+    ) -> ExecutionResult:
+        """Do an action for the script, an agent or a healer; a failed one is a result, never an exception.
+
+        `hear` is told the action's outcome, as it is recorded.
+        """
+        result = cast("ExecutionResult", self._driver.run(self._acting(action, actor, hear)))
+        if not reading.wanted(result, action):
+            return result
+        return (
+            reading.formed(result, action)
+            if self.remote
+            else reading.read(result, action, self.options.model)
+        )
 
     async def _aexecute(self, action: do.Action, actor: str = "script") -> ExecutionResult:
         """`_execute`, awaited."""
         result = cast("ExecutionResult", await self._driver.arun(self._acting(action, actor)))
-        return (
-            await reading.aread(result, action, self.options.model)
-            if reading.wanted(result, action)
-            else result
-        )
+        if not reading.wanted(result, action):
+            return result
+        if self.remote:
+            return reading.formed(result, action)
+        return await reading.aread(result, action, self.options.model)
 
     def observe(self, url: str | None = None, **options: Any) -> Observation:
         """What the page looks like, and what can be done on it. With a `url`, go there first.
@@ -213,8 +233,20 @@ class Session:
         """How many actions it has done so far."""
         return len(self._outcomes)
 
+    @property
+    def outcomes(self) -> Sequence[Mapping[str, Any]]:
+        """What became of each of its actions, as it is recorded: without secrets."""
+        return tuple(self._outcomes)
+
+    @property
+    def remote(self) -> bool:
+        """Whether a server has the browser."""
+        return self._there is not None
+
     def status(self) -> SessionStatus:
         """Whether it is active, and what it has done so far."""
+        if self._there is not None and self._there.up:
+            self._driver.call(self._there.refresh)
         reason = self._closed or self._driver.ended or ""
         return SessionStatus(
             session_id=self.id,
@@ -230,15 +262,19 @@ class Session:
         """Playwright's page: its methods are effects too, and a replay needs no browser for them."""
         return Page(_Pages(self), self._driver.front or 0)
 
-    def replay(self, *, pace: Kind = "real", mask: bool = True, **_: Any) -> ReplayResponse:
+    def replay(self, *, pace: Kind = "real", mask: bool = True, **_: Any) -> ReplayResponse | RemoteReplay:
         """The session as a video: while it goes on, afterwards, and by its id later (`Session(session_id=…)`).
 
         Raises RecordingError where nothing of it is kept.
         """
+        if self._there is not None:
+            return replay_of(self._there, self._driver, pace=pace, mask=mask)
         return replay(self._crossing.footage(self.id), pace=pace, mask=mask)
 
-    async def areplay(self, *, pace: Kind = "real", mask: bool = True) -> ReplayResponse:
+    async def areplay(self, *, pace: Kind = "real", mask: bool = True) -> ReplayResponse | RemoteReplay:
         """`replay`, drawn in a thread while the loop goes on."""
+        if self._there is not None:
+            return await areplay_of(self._there, self._driver, pace=pace, mask=mask)
         return await asyncio.to_thread(replay, self._crossing.footage(self.id), pace=pace, mask=mask)
 
     def cdp_url(self) -> str:
@@ -299,9 +335,14 @@ class Session:
         if self._closed is not None:
             raise SessionError(f"the session is closed ({self._closed}): start another one")
 
-    def _acting(self, action: do.Action, actor: str) -> steps.Step:
+    def _acting(self, action: do.Action, actor: str, hear: Hear = lambda _: None) -> steps.Step:
         self._ensure_open()
-        return steps.acting(action, actor, self._heard)
+
+        def heard(outcome: Mapping[str, Any]) -> None:
+            self._heard(outcome)
+            hear(outcome)
+
+        return steps.acting(action, actor, heard)
 
     def _looking(self, options: Mapping[str, Any]) -> steps.Step:
         self._ensure_open()
@@ -311,6 +352,11 @@ class Session:
         self._outcomes.append(dict(outcome))
         self._failed = self._failed or not outcome["success"]
         self._driver.heard(outcome)
+
+    def _caught_up(self, outcomes: Sequence[Mapping[str, Any]]) -> None:
+        """What an agent of the server's did in the session meanwhile."""
+        for outcome in outcomes:
+            self._heard(outcome)
 
     def _given(self, result: ExecutionResult, raise_on_failure: bool | None) -> ExecutionResult:
         raises = self.raise_on_failure if raise_on_failure is None else raise_on_failure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -10,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from playwright.async_api import Error
+from pydantic import TypeAdapter
 
 from reenact.boundary import draw
 from reenact.browser import actions as do
@@ -34,6 +36,19 @@ Hide = Callable[[str], str]
 """Gives the token that stands for a secret in the recording."""
 
 
+class Link(Protocol):
+    """A session of a server's, as its steps ask it; a path is that of the session's own, `page/execute`."""
+
+    def hide(self, value: str) -> str:
+        """The token that stands for a secret in the recording here."""
+
+    async def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """The server's answer. Raises SessionError or UsageError, as it says."""
+
+    async def request(self, method: str, path: str, body: Any = None) -> Any:
+        """The same, with a path of the server's: `agents/start`."""
+
+
 @dataclass
 class Step:
     """One effect of a session's.
@@ -46,6 +61,8 @@ class Step:
         asked: What was then said; None where there is no browser to ask.
         sent: The arguments, once they are known: without their secrets.
         done: Makes the caller's answer of the recorded one.
+        wire: Has a server do it; None for what needs the browser in this process.
+        wire_ask: What must be known of the page, asked of the server.
         kind: The effect's kind: `heal` for what only looks into how a block is to go on.
     """
 
@@ -57,6 +74,8 @@ class Step:
     sent: dict[str, Any] = field(default_factory=dict)
     done: Callable[[Any], Any] = field(default=lambda outcome: outcome)
     kind: str = "browser"
+    wire: Callable[[Link], Coroutine[Any, Any, Any]] | None = None
+    wire_ask: Callable[[Link], Coroutine[Any, Any, Any]] | None = None
 
 
 # -- actions -----------------------------------------------------------------------------------------------------
@@ -89,8 +108,32 @@ def acting(action: do.Action, actor: str, hear: Callable[[dict[str, Any]], None]
         hear(outcome)
         return result_of(_masked(action, secret=secret), outcome)
 
-    step = Step(action.type, live, args, ask if fills else None, done=done)
+    async def wire(link: Link) -> Any:
+        asked = {"type": action.type, **asked_of(action)}
+        return (await link.ask("POST", "page/execute", {**asked, "actor": actor}))["outcome"]
+
+    async def wire_ask(link: Link) -> bool:
+        asked = {"type": action.type, **asked_of(action)}
+        return bool((await link.ask("POST", "page/secret", asked))["secret"])
+
+    step = Step(action.type, live, args, ask if fills else None, done=done, wire=wire, wire_ask=wire_ask)
     return step
+
+
+def asked_of(action: do.Action) -> dict[str, Any]:
+    """An action's fields as they are sent to a server; a form for a model to fill is sent as its JSON schema."""
+    asked = action.model_dump(
+        exclude={"type", "response_format"}, exclude_defaults=True, exclude_none=True, mode="json"
+    )
+    form = getattr(action, "response_format", None)
+    if form is not None:
+        asked["response_format"] = form if isinstance(form, Mapping) else TypeAdapter(form).json_schema()
+    return asked
+
+
+async def secret_of(live: Live, action: do.Action) -> bool:
+    """Whether what an action writes must not be seen. In doubt it must not."""
+    return not isinstance(action, (do.Fill, do.FallbackFill)) or await _is_secret(live, action)
 
 
 async def _is_secret(live: Live, action: do.Aimed) -> bool:
@@ -142,7 +185,28 @@ def looking(kind: str, hear: Callable[[dict[str, Any]], None]) -> Step:
         hear(seen)
         return _observation(seen)
 
-    return Step("observe", live, lambda _: {} if kind == "viewport" else {"screenshot": kind}, done=done)
+    async def wire(link: Link) -> Any:
+        return _seen(await link.ask("POST", "page/observe", {}))
+
+    asked = {} if kind == "viewport" else {"screenshot": kind}
+    return Step("observe", live, lambda _: asked, done=done, wire=wire)
+
+
+def _seen(told: Mapping[str, Any]) -> dict[str, Any]:
+    """An observation as a server tells it, as it is recorded."""
+    about = told["metadata"]
+    return {
+        "title": about["title"],
+        "url": about["url"],
+        "tab": told["tab"],
+        "viewport": about["viewport"],
+        "tabs": about["tabs"],
+        "timestamp": about["timestamp"],
+        "screenshot": base64.b64decode(told["screenshot"] or ""),
+        "tree": told["space"]["description"],
+        "more": 0,
+        "elements": [one["element"] for one in told["space"]["interaction_actions"]],
+    }
 
 
 async def _observed(live: Live, kind: str, call: int | None) -> dict[str, Any]:
@@ -234,7 +298,13 @@ def telling_cookies(hide: Hide) -> Step:
             hide(str(cookie["value"]))
         return cookies
 
-    return Step("get_cookies", live)
+    async def wire(link: Link) -> Any:
+        cookies = (await link.ask("GET", "cookies"))["cookies"]
+        for cookie in cookies:
+            link.hide(str(cookie["value"]))
+        return cookies
+
+    return Step("get_cookies", live, wire=wire)
 
 
 def giving_cookies(cookies: list[dict[str, Any]]) -> Step:
@@ -247,7 +317,10 @@ def giving_cookies(cookies: list[dict[str, Any]]) -> Step:
     def args(hide: Hide) -> dict[str, Any]:
         return {"cookies": [{**cookie, "value": hide(str(cookie.get("value", "")))} for cookie in cookies]}
 
-    return Step("set_cookies", live, args)
+    async def wire(link: Link) -> None:
+        await link.ask("POST", "cookies", {"cookies": cookies})
+
+    return Step("set_cookies", live, args, wire=wire)
 
 
 def cookies_of(given: Any, file: str | os.PathLike[str] | None) -> list[dict[str, Any]]:
@@ -307,4 +380,10 @@ def telling_cdp() -> Step:
                 raise UsageError("this browser listens on no port")
             return browser.cdp
 
-    return Step("cdp_url", live)
+    async def wire(link: Link) -> str:
+        found = str((await link.ask("GET", "debug"))["ws"]["cdp"])
+        if not found:
+            raise UsageError("this browser listens on the server's own machine alone")
+        return found
+
+    return Step("cdp_url", live, wire=wire)

@@ -39,6 +39,7 @@ PLACES = {
     "reporting": ("report",),
     "scripting": ("export-script",),
     "serving": ("mcp",),
+    "shipping": ("ship",),
     "verifying": ("verify",),
     "watching": ("watch",),
 }

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reenact import adapters
+from reenact import adapters, ship
 from reenact.boundary import ForkingTurnstile, Run
 from reenact.errors import UsageError
 from reenact.family import Replayed, replayer_of, rules_of
@@ -70,6 +70,8 @@ class Child:
             raise UsageError(
                 f"{self.folder} cannot be written ({error.strerror}); set REENACT_HOME"
             ) from None
+        # Nothing of it is sent before it has ended: it may come to nothing.
+        self._held = ship.begin(store.root, id, late=True)
         salt = str(parent.header.get("salt", ""))
         redactor = Redactor(self._rules, salt=bytes.fromhex(salt), environ=dict(os.environ))
         log = parent.logs[0]
@@ -95,11 +97,13 @@ class Child:
     def seal(self, ending: Mapping[str, Tree]) -> None:
         """Write the last line."""
         self.recorder.seal(dict(ending))
+        ship.ended(self._store.root, self._held)
 
     def drop(self) -> None:
         """It came to nothing: leave no trace."""
         self._writer.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+        ship.ended(self._store.root, self._held)
 
     # -- within ----------------------------------------------------------------------------------------------
 

@@ -12,11 +12,13 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from reenact import ship
 from reenact.errors import ProgramError, RecordingError
 from reenact.launch.memory import by_proxy, remembered
 from reenact.launch.options import STDOUT, Options, Recorded, Replayed
@@ -69,21 +71,15 @@ def record(
     Raises UsageError where there is nothing to run, FilterError where `risky` does not parse.
     """
     risky_filter(risky)
-    executable = executable_of(command)
-    store = LocalStore(home)
-    known_as = new_id()
+    root, id = LocalStore(home).root, new_id()
+    plan = Plan("record", id, str(LocalStore(root).folder(id)), str(root), "", name=name, tags=tuple(tags))
+    with ship.sending(root, id):
+        return _record(command, replace(plan, risky=risky, every=every), executable_of(command), quiet=quiet)
+
+
+def _record(command: Sequence[str], plan: Plan, executable: str, *, quiet: bool) -> Recorded:
     with folder() as place:
-        plan = Plan(
-            "record",
-            known_as,
-            str(store.folder(known_as)),
-            str(store.root),
-            str(place),
-            name=name,
-            tags=tuple(tags),
-            risky=risky,
-            every=every,
-        )
+        plan = replace(plan, report=str(place))
         seed = str(random.SystemRandom().randrange(1, 2**32))
         status, pid = run(
             command, executable, {**os.environ, **plan.environ(os.environ, seed=seed)}, stdout=aside(quiet)

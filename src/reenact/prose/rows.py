@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import orjson
+
 from reenact.model import reading
 from reenact.model.facts import RecordingFacts, StepFacts
-from reenact.model.plain import compact
+from reenact.model.plain import compact, parsed
 from reenact.model.reading import Message
-from reenact.prose import shape
 from reenact.prose.values import pretty, spelled
 from reenact.prose.words import one_line
 
@@ -184,7 +185,10 @@ def _folded_args(args: dict[str, Any]) -> dict[str, Any]:
 
 
 def _same(value: Any) -> int:
-    """A tool's result without what a framework changes in passing it on: spaces, JSON or text."""
+    """A tool's result without what a framework changes in passing it on: spaces, the order of keys, JSON or text."""
+    inside = parsed(value)
+    if isinstance(inside, (dict, list)):
+        return hash(orjson.dumps(inside, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str))
     return hash("".join(compact(value).split()).strip('"'))
 
 
@@ -232,7 +236,7 @@ class Lanes:
             if lane.free <= start:
                 return lane
         again = f" ·{len(lanes) + 1}" if lanes else ""
-        label = f"{name or process}{' ›' * depth}{again}"
+        label = f"{name or process}{' >' * depth}{again}"
         lane = _Lane(step.call.scope, label, process, len(self._all))
         lanes.append(lane)
         self._all.append(lane)

@@ -16,8 +16,8 @@ from reenact.model import reading
 from reenact.model.event import Tree
 from reenact.model.facts import RecordingFacts, StepFacts
 from reenact.model.plain import plain
-from reenact.model.recording import Recording
 from reenact.model.reading import Message
+from reenact.model.recording import Recording
 from reenact.model.summary import Summary, summarise
 from reenact.prose.values import pretty
 from reenact.store import shared

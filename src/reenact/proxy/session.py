@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from reenact import api
+from reenact import api, ship
 from reenact.adapters.http.coding import Coding
 from reenact.boundary import Answer, Call, RecordingTurnstile, Run, Scope, begin, entered
 from reenact.errors import ForkStopped, Halt, UsageError
@@ -55,6 +55,7 @@ class Recording(api.RecordingInProgress):
         writer = self._open()
         if writer is None:
             return
+        self._held = ship.begin(self._store.root, self.id)
         salt = secrets.token_bytes(16)
         redactor = Redactor(self._rules, salt=salt, environ=dict(os.environ))
         self._recorder = Recorder(writer, redactor)
@@ -82,6 +83,7 @@ class Recording(api.RecordingInProgress):
             if not self._asked:
                 self._recorder.note("unrecorded", "no request came by the proxy: what it asked went past it")
             self._recorder.seal(dict(ending))
+            self._sent()
 
 
 class _Place(Scope):

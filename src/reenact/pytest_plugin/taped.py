@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from reenact import ship
 from reenact.api import Replay, record, replay
 from reenact.errors import DivergenceError, ReenactError
 from reenact.model.divergence import Divergence, Verdict
@@ -85,6 +86,7 @@ class _Recorded:
     def __init__(self, path: Path, node: str) -> None:
         self._path = path
         self._home = Path(tempfile.mkdtemp(prefix="reenact-"))
+        ship.keep_here(self._home)
         self._session = record(node, home=self._home)
 
     def __enter__(self) -> None:

@@ -14,6 +14,7 @@ from reenact.browser.signing import Signer
 from reenact.errors import RecordingNotFound, ReenactError
 from reenact.server.debugging import Desk
 from reenact.server.guard import Guard
+from reenact.server.jobs import Jobs
 from reenact.server.keys import DEFAULT, Keys
 from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
@@ -21,6 +22,7 @@ from reenact.server.pages import Pages
 from reenact.server.projects import Projects
 from reenact.server.routes import (
     about,
+    agents,
     anomalies,
     blobs,
     conversation,
@@ -31,12 +33,17 @@ from reenact.server.routes import (
     files,
     films,
     heals,
+    jobs,
     keys,
     live,
     login,
+    manual,
     recordings,
+    session_files,
+    sessions,
     state,
     steps,
+    uploads,
 )
 from reenact.server.settings import Settings
 
@@ -44,6 +51,9 @@ API = "/api/v1"
 
 ROUTERS = (
     about.router,
+    jobs.router,
+    keys.router,
+    login.router,
     exchange.router,
     recordings.router,
     steps.router,
@@ -55,12 +65,18 @@ ROUTERS = (
     diff.router,
     heals.router,
     live.router,
-    keys.router,
-    login.router,
+    manual.router,
     films.router,
     debug.router,
+    uploads.router,
+    sessions.router,
+    session_files.router,
+    agents.router,
 )
 """What each of them is about is told in its own module."""
+
+ROOT = (sessions.router, session_files.router, sessions.pages, agents.router)
+"""What is there without `/api/v1` too: clients of the browser API ask there."""
 
 
 def application(settings: Settings) -> FastAPI:
@@ -72,12 +88,14 @@ def application(settings: Settings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{API}/openapi.json",
+        redirect_slashes=False,
         lifespan=_lifespan,
     )
     known, projects = Keys(settings.home), Projects(settings.home)
     signer = Signer.of(settings.home)
     logins = Logins(signer)
     app.state.settings = settings
+    app.state.jobs = Jobs(projects)
     app.state.keys = known
     app.state.links = HomeLinks(settings.home, signer)
     app.state.logins = logins
@@ -86,6 +104,9 @@ def application(settings: Settings) -> FastAPI:
     app.state.library = projects.library(DEFAULT)
     for router in ROUTERS:
         app.include_router(router, prefix=API)
+    for router in ROOT:
+        app.include_router(router, include_in_schema=False)
+    app.get("/health", include_in_schema=False)(about.health)
     app.include_router(files.router)
     app.router.routes.append(Pages(settings.console))
     app.add_exception_handler(ReenactError, _refused)
@@ -96,6 +117,7 @@ def application(settings: Settings) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
+    app.state.jobs.close()
     await asyncio.to_thread(app.state.desk.close)
     app.state.projects.close()
     app.state.keys.close()

@@ -1,19 +1,44 @@
-"""What the rules find in recordings."""
+"""What the rules find in recordings: of one when somebody asks, of all of them in the background, the newest first."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from reenact.analyze.anomalies import Choice, examine
 from reenact.api.diagnosing import chosen
-from reenact.errors import RecordingError
+from reenact.errors import RecordingError, ReenactError
 from reenact.model.recording import Recording
+from reenact.server.lines import Entry, Lines
+from reenact.store.findings import Findings, Found
+from reenact.store.local import EVENTS, load
+
+_LARGEST = 1 << 26
+_LOOK = 1.0
+_REST = 4.0
 
 
 class Examiner:
-    """Asks the rules that are on in this folder."""
+    """Asks the rules that are on in this folder.
+
+    Args:
+        lines: The recordings; what is found is put to their lines.
+        findings: Where it is kept.
+        tell: Is called with the id of a recording whose line has changed.
+    """
+
+    def __init__(self, lines: Lines, findings: Findings, tell: Callable[[str], None]) -> None:
+        self._lines = lines
+        self._findings = findings
+        self._tell = tell
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
 
     @cached_property
     def choice(self) -> Choice:
@@ -27,3 +52,77 @@ class Examiner:
         except RecordingError as error:
             return {"items": [], "problem": str(error)}
         return {"items": [{**asdict(one), "others": list(one.others)} for one in found], "problem": None}
+
+    def start(self, loaded: threading.Event) -> None:
+        """Begin to look through all recordings once they are loaded; harmless when begun."""
+        if self._thread is None:
+            self._thread = threading.Thread(
+                target=self._run, args=(loaded,), name="reenact-examiner", daemon=True
+            )
+            self._thread.start()
+
+    def close(self) -> None:
+        """End, soon."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(5)
+
+    # -- in the background -----------------------------------------------------------------------------------
+
+    def _run(self, loaded: threading.Event) -> None:
+        loaded.wait()
+        try:
+            rules = repr([(asked.rule.name, sorted(asked.options.items())) for asked in self.choice.rules])
+        except ReenactError:
+            return  # whoever asks for one recording's findings is told why
+        self._findings.under(hashlib.sha256(rules.encode()).hexdigest()[:16])
+        self._recall()
+        version = -1
+        while not self._ended.is_set():
+            if version != self._lines.version:
+                version = self._lines.version
+                for entry in self._open():
+                    begun = time.thread_time()
+                    self._look(entry)
+                    # The recordings that somebody waits for come first.
+                    if self._ended.wait(_REST * (time.thread_time() - begun)):
+                        return
+            self._ended.wait(_LOOK)
+
+    def _recall(self) -> None:
+        """What was found before, all at once."""
+        with self._lines.lock:
+            entries = list(self._lines.entries.values())
+        found = {entry.summary.id: self._findings.of(entry.summary.id, entry.signature) for entry in entries}
+        self._lines.find(found)
+
+    def _open(self) -> Iterator[Entry]:
+        """Those that nobody has looked at and that nobody writes, the newest first."""
+        with self._lines.lock:
+            ids = [id for _, id in self._lines.order]
+        for id in ids:
+            entry = self._lines.entries.get(id)
+            if entry is not None and entry.found is None and not entry.live and not entry.summary.broken:
+                yield entry
+
+    def _look(self, entry: Entry) -> None:
+        id, path = entry.summary.id, Path(entry.summary.path)
+        found = self._findings.of(id, entry.signature)
+        if found is None:
+            try:
+                if (path / EVENTS).stat().st_size > _LARGEST:
+                    return
+                found = tuple((one.rule, one.step) for one in examine(load(path), self.choice))
+            except (ReenactError, OSError):
+                found = ()
+            self._findings.keep(id, entry.signature, found)
+        self._put(entry, found)
+
+    def _put(self, entry: Entry, found: Found) -> None:
+        id = entry.summary.id
+        with self._lines.lock:
+            now = self._lines.entries.get(id)
+            if now is None or now.signature != entry.signature:
+                return
+            self._lines.put(replace(now, found=found))
+        self._tell(id)

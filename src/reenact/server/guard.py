@@ -28,6 +28,7 @@ from reenact.server.keys import DEFAULT, Keys
 from reenact.server.login import COOKIE, Logins
 from reenact.server.projects import Projects
 from reenact.server.settings import Settings
+from reenact.ship import wire
 
 BODY = 1_000_000
 """Bytes that a request may have."""
@@ -35,6 +36,7 @@ BODY = 1_000_000
 UPLOADS = (
     ("PUT", re.compile(r"/api/v1/recordings/[^/]+/(files|blobs)/[^/]+"), 256_000_000),
     ("POST", re.compile(r"/api/v1/recordings/import"), 4_000_000_000),
+    ("POST", re.compile(r"/api/v1/uploads"), wire.BODY),
 )
 """What may have more, since it is written to the disk as it comes: method, path, bytes."""
 

@@ -19,6 +19,7 @@ from reenact.model.summary import Summary
 from reenact.server.feed import Feed
 from reenact.server.lines import Entry, Lines
 from reenact.server.living import DAY, alive
+from reenact.store.findings import Findings
 from reenact.store.glance import Glance
 from reenact.store.index import Index, Known, Stale
 from reenact.store.local import LocalStore
@@ -40,9 +41,11 @@ class Keeper:
         store: The recordings.
         lines: What is kept.
         feed: Is told of what is new, has changed or is gone.
+        findings: What rules have found, as far as that is known.
     """
 
-    def __init__(self, store: LocalStore, lines: Lines, feed: Feed) -> None:
+    def __init__(self, store: LocalStore, lines: Lines, feed: Feed, findings: Findings) -> None:
+        self._findings = findings
         self._store = store
         self._lines = lines
         self._feed = feed
@@ -59,7 +62,9 @@ class Keeper:
         self._swept = float("-inf")
         self._took = 0.0
         self.ready = threading.Event()
-        """Set when what the index knew is there."""
+        """Set when there is something to show."""
+        self.loaded = threading.Event()
+        """Set when all that the index knew is there."""
         self._done = self._total = 0
         self._thread: threading.Thread | None = None
 
@@ -90,7 +95,7 @@ class Keeper:
         index = Index(self._store)
         try:
             self._load(index)
-            self.ready.set()
+            self.loaded.set()
             while not self._ended.is_set():
                 begun = time.monotonic()
                 with contextlib.suppress(OSError):
@@ -101,6 +106,7 @@ class Keeper:
                 self._wake.clear()
         finally:
             self.ready.set()
+            self.loaded.set()
             index.close()
 
     # -- the beginning ---------------------------------------------------------------------------------------
@@ -118,7 +124,9 @@ class Keeper:
             self._mind(one.folder, one.summary, now)
 
     def _entry(self, known: Known) -> Entry:
-        return Entry(known.key, known.signature, known.summary)
+        return Entry(
+            known.key, known.signature, known.summary, self._findings.of(known.folder, known.signature)
+        )
 
     def _mind(self, folder: str, line: Summary, now: float) -> None:
         """Watch it, where it may go on."""
@@ -161,7 +169,8 @@ class Keeper:
             return set(), []
         # Within the grain of its clock it may change again and look the same.
         self._folder_time = state if time.time_ns() - state > 50_000_000 else -1
-        names = set(os.listdir(self._store.recordings))
+        with os.scandir(self._store.recordings) as entries:
+            names = {entry.name for entry in entries}
         return names - self._signatures.keys(), [name for name in self._signatures if name not in names]
 
     def _forget(self, index: Index, name: str) -> None:
@@ -245,8 +254,11 @@ class Keeper:
                 self._put(replace(entry, live=live))
 
     def _put(self, entry: Entry) -> None:
-        id = entry.summary.id
         self._lines.put(entry)
+        self.tell(entry.summary.id)
+
+    def tell(self, id: str) -> None:
+        """Say that a recording's line has changed."""
         self._feed.say("recording", id, lambda: self._told(id))
 
     def _told(self, id: str) -> dict[str, object] | None:

@@ -102,7 +102,7 @@ class Keys:
     def all(self, project: str | None = None) -> list[Key]:
         """The keys of a project, or of all, those first that were made first."""
         where, given = ("WHERE project = ? ", (project,)) if project is not None else ("", ())
-        rows = self._ask(f"SELECT {_FIELDS} FROM keys {where}ORDER BY created, id", *given)  # noqa: S608
+        rows = self._ask(f"SELECT {_FIELDS} FROM keys {where}ORDER BY created, rowid", *given)  # noqa: S608
         return [Key(*row) for row in rows]
 
     def remove(self, id: str, project: str | None = None) -> bool:
@@ -161,7 +161,7 @@ class Keys:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _hashed(text: str) -> str:

@@ -16,6 +16,7 @@ from reenact.server.keeping import Keeper
 from reenact.server.lines import Entry, Lines
 from reenact.server.loaded import Loaded, Shelf
 from reenact.server.searching import Search, Searches
+from reenact.store.findings import Findings
 from reenact.store.local import EVENTS, LocalStore
 
 ID = re.compile(r"[\w-]{1,64}", re.ASCII)
@@ -35,20 +36,23 @@ class Library:
         self.store = LocalStore(home)
         self.feed = Feed()
         self._lines = Lines()
-        self._keeper = Keeper(self.store, self._lines, self.feed)
+        self._findings = Findings(self.store.root)
+        self._keeper = Keeper(self.store, self._lines, self.feed, self._findings)
         self._searches = Searches(self.store, self._lines)
         self._shelf = Shelf(self.store)
-        self._examiner = Examiner()
+        self._examiner = Examiner(self._lines, self._findings, self._keeper.tell)
         self._starting = threading.Lock()
 
     def start(self) -> None:
         """Begin to keep up with the files; harmless when begun."""
         with self._starting:
             self._keeper.start()
+            self._examiner.start(self._keeper.loaded)
         self._keeper.ready.wait(_PATIENCE)
 
     def close(self) -> None:
         """End what runs in the background."""
+        self._examiner.close()
         self._keeper.close()
 
     def touched(self, id: str) -> None:
@@ -98,7 +102,7 @@ class Library:
 
     @contextmanager
     def both(self, a: str, b: str) -> Iterator[tuple[Loaded, Loaded]]:
-        """Two recordings at once; whoever asks for the same two, in whatever order, waits for no one who waits for them."""
+        """Two recordings at once, taken in the order of their ids: no two who ask for the same wait for each other."""
         with ExitStack() as stack:
             held = {id: stack.enter_context(self.opened(id)) for id in sorted({a, b})}
             yield held[a], held[b]
@@ -112,7 +116,14 @@ class Library:
 
     def rules(self, id: str) -> dict[int, list[str]] | None:
         """By step the rules that have found something there, or None where nobody has looked yet."""
-        return None
+        entry = self.entry(id)
+        if entry is None or entry.found is None:
+            return None
+        told: dict[int, list[str]] = {}
+        for rule, step in entry.found:
+            if step is not None and rule not in told.setdefault(step, []):
+                told[step].append(rule)
+        return told
 
     def remove(self, id: str) -> None:
         """Delete a recording. Raises RecordingError, or UsageError where a running fork needs it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from reenact.model.summary import Summary
 from reenact.prose import shape
 from reenact.store import shared
+from reenact.store.findings import Found
 
 _LOG = 20_000
 
@@ -31,7 +32,7 @@ class Entry:
         key: Its key in the index; 0 where it is not there yet.
         signature: The state of its files that the index has read.
         summary: Its line.
-        rules: The rules that found something in it, one for each finding; None until somebody has looked.
+        found: What rules have found in it, each by the rule and the step; None until somebody has looked.
         live: Whether its program still writes it.
         extras: What is read from its folder when it is first shown: its parent, and how many sessions it has.
     """
@@ -39,7 +40,7 @@ class Entry:
     key: int
     signature: str
     summary: Summary
-    rules: tuple[str, ...] | None = None
+    found: Found | None = None
     live: bool = False
     extras: tuple[dict[str, Any] | None, int] | None = None
 
@@ -51,7 +52,7 @@ class Entry:
     def get(self, field: str) -> Any:
         """The value of a filter's field, or None."""
         if field == "anomaly":
-            return list(self.rules or ())
+            return list({rule for rule, _ in self.found or ()})
         if field == "total_cost":
             return self.summary.cost
         if field == "live":
@@ -69,7 +70,7 @@ class Entry:
             yield "model", model
         for tag in line.tags:
             yield "tag", tag
-        for rule in set(self.rules or ()):
+        for rule in {rule for rule, _ in self.found or ()}:
             yield "anomaly", rule
         if line.cost is not None:
             yield "cost", cost_range(line.cost)
@@ -79,7 +80,7 @@ class Entry:
         found = shape.line(self.summary)
         del found["path"]
         parent, sessions = self.more()
-        anomalies = len(self.rules) if self.rules is not None else None
+        anomalies = len(self.found) if self.found is not None else None
         return found | {
             "parent": parent, "anomalies": anomalies, "found_in": list(found_in), "sessions": sessions,
             "live": self.live,
@@ -154,10 +155,15 @@ class Lines:
                 self._unplace(old.place)
                 self._changed(id)
 
-    def changed(self, id: str) -> None:
-        """Something about one has changed, such as its findings."""
+    def find(self, found: Mapping[str, Found | None]) -> None:
+        """What rules have found in many, at once."""
         with self.lock:
-            self._changed(id)
+            for id, of_one in found.items():
+                entry = self.entries.get(id)
+                if entry is not None and of_one is not None:
+                    entry.found = of_one
+            self.version += 1
+            self._changes.clear()
 
     def since(self, version: int) -> set[str] | None:
         """Those that have changed since a version, or None where that is not known any more."""

@@ -40,7 +40,7 @@ def _process(folder: Path) -> bool:
             head = file.read(_HEAD)
         found = _PID.search(head)
         # A recording that was sent here says so: its process is another machine's.
-        if found is None or b'"host":' in head and socket.gethostname().encode() not in head:
+        if found is None or (b'"host":' in head and socket.gethostname().encode() not in head):
             return False
         os.kill(int(found[1]), 0)
     except PermissionError:

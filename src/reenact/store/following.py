@@ -72,7 +72,7 @@ class Following:
             RecordingError: What was added is damaged.
         """
         changed: Changed = set()
-        for name in process_files(os.listdir(self.folder)):
+        for name in process_files(path.name for path in self.folder.iterdir()):
             file = self._files.get(name)
             if file is None:
                 file = self._files[name] = _File(self.folder / name, Log((), Blobs(self.folder)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,7 +30,7 @@ class Glance:
 
     def look(self, line: Summary) -> Summary:
         """The line as it is now. Raises OSError where the files are gone."""
-        for name in process_files(os.listdir(self._folder)):
+        for name in process_files(path.name for path in self._folder.iterdir()):
             self._take(name)
         return replace(
             line,

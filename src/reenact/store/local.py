@@ -15,7 +15,7 @@ import shutil
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import orjson
@@ -226,7 +226,7 @@ def _check_format(data: dict[str, object], where: str) -> None:
         )
 
 
-def process_files(names: list[str]) -> list[str]:
+def process_files(names: Iterable[str]) -> list[str]:
     """Of the names in a recording's folder those of events, that of the first process first."""
     found = [name for name in names if name.startswith("events.") and name.endswith(".jsonl")]
     return sorted(found, key=lambda name: (name != EVENTS, name))
@@ -266,12 +266,13 @@ class Blobs:
 
     def __call__(self, address: str) -> bytes:
         digest = address.removeprefix("sha256:")
-        place = Path("blobs", digest[:2], digest)
-        for folder in (self._folder, *shared.ancestors(self._folder)):
-            try:
-                return (folder / place).read_bytes()
-            except OSError:
-                continue
+        if shared.DIGEST.fullmatch(digest):
+            place = Path("blobs", digest[:2], digest)
+            for folder in (self._folder, *shared.ancestors(self._folder)):
+                try:
+                    return (folder / place).read_bytes()
+                except OSError:
+                    continue
         raise CorruptRecording(
             f"{self._folder}: blob {address[:19]}… is missing; restore the folder's `blobs`"
         )

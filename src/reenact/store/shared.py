@@ -20,6 +20,10 @@ from reenact.errors import CorruptRecording, UsageError
 EVENTS = "events.jsonl"
 
 _SAME = b'{"event":"same"'
+DIGEST = re.compile(r"[0-9a-f]{64}")
+"""What may be the name of a blob's file: an address that a recording holds may be anything."""
+
+_ID = re.compile(r"[\w-]{1,64}")
 _BLOB = re.compile(rb'"sha256:([0-9a-f]{64})"')
 
 
@@ -40,7 +44,8 @@ def reference(line: int) -> bytes:
 def origin(header: Mapping[str, Any]) -> Origin | None:
     """What a header says of the recording's parent. (A child process's header has a number there.)"""
     parent = header.get("parent")
-    if not isinstance(parent, dict) or not parent.get("id"):
+    # Its folder is looked for by this name, and a header may come from anybody.
+    if not isinstance(parent, dict) or not _ID.fullmatch(str(parent.get("id") or "")):
         return None
     step = parent.get("step")
     return Origin(str(parent["id"]), step if isinstance(step, int) else None, str(parent.get("how") or ""))

@@ -25,7 +25,7 @@ from typing import Any
 
 import orjson
 
-from reenact import adapters, boundary
+from reenact import adapters, boundary, ship
 from reenact.api import Replay, record, replay
 from reenact.errors import DivergenceError, ReenactError
 from reenact.model import codec
@@ -203,6 +203,7 @@ def caller(entry: str) -> Callable[[Recording], Any]:
 def _warm_up() -> None:
     """Replay something small, here: what is built at a first replay is there in every child then."""
     with tempfile.TemporaryDirectory() as home:
+        ship.keep_here(Path(home))
         with record("warm up", home=home) as session:
             boundary.perform(Effect("tool", "warm", {"text": "up"}), lambda: {"warm": 1})
         with replay(session.path):

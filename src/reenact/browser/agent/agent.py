@@ -145,6 +145,11 @@ class Agent:
         mine = self._thread is threading.current_thread()
         return work.snapshot() if mine or self._thread is None else self.wait()
 
+    def halt(self) -> None:
+        """End before the next step, and do not wait for that. Harmless where it is not at work."""
+        if self._work is not None:
+            self._work.stop()
+
     def watch_logs(self) -> Watched:
         """Its log while it works: iterate over it with `for` or `async for`, or await it to have it printed.
 
@@ -220,6 +225,11 @@ class Agent:
     def tokens(self) -> int:
         """What its model read and wrote in its last run."""
         return 0 if self._work is None else self._work.tokens
+
+    @property
+    def active(self) -> bool:
+        """Whether it is at work."""
+        return self._work is not None and self._work.active
 
     @property
     def session_id(self) -> str:

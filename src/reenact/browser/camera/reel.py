@@ -11,7 +11,7 @@ from typing import Any, Self
 from reenact.browser.camera.gate import Gate
 from reenact.browser.camera.log import Log
 from reenact.browser.camera.masks import Masks
-from reenact.browser.camera.stream import Stream
+from reenact.browser.camera.stream import SELDOM, Stream
 from reenact.browser.covering import covered
 
 MASKED_EVERY = 0.15
@@ -22,6 +22,8 @@ SETTLED = 0.1
 """Seconds after an action at which its effect is in the picture."""
 QUIET = 0.3
 """Seconds without a picture after which a page that was painted fast is looked at once more."""
+UNSURE = 0.35
+"""Seconds after a picture that had to be masked whole at which the page is looked at again; then twice that."""
 FAST = 0.1
 """Seconds between two pictures below which the browser may have left out the last one."""
 ENDLESS = 8
@@ -105,6 +107,7 @@ class Reel:
         self._waiting: list[Picture] = []
         self._measuring = False
         self._held = 0
+        self._unsure = UNSURE
         self._one_at_a_time = asyncio.Lock()
         self._written: deque[Picture] = deque(maxlen=32)
         self._anchors: list[Anchor] = []
@@ -251,11 +254,25 @@ class Reel:
         """Write the pictures that wait, without what was secret since the measure before."""
         async with self._one_at_a_time:
             pictures = [*self._waiting]
-            masks = await self._masks.measure(min(one.t for one in pictures)) if pictures else []
+            if pictures:
+                await self._masks.measure()
             for picture in pictures:
-                await self._cover(picture, masks)
+                await self._cover(picture, self._masks.of(picture.t))
                 self._waiting.remove(picture)
                 self._write(picture)
+            if pictures:
+                self._look_for_certainty(pictures[-1].t)
+
+    def _look_for_certainty(self, t: float) -> None:
+        """What stays is no picture that is masked whole only because the page was on its way: look again."""
+        if not self._masks.unsure(t):
+            self._unsure = UNSURE
+        elif self._running and not self._looking:
+            self._later("certainty", self._unsure, self._look_for_another)
+
+    def _look_for_another(self) -> None:
+        self._unsure = min(SELDOM, 2 * self._unsure)
+        self._look_again()
 
     async def _cover(self, picture: Picture, masks: list[list[float]]) -> None:
         """Paint over what is secret, in a thread: nothing else of the picture ever reaches the disk."""
@@ -323,14 +340,14 @@ class Reel:
         """A tab without any picture yet: take one, which costs some 40 ms, and the page waits for it."""
         if self._page.is_closed():
             return
-        masks = await self._masks.measure()
+        await self._masks.measure()
         data = await self._page.screenshot(
             type="jpeg", quality=self._quality, caret="initial", scale="css", timeout=2000
         )
         anchor.t = self._log.now()
         picture = Picture.of(anchor.t, data)
-        masks += [box for box in await self._masks.measure() if box not in masks]
-        await self._cover(picture, masks)
+        await self._masks.measure()
+        await self._cover(picture, self._masks.of(picture.t))
         if picture.data:
             picture.blob = self._log.blob(picture.data)
             self._tell(anchor, picture)

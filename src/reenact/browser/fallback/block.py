@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from reenact.browser.agent import Agent
     from reenact.browser.agent.status import AgentStatusResponse
     from reenact.browser.fallback.record import Heal as Record
+    from reenact.browser.remote.agent import RemoteAgent
     from reenact.browser.session import Asked, Session
 
 Heal = Literal["agent", "auto", "off"]
@@ -82,6 +83,10 @@ class AgentFallback:
         **agent_params: Any,
     ) -> None:
         _check(task, heal, agent_params)
+        if heal == "auto" and session.remote:
+            raise UsageError(
+                "AgentFallback(heal='auto') needs the browser on this machine; with a server there is heal='agent'"
+            )
         self._session = session
         self.task = task
         self.heal = heal
@@ -249,7 +254,7 @@ class AgentFallback:
             await self._ajudge()
             self._wrote(failed)
 
-    def _called(self, failed: Failed) -> Agent | None:
+    def _called(self, failed: Failed) -> Agent | RemoteAgent | None:
         """The agent that is to go on from here, if there is to be one."""
         self.success, self.error, self._over = False, failed.result.message, True
         return self._helper.called(failed)

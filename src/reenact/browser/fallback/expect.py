@@ -19,7 +19,7 @@ from playwright.async_api import Error, Page
 from reenact.boundary import aperform, perform
 from reenact.browser import selectors
 from reenact.browser.live import Live
-from reenact.browser.steps import Step
+from reenact.browser.steps import Link, Step
 from reenact.errors import SessionError, UsageError
 from reenact.model.event import Effect
 
@@ -106,7 +106,7 @@ def expected(given: Any) -> Expected:
 def judged(session: Session, what: Expected) -> Verdict:
     """Whether it is so; a page is given some seconds to become it."""
     if what.kind != "function":
-        return _verdict(session._driver.run(_looking(what, PATIENCE)))
+        return _verdict(session._driver.run(looking(what, PATIENCE)))
     with session._crossing.inside():
         return _verdict(perform(_asked(what), lambda: _said(what.value, session)))
 
@@ -114,7 +114,7 @@ def judged(session: Session, what: Expected) -> Verdict:
 async def ajudged(session: Session, what: Expected, *, now: bool = False) -> Verdict:
     """`judged`, awaited; `now` gives a page no time."""
     if what.kind != "function":
-        return _verdict(await session._driver.arun(_looking(what, 0 if now else PATIENCE)))
+        return _verdict(await session._driver.arun(looking(what, 0 if now else PATIENCE)))
 
     async def live() -> dict[str, str]:
         return await _asaid(what.value, session)
@@ -178,7 +178,9 @@ def _verdict(told: Mapping[str, str]) -> Verdict:
 # -- pages -------------------------------------------------------------------------------------------------------
 
 
-def _looking(what: Expected, patience: float) -> Step:
+def looking(what: Expected, patience: float = PATIENCE) -> Step:
+    """A look at whether the page is as expected, given so many seconds to become so."""
+
     async def live(browser: Live, call: int | None) -> dict[str, str]:
         try:
             with browser.use():
@@ -187,8 +189,12 @@ def _looking(what: Expected, patience: float) -> Step:
             words = " ".join(str(error).split())
             return {"state": "unknown", "by": f"the page could not be looked at: {words}"}
 
+    async def wire(link: Link) -> dict[str, str]:
+        told = await link.ask("POST", "page/expect", {**what.told, "now": not patience})
+        return {"state": told["state"], "by": told["by"]}
+
     asked = {"expect": what.told, **({} if patience else {"now": True})}
-    return Step("verdict", live, lambda _: asked, kind="heal")
+    return Step("verdict", live, lambda _: asked, kind="heal", wire=wire)
 
 
 async def _looked(browser: Live, what: Expected, patience: float) -> dict[str, str]:

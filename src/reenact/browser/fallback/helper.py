@@ -16,12 +16,14 @@ from reenact.browser.fallback import expect, ladder, record
 from reenact.browser.fallback.calling import place
 from reenact.browser.fallback.mend import Failed, Judge, base_of
 from reenact.browser.options import MODEL
+from reenact.browser.remote.choosing import agent_for
 from reenact.browser.results import ExecutionResult
 from reenact.errors import UsageError
 
 if TYPE_CHECKING:
     from reenact.browser.agent import Agent
     from reenact.browser.agent.status import AgentStatusResponse
+    from reenact.browser.remote.agent import RemoteAgent
     from reenact.browser.session import Session
 
 
@@ -43,7 +45,7 @@ class Helper:
         self._heal = heal
         self._params = params
         self._left = ""
-        self.agent: Agent | None = None
+        self.agent: Agent | RemoteAgent | None = None
         self.heals: list[record.Heal] = []
 
     @property
@@ -71,7 +73,7 @@ class Helper:
         self._left = mend.result.message
         return None
 
-    def called(self, failed: Failed) -> Agent | None:
+    def called(self, failed: Failed) -> Agent | RemoteAgent | None:
         """The agent that is to go on behind a failed step, if there is to be one.
 
         Raises UsageError where there is to be one, and no model to ask.
@@ -80,13 +82,12 @@ class Helper:
         gone = self._session.status().status == "closed"
         if gone or self._heal == "off" or (self._heal == "auto" and asked is None):
             return None
-        from reenact.browser.agent import Agent, models  # noqa: PLC0415 - a script that works stays quick
-
         try:
-            model = models.chosen(asked)
+            # With a server it is that which finds the model, and says so when there is none.
+            model = asked if self._session.remote else _chosen(asked)
         except UsageError as missing:
             raise UsageError(f"{error.rstrip('.')}; and nobody can take over: {missing}") from None
-        self.agent = Agent(self._session, **{**self._params, "reasoning_model": model})
+        self.agent = agent_for(self._session, **{**self._params, "reasoning_model": model})
         self.agent._trouble = f"{error} {self._left}".strip()
         return self.agent
 
@@ -110,7 +111,9 @@ class Helper:
 
     def _model(self) -> Any:
         """The model that was named, if one was."""
-        return self._params.get("reasoning_model") or self._session.options.model or os.environ.get(MODEL)
+        named = self._params.get("reasoning_model") or self._session.options.model
+        # What a server asks by default is its own matter.
+        return named if self._session.remote else named or os.environ.get(MODEL)
 
     async def _judge_of(self, failed: Failed, what: expect.Expected | None) -> Judge | None:
         """Who tells whether a mend did what is expected of the block; None where nobody can."""
@@ -119,6 +122,12 @@ class Helper:
         if not failed.delivered and (await expect.ajudged(self._session, what, now=True)).met:
             return None  # it is so without the step: that it is so afterwards says nothing
         return functools.partial(expect.ajudged, self._session, what)
+
+
+def _chosen(asked: Any) -> Any:
+    from reenact.browser.agent import models  # noqa: PLC0415 - a script that works stays quick
+
+    return models.chosen(asked)
 
 
 def now(session: Session) -> float:

@@ -55,7 +55,7 @@ class Failed:
         """The last step of a session, which failed."""
         outcomes = session._outcomes
         told = dict(outcomes[-1]["action"])
-        key = key_of(told, _url_before(outcomes), elements=session._driver._seen, before=outcomes[:-1])
+        key = key_of(told, _url_before(outcomes), elements=session._driver.seen, before=outcomes[:-1])
         again = asked.type in _REPEATABLE or (isinstance(asked, do.Fill) and asked.clear_before_fill)
         return cls(asked, told, result, place, key, result.delivered and not again)
 

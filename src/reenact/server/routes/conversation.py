@@ -22,8 +22,8 @@ router = APIRouter(tags=["conversation"])
 def conversation(
     access: Reader, id: Id, offset: Offset = 0, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> Response:
-    """What was said and done in a page of steps: `offset`, `limit` and `total` count steps, of which each has no item, one
-    or several.
+    """What was said and done in a page of steps. `offset`, `limit` and `total` count steps; a step has no item, one, or
+    several.
     """
     with access.library.opened(id) as loaded:
         items = loaded.talk.items(offset + 1, offset + limit, loaded.depths)

@@ -49,8 +49,8 @@ async def recording_live(
     id: Id,
     after: Annotated[int, Query(ge=0, le=1 << 31, description="The last step that is known already.")] = 0,
 ) -> EventSourceResponse:
-    """`rows` {items, total}: steps that are new or have changed, those after `after` first; `sealed` {status} when the run
-    has ended, `anew` {} where steps have other numbers now: read them again.
+    """`rows` {items, total}: steps that are new or have changed, from `after` on; `anew` {} where steps have other
+    numbers now, so that they must be read again; `sealed` {status} when the run has ended, `gone` when it was deleted.
     """
     library = access.library
     await run_in_threadpool(library.folder, id)

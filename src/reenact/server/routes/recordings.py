@@ -52,7 +52,7 @@ def recordings(
 
 @router.get("/recordings/facets", response_model=Facets, responses=REFUSED)
 def facets(access: Reader, filter: FilterText = "") -> Response:
-    """What the recordings that a filter means have in common, most frequent first; each with the filter that adds it."""
+    """What the recordings that a filter means have in common, most frequent first, with the filters that add it."""
     return answer(facets_of(access.library.search(filter)))
 
 
@@ -82,7 +82,7 @@ def _whole(access: Access, id: str, loaded: Loaded) -> dict[str, Any]:
     entry = access.library.entry(id)
     line = summarise(loaded.facts, path=str(folder), written=written)
     live = line.status == "unsealed" and alive(folder, written / 1e9)
-    told = Entry(0, "", line, entry.rules if entry is not None else None, live).told()
+    told = Entry(0, "", line, entry.found if entry is not None else None, live).told()
     found = loaded.recording
     head = shape.head(found)
     del head["parent"]

@@ -31,10 +31,7 @@ def steps(
 ) -> Response:
     """Steps on their lines, in the order in which they were asked."""
     with access.library.opened(id) as loaded:
-        if filter.strip():
-            meant = loaded.facts.where(filter)
-        else:
-            meant = tuple(range(1, len(loaded.facts.steps) + 1))
+        meant = loaded.facts.where(filter) if filter.strip() else range(1, len(loaded.facts.steps) + 1)
         rules = access.library.rules(id)
         items = [with_rules(loaded, number, rules) for number in meant[offset : offset + limit]]
         return answer({"items": items, "total": len(meant)})

@@ -115,7 +115,7 @@ def _hearing() -> Iterator[list[_Heard | str]]:
         note(self, action, actor, result)
         return result
 
-    Session._execute, Session._aexecute = execute, aexecute  # type: ignore[method-assign]
+    Session._execute, Session._aexecute = execute, aexecute  # type: ignore[method-assign, assignment]
     try:
         yield heard
     finally:

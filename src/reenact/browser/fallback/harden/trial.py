@@ -74,13 +74,13 @@ class Watched:
 
     async def inside(self, make: Callable[[Live], Awaitable[T]]) -> T:
         """Do something with the living browser, in its own thread. It is no step of the script's."""
-        live = self._session._driver._live
+        live = self._session._driver.live
         assert live is not None
 
         async def made() -> T:
             return await make(live)
 
-        return await self._session._driver._thread().acall(made)
+        return await self._session._driver.acall(made)
 
     async def change(self, asked: do.Aimed, change: Change) -> str | None:
         """Change the page around the element of a step; None where that is not possible."""

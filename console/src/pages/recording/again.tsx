@@ -1,0 +1,37 @@
+/** What can be done with a recording on the command line, ready to copy. */
+
+import type { Whole } from "../../model";
+import { Command, Dialog } from "../../ui";
+
+export function Again({ line, step, close }: { line: Whole; step: number | null; close: () => void }) {
+  const { id } = line;
+  const ways: [string, string][] = [
+    ["Replay it: the same code, answered from the recording", `reenact replay ${id}`],
+    ["Debug it here, step by step", `reenact debug --web ${id}`],
+    [
+      step ? `Fork it at step ${step}: replayed up to there, then live` : "Fork it: choose a step first",
+      `reenact fork ${id} --at ${step ?? "STEP"}`,
+    ],
+    ["Keep it as a pytest test", `reenact keep ${id}`],
+    ["One page that tells the failure", `reenact report ${id}`],
+    ["One file, to attach to a bug report", `reenact export ${id}`],
+  ];
+  return (
+    <Dialog title="Run it again" close={close} className="again">
+      <h2>Run it again</h2>
+      <dl>
+        {ways.map(([about, command]) => (
+          <div key={command}>
+            <dt>{about}</dt>
+            <dd>
+              <Command text={command} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <button type="button" className="button" onClick={close}>
+        Close
+      </button>
+    </Dialog>
+  );
+}

@@ -1,0 +1,81 @@
+/** What a recording is, in two lines, and where one can go from it. */
+
+import { Link } from "wouter";
+import { count, counted, duration, money, whenExactly } from "../../format";
+import type { Whole } from "../../model";
+import { Status } from "../../ui";
+
+export function Head({
+  line,
+  step,
+  run,
+  follow,
+  setFollow,
+}: {
+  line: Whole;
+  step: number | null;
+  run: () => void;
+  follow: boolean;
+  setFollow: (on: boolean) => void;
+}) {
+  const told = [
+    counted(line.steps, "step") + (line.failed_steps ? `, ${line.failed_steps} failed` : ""),
+    duration(line.duration),
+    line.tokens.input + line.tokens.output > 0 &&
+      `${count(line.tokens.input)} tokens in, ${count(line.tokens.output)} out`,
+    line.cost !== null && line.cost > 0 && money(line.cost),
+    line.models.join(", "),
+    whenExactly(line.started),
+  ].filter(Boolean);
+  return (
+    <header className="head">
+      <div className="title">
+        <h1 className="clip">{line.name || line.id}</h1>
+        <Status of={line.status} live={line.live} />
+        {line.name && <code className="quiet">{line.id}</code>}
+        {line.tags.map((tag) => (
+          <Link key={tag} to={`/?q=${encodeURIComponent(`tag:${tag}`)}`} className="badge tag">
+            {tag}
+          </Link>
+        ))}
+        {line.parent && (
+          <span className="quiet">
+            {line.parent.how} of{" "}
+            <Link to={`/r/${line.parent.id}${line.parent.step ? `/${line.parent.step}` : ""}`}>
+              {line.parent.id}
+            </Link>
+            {line.parent.step ? ` at step ${line.parent.step}` : ""}
+          </span>
+        )}
+        <nav className="ways" aria-label="From here">
+          {line.live && (
+            <button type="button" className="button" aria-pressed={follow} onClick={() => setFollow(!follow)}>
+              {follow ? "Following" : "Follow"}
+            </button>
+          )}
+          {line.browser_sessions.map((session) => (
+            <Link key={session.number} to={`/r/${line.id}/session/${session.number}`} className="button">
+              Session {line.browser_sessions.length > 1 ? session.number : ""}
+            </Link>
+          ))}
+          <Link
+            to={line.parent ? `/compare/${line.parent.id}/${line.id}` : `/compare?a=${line.id}`}
+            className="button"
+          >
+            Compare
+          </Link>
+          <button type="button" className="button" onClick={run}>
+            Run again{step ? ` · ${step}` : ""}
+          </button>
+        </nav>
+      </div>
+      <p className="quiet told clip">{told.join(" · ")}</p>
+      {line.problem && <p className="problem recorded">{line.problem}</p>}
+      {line.notes.map((note) => (
+        <p key={note} className="quiet note">
+          {note}
+        </p>
+      ))}
+    </header>
+  );
+}

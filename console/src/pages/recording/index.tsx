@@ -1,0 +1,162 @@
+/** One recording: its timeline, what was said and done, and a step of it in full. */
+
+import { type Ref, useMemo, useRef, useState } from "react";
+import { useLocation, useParams, useSearchParams } from "wouter";
+import { useKeys } from "../../keys";
+import { useTitle } from "../../shell";
+import { looked } from "../../text";
+import { Failure, Nothing } from "../../ui";
+import { Again } from "./again";
+import { useFindings, useGrowth, useHits, useLanes, useWhole } from "./data";
+import { Head } from "./head";
+import { StepPanel } from "./panel";
+import { Steps } from "./steps";
+import { Talk } from "./talk";
+import { Timeline } from "./timeline";
+import { Within } from "./within";
+import "./recording.css";
+
+/** What a list can be told from outside. */
+export interface Shown {
+  show: (step: number) => void;
+}
+
+export default function RecordingPage() {
+  const { id = "" } = useParams<{ id: string }>();
+  return <OneRecording key={id} id={id} />;
+}
+
+function OneRecording({ id }: { id: string }) {
+  const params = useParams<{ step?: string }>();
+  const step = /^\d+$/.test(params.step ?? "") ? Number(params.step) : null;
+  const [words, setWords] = useSearchParams();
+  const [, go] = useLocation();
+  const [again, setAgain] = useState(false);
+  const [follow, setFollow] = useState(true);
+  const search = useRef<HTMLInputElement>(null);
+  const list = useRef<Shown>(null);
+  const whole = useWhole(id);
+  const findings = useFindings(id);
+  const lanes = useLanes(id);
+  const q = words.get("q") ?? "";
+  const view = words.get("view") === "steps" ? "steps" : "talk";
+  const hits = useHits(id, q);
+  const line = whole.data;
+  const total = line?.steps ?? 0;
+  const odd = useMemo(
+    () =>
+      [...new Set(findings.data?.items.flatMap((one) => (one.step === null ? [] : [one.step])))].sort(
+        (a, b) => a - b,
+      ),
+    [findings.data],
+  );
+  const marked = q ? (hits.data?.steps ?? []) : odd;
+  useTitle(line ? `${line.name || line.id}${step ? ` · step ${step}` : ""}` : id);
+  useGrowth(
+    id,
+    line?.live ?? false,
+    () => follow && step === null && list.current?.show(Number.MAX_SAFE_INTEGER),
+  );
+
+  const at = (to: number | null) => {
+    const rest = words.toString();
+    go(`/r/${id}${to === null ? "" : `/${to}`}${rest ? `?${rest}` : ""}`, {
+      replace: step !== null && to !== null,
+    });
+    if (to !== null) list.current?.show(to);
+  };
+  const put = (name: string, value: string) =>
+    setWords(
+      (before) => {
+        const next = new URLSearchParams(before);
+        if (value) next.set(name, value);
+        else next.delete(name);
+        return next;
+      },
+      { replace: true },
+    );
+  const move = (by: number) =>
+    total > 0 && at(Math.max(1, Math.min((step ?? (by > 0 ? 0 : total + 1)) + by, total)));
+  const leap = (by: 1 | -1) => {
+    const here = step ?? 0;
+    const next = by > 0 ? marked.find((one) => one > here) : marked.findLast((one) => one < here);
+    const to = next ?? (by > 0 ? marked[0] : marked.at(-1));
+    if (to !== undefined) at(to);
+  };
+  const what = q ? "hit" : "anomaly";
+  useKeys("This recording", {
+    j: { does: "Next step", run: () => move(1) },
+    k: { does: "Previous step", run: () => move(-1) },
+    ArrowDown: { does: "Next step", run: () => move(1) },
+    ArrowUp: { does: "Previous step", run: () => move(-1) },
+    Home: { does: "First step", run: () => move(-total) },
+    End: { does: "Last step", run: () => move(total) },
+    n: { does: `Next ${what}`, run: () => leap(1) },
+    p: { does: `Previous ${what}`, run: () => leap(-1) },
+    "/": { does: "Search within", run: () => search.current?.select() },
+    t: { does: "Conversation or steps", run: () => put("view", view === "talk" ? "steps" : "") },
+    r: { does: "Run it again", run: () => setAgain(true) },
+    ...(line?.live ? { f: { does: "Follow what comes", run: () => setFollow(!follow) } } : {}),
+    Escape: {
+      does: "Close the step, leave the search",
+      run: () => (q ? put("q", "") : step !== null ? at(null) : go("/")),
+    },
+  });
+
+  if (whole.error && !line) {
+    return (
+      <Nothing title="This recording cannot be shown">
+        <Failure error={whole.error} />
+      </Nothing>
+    );
+  }
+  if (!line) return null;
+  const marks = looked(q);
+  const lists = {
+    id,
+    total,
+    here: step,
+    at,
+    hits: q ? marked : null,
+    marks,
+    findings: findings.data?.items ?? [],
+  };
+  const place = list as Ref<Shown>;
+  return (
+    <div className={step === null ? "recording" : "recording stepped"}>
+      <Head line={line} step={step} run={() => setAgain(true)} follow={follow} setFollow={setFollow} />
+      {lanes.data && lanes.data.bars.length > 0 && (
+        <Timeline lanes={lanes.data} here={step} marked={marked} live={line.live} at={at} />
+      )}
+      <div className="panes">
+        <section className="left" aria-label={view === "talk" ? "Conversation" : "Steps"}>
+          <Within
+            field={search}
+            q={q}
+            put={put}
+            view={view}
+            marked={marked}
+            what={what}
+            here={step}
+            leap={leap}
+            error={hits.error}
+            waiting={hits.isFetching}
+          />
+          {view === "talk" ? <Talk ref={place} {...lists} /> : <Steps ref={place} {...lists} />}
+        </section>
+        {step !== null && (
+          <StepPanel
+            id={id}
+            step={step}
+            total={total}
+            marks={marks}
+            findings={lists.findings}
+            at={at}
+            move={move}
+          />
+        )}
+      </div>
+      {again && <Again line={line} step={step} close={() => setAgain(false)} />}
+    </div>
+  );
+}

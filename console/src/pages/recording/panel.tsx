@@ -1,0 +1,224 @@
+/** A step in full. */
+
+import { Tabs } from "radix-ui";
+import { useEffect, useRef, useState } from "react";
+import { count, duration, money } from "../../format";
+import type { Finding, StepWhole } from "../../model";
+import { copy } from "../../toasts";
+import { Odd } from "../../told";
+import { Value } from "../../tree";
+import { Failure } from "../../ui";
+import { useStep } from "./data";
+import { Prompt } from "./prompt";
+import { State } from "./state";
+import { Cells } from "./steps";
+
+export function StepPanel({
+  id,
+  step,
+  total,
+  marks,
+  findings,
+  at,
+  move,
+}: {
+  id: string;
+  step: number;
+  total: number;
+  marks: string[];
+  findings: Finding[];
+  at: (step: number | null) => void;
+  move: (by: number) => void;
+}) {
+  const found = useStep(id, step, total);
+  const [tab, setTab] = useState("step");
+  const box = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another step begins at its top
+  useEffect(() => box.current?.scrollTo({ top: 0 }), [step, tab]);
+  const whole = found.data;
+  return (
+    <section className="panel-step" aria-label={`Step ${step}`}>
+      <Tabs.Root value={tab} onValueChange={setTab} className="tabs">
+        <header className="panel-head">
+          <button type="button" className="button bare back" onClick={() => at(null)}>
+            ← All
+          </button>
+          <h2 className="clip">
+            <span className="quiet">{step}</span> {whole ? (whole.model_name ?? whole.name) : ""}
+          </h2>
+          <Tabs.List aria-label="About this step">
+            <Tabs.Trigger value="step">Step</Tabs.Trigger>
+            <Tabs.Trigger value="state">
+              State{whole?.state_changes.length ? ` · ${whole.state_changes.length}` : ""}
+            </Tabs.Trigger>
+            <Tabs.Trigger value="raw">Raw</Tabs.Trigger>
+          </Tabs.List>
+          <span className="turns">
+            <button
+              type="button"
+              className="button bare"
+              aria-label="Previous step"
+              disabled={step <= 1}
+              onClick={() => move(-1)}
+            >
+              ↑
+            </button>
+            <button
+              type="button"
+              className="button bare"
+              aria-label="Next step"
+              disabled={step >= total}
+              onClick={() => move(1)}
+            >
+              ↓
+            </button>
+            <button
+              type="button"
+              className="button bare close"
+              aria-label="Close the step"
+              onClick={() => at(null)}
+            >
+              ×
+            </button>
+          </span>
+        </header>
+        <div ref={box} className={found.isPlaceholderData ? "panel-body stale" : "panel-body"}>
+          {found.error && <Failure error={found.error} />}
+          {whole && (
+            <>
+              <Tabs.Content value="step">
+                <Inside
+                  id={id}
+                  whole={whole}
+                  marks={marks}
+                  findings={findings.filter((one) => one.step === whole.step)}
+                  at={at}
+                />
+              </Tabs.Content>
+              <Tabs.Content value="state">
+                <State whole={whole} />
+              </Tabs.Content>
+              <Tabs.Content value="raw">
+                <Raw whole={whole} />
+              </Tabs.Content>
+            </>
+          )}
+        </div>
+      </Tabs.Root>
+    </section>
+  );
+}
+
+function Inside({
+  id,
+  whole,
+  marks,
+  findings,
+  at,
+}: {
+  id: string;
+  whole: StepWhole;
+  marks: string[];
+  findings: Finding[];
+  at: (step: number) => void;
+}) {
+  const settings = Object.fromEntries(
+    Object.entries(whole.args).filter(([name]) => !(whole.model && SENT.has(name))),
+  );
+  return (
+    <>
+      <p className="told quiet">
+        {[
+          whole.kind,
+          whole.status,
+          duration(whole.duration),
+          whole.model?.tokens &&
+            `${count(whole.model.tokens.input)} tokens in, ${count(whole.model.tokens.output)} out`,
+          whole.model?.tokens?.cached ? `${count(whole.model.tokens.cached)} from the cache` : "",
+          whole.cost ? money(whole.cost) : "",
+          whole.chunks ? `${whole.chunks} chunks` : "",
+          whole.within && `within step ${whole.within}`,
+        ]
+          .filter(Boolean)
+          .join(" · ")}
+        {whole.edited && <span className="badge warn">edited by a fork</span>}
+      </p>
+      {findings.map((finding) => (
+        <Odd key={finding.rule} finding={finding} />
+      ))}
+      {whole.error && (
+        <Part title="Error">
+          <p className="failure recorded">{whole.error}</p>
+        </Part>
+      )}
+      {whole.model && <Prompt id={id} whole={whole} model={whole.model} marks={marks} />}
+      {Object.keys(settings).length > 0 && (
+        <Part title={whole.model ? "Settings" : "Arguments"} folded={whole.model !== null}>
+          <Value value={settings} marks={marks} />
+        </Part>
+      )}
+      {!whole.model?.answer && whole.output !== null && whole.output !== undefined && (
+        <Part title="Outcome">
+          <Value value={whole.output} marks={marks} />
+        </Part>
+      )}
+      {whole.nested.length > 0 && (
+        <Part title={`Inside of it: ${whole.nested.length}`}>
+          <div role="grid" aria-label="Nested steps" className="nested">
+            {whole.nested.map((row) => (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the keys j and k lead there too
+              <div key={row.step} role="row" tabIndex={-1} className="step" onClick={() => at(row.step)}>
+                <Cells row={{ ...row, depth: row.depth - whole.depth - 1 }} odd={false} />
+              </div>
+            ))}
+          </div>
+        </Part>
+      )}
+    </>
+  );
+}
+
+/** What a model call was sent is shown as messages. */
+const SENT = new Set(["messages", "body", "input", "contents", "prompt"]);
+
+export function Part({
+  title,
+  children,
+  folded = false,
+}: {
+  title: string;
+  children: React.ReactNode;
+  folded?: boolean;
+}) {
+  return (
+    <details className="part" open={!folded}>
+      <summary>{title}</summary>
+      {children}
+    </details>
+  );
+}
+
+function Raw({ whole }: { whole: StepWhole }) {
+  return (
+    <>
+      <p className="quiet mono recorded">{whole.address}</p>
+      {whole.events.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a step have no other name
+        <div key={index} className="raw">
+          <button type="button" className="button bare" onClick={() => copy(line)}>
+            Copy the line
+          </button>
+          <Value value={parsed(line)} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return line;
+  }
+}

@@ -1,0 +1,222 @@
+/** All recordings: searched, counted, and moving while they are written. */
+
+import { useQueryClient } from "@tanstack/react-query";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useId, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { get } from "../../client";
+import { count } from "../../format";
+import { useKeys } from "../../keys";
+import type { Line, Recordings } from "../../model";
+import { useTitle } from "../../shell";
+import { say } from "../../toasts";
+import { Failure, Nothing } from "../../ui";
+import { useWindowed } from "../../windowed";
+import { useAsked } from "./asked";
+import { FacetList } from "./facets";
+import { useFresh } from "./fresh";
+import { RecordingRow } from "./row";
+import { Search } from "./search";
+import { TrendStrip } from "./trends";
+import "./recordings.css";
+
+const SIZE = 100;
+
+export default function RecordingsPage() {
+  const asked = useAsked();
+  const { filter, chosen } = asked;
+  const [, go] = useLocation();
+  const cache = useQueryClient();
+  const list = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLInputElement>(null);
+  const [window_, setWindow] = useState({ first: 0, last: SIZE - 1 });
+  const [cursor, setCursor] = useState(0);
+  const [facets, setFacets] = useState(false);
+  const id = useId();
+  const found = useWindowed<Line, Recordings>(
+    ["recordings", filter],
+    (offset, signal) => get<Recordings>("/recordings", { filter, offset, limit: SIZE }, signal),
+    window_.first,
+    window_.last,
+    SIZE,
+  );
+  const { total } = found;
+  const rows = useVirtualizer({
+    count: total,
+    getScrollElement: () => list.current,
+    estimateSize: () => (narrow.matches ? 62 : 40),
+    overscan: 8,
+    onChange: (virtual) => {
+      const range = virtual.range;
+      if (!range) return;
+      const next = { first: range.startIndex, last: range.endIndex };
+      setWindow((before) => (same(before, next) ? before : next));
+    },
+  });
+  useTitle("");
+  useFresh(cache, filter);
+  useNarrow(() => rows.measure());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another question begins at the top
+  useEffect(() => {
+    setCursor(0);
+    list.current?.scrollTo({ top: 0 });
+  }, [filter]);
+
+  const move = (by: number) => {
+    const next = Math.max(0, Math.min(cursor + by, total - 1));
+    setCursor(next);
+    rows.scrollToIndex(next);
+    list.current?.focus({ preventScroll: true });
+  };
+  const open = (line: Line | undefined) => {
+    if (!line) return;
+    const hit = line.found_in[0];
+    go(`/r/${line.id}${hit && filter ? `/${hit}?q=${encodeURIComponent(filter)}` : ""}`);
+  };
+  const compare = () => {
+    if (chosen.length === 2) go(`/compare/${chosen.join("/")}`);
+    else say("Choose two recordings with x, then compare them with c");
+  };
+  useKeys("Recordings", {
+    j: { does: "Next", run: () => move(1) },
+    k: { does: "Previous", run: () => move(-1) },
+    ArrowDown: { does: "Next", run: () => move(1) },
+    ArrowUp: { does: "Previous", run: () => move(-1) },
+    PageDown: { does: "A page on", run: () => move(15) },
+    PageUp: { does: "A page back", run: () => move(-15) },
+    Home: { does: "The first", run: () => move(-total) },
+    End: { does: "The last", run: () => move(total) },
+    Enter: { does: "Open", run: () => open(found.at(cursor)) },
+    "/": { does: "Search", run: () => field.current?.select() },
+    x: {
+      does: "Choose, to compare",
+      run: () => {
+        const line = found.at(cursor);
+        if (line) asked.choose(line.id);
+      },
+    },
+    c: { does: "Compare the two that are chosen", run: compare },
+    Escape: { does: "Choose none", run: () => chosen.length && asked.clear() },
+  });
+
+  return (
+    <div className="recordings">
+      <h1 className="unseen">Recordings</h1>
+      <div className="finding">
+        <Search
+          field={field}
+          value={filter}
+          change={asked.ask}
+          error={found.error}
+          done={() => list.current?.focus({ preventScroll: true })}
+        />
+        <button
+          type="button"
+          className="button facets-open"
+          aria-expanded={facets}
+          aria-controls={`${id}facets`}
+          onClick={() => setFacets(!facets)}
+        >
+          Narrow down
+        </button>
+        <p className="quiet total" role="status" aria-live="polite">
+          {found.waiting ? "" : totals(total, found.page)}
+        </p>
+        {chosen.length > 0 && (
+          <button type="button" className="button primary" onClick={compare} disabled={chosen.length !== 2}>
+            Compare {chosen.length} of 2
+          </button>
+        )}
+      </div>
+      <aside id={`${id}facets`} className={facets ? "facets open" : "facets"} aria-label="Narrow down">
+        <FacetList filter={filter} change={asked.ask} />
+      </aside>
+      <div className="middle">
+        <TrendStrip filter={filter} />
+        {found.error && !found.page && !/column \d/.test(found.error.message) && (
+          <Failure error={found.error} />
+        )}
+        {total === 0 && found.page && !found.stale ? (
+          <Empty filter={filter} indexing={found.page.indexing} />
+        ) : (
+          <div
+            ref={list}
+            className={found.stale ? "list stale" : "list"}
+            role="grid"
+            aria-label="Recordings"
+            aria-rowcount={total}
+            aria-multiselectable="true"
+            aria-activedescendant={total ? `${id}${cursor}` : undefined}
+            tabIndex={0}
+          >
+            <div role="rowgroup" style={{ height: rows.getTotalSize() }}>
+              {rows.getVirtualItems().map((item) => (
+                <RecordingRow
+                  key={item.index}
+                  id={`${id}${item.index}`}
+                  place={item.index}
+                  top={item.start}
+                  height={item.size}
+                  line={found.at(item.index)}
+                  here={item.index === cursor}
+                  chosen={chosen}
+                  choose={asked.choose}
+                  narrow={asked.add}
+                  point={() => setCursor(item.index)}
+                  open={open}
+                />
+              ))}
+            </div>
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const narrow = window.matchMedia("(max-width: 700px)");
+
+function useNarrow(turned: () => void): void {
+  const latest = useRef(turned);
+  latest.current = turned;
+  useEffect(() => {
+    const listener = () => latest.current();
+    narrow.addEventListener("change", listener);
+    return () => narrow.removeEventListener("change", listener);
+  }, []);
+}
+
+function same(a: { first: number; last: number }, b: { first: number; last: number }): boolean {
+  return (
+    Math.floor(a.first / SIZE) === Math.floor(b.first / SIZE) &&
+    Math.floor(a.last / SIZE) === Math.floor(b.last / SIZE)
+  );
+}
+
+function totals(total: number, page: Recordings | undefined): string {
+  const indexing = page?.indexing;
+  if (indexing?.total) return `${count(total)}, ${count(indexing.done)} of ${count(indexing.total)} read`;
+  return `${total.toLocaleString("en")}${page && !page.complete ? "+" : ""} ${total === 1 ? "recording" : "recordings"}`;
+}
+
+function Empty({ filter, indexing }: { filter: string; indexing: Recordings["indexing"] }) {
+  if (indexing.total) return <Nothing title={`Reading ${count(indexing.total)} recordings…`} />;
+  if (filter) {
+    return (
+      <Nothing title="No recording is so">
+        <p>
+          A word is a kind of step (<code>tool</code>, <code>model</code>, <code>error</code>); a text stands
+          in quotes: <code>"refund"</code>.
+        </p>
+      </Nothing>
+    );
+  }
+  return (
+    <Nothing title="No recordings yet">
+      <p>Put one word before the command that starts your agent. The run shows here while it goes on.</p>
+      <p>
+        <code>reenact record python agent.py</code>
+      </p>
+    </Nothing>
+  );
+}

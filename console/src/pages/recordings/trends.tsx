@@ -1,0 +1,85 @@
+/** Recordings over time: how many, how many failed, what they cost and how long they took. */
+
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useMemo, useState } from "react";
+import { get } from "../../client";
+import { count, counted, duration, money } from "../../format";
+import type { Bucket, Trends } from "../../model";
+
+const Chart = lazy(() => import("./chart"));
+
+export const MEASURES = {
+  runs: {
+    name: "Runs",
+    about: "all, and failed",
+    of: (at: Bucket) => [at.recordings, at.failed],
+    write: count,
+  },
+  cost: { name: "Cost", about: "US dollars", of: (at: Bucket) => [at.cost], write: money },
+  tokens: { name: "Tokens", about: "in and out", of: (at: Bucket) => [at.tokens], write: count },
+  time: {
+    name: "Time",
+    about: "the slowest twentieth, and half",
+    of: (at: Bucket) => [at.p95, at.p50],
+    write: duration,
+  },
+} as const;
+
+export type Measure = keyof typeof MEASURES;
+
+export function TrendStrip({ filter }: { filter: string }) {
+  const [measure, setMeasure] = useState<Measure>("runs");
+  const trends = useQuery({
+    queryKey: ["trends", filter],
+    queryFn: ({ signal }) => closest(filter, signal),
+    placeholderData: keepPreviousData,
+  });
+  const buckets = useMemo(() => recent(trends.data), [trends.data]);
+  if (buckets.length < 2) return null;
+  const by = trends.data?.by ?? "day";
+  const sum = (of: (at: Bucket) => number) => buckets.reduce((all, at) => all + of(at), 0);
+  const told = `${counted(
+    sum((at) => at.recordings),
+    "run",
+  )}, ${sum((at) => at.failed)} failed, ${count(
+    sum((at) => at.tokens),
+  )} tokens, ${money(sum((at) => at.cost))}, by ${by}${by === "day" ? ` in ${DAYS} days` : ""}`;
+  return (
+    <figure className="trends">
+      <figcaption>
+        <div role="group" aria-label="What is drawn">
+          {(Object.keys(MEASURES) as Measure[]).map((name) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={name === measure}
+              title={MEASURES[name].about}
+              onClick={() => setMeasure(name)}
+            >
+              {MEASURES[name].name}
+            </button>
+          ))}
+        </div>
+        <span className="quiet clip">{told}</span>
+      </figcaption>
+      <Suspense fallback={<div className="chart" />}>
+        <Chart buckets={buckets} measure={measure} by={by} told={told} />
+      </Suspense>
+    </figure>
+  );
+}
+
+/** How far back it goes, from the last run on. */
+const DAYS = 60;
+
+function recent(trends: Trends | undefined): Bucket[] {
+  const last = Date.parse(trends?.buckets.at(-1)?.at ?? "");
+  return trends?.buckets.filter((bucket) => last - Date.parse(bucket.at) < DAYS * 86_400_000) ?? [];
+}
+
+/** By day, or by hour where all of it is within two days. */
+async function closest(filter: string, signal: AbortSignal): Promise<Trends> {
+  const days = await get<Trends>("/recordings/trends", { filter, by: "day" }, signal);
+  if (recent(days).length > 2 || days.buckets.length === 0) return days;
+  return get<Trends>("/recordings/trends", { filter, by: "hour" }, signal);
+}

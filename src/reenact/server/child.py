@@ -1,0 +1,90 @@
+"""The process of a job, as the server sees it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+_LOGGED = 1_000_000
+"""Bytes of what is printed that are kept."""
+
+_PATIENCE = 3.0
+"""Seconds that a process has to put away what it started, when it is told to end."""
+
+
+class Child:
+    """Starts the process, which works on the job of a folder.
+
+    Args:
+        folder: The job's folder.
+        home: The folder of the recordings.
+        log: The file for what is printed.
+    """
+
+    def __init__(self, folder: Path, home: Path, log: Path) -> None:
+        self.told_to_end = False
+        environ = {**os.environ, "REENACT_HOME": str(home), "PYTHONUNBUFFERED": "1"}
+        self._process = subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-m", "reenact.server.work", str(folder), str(home)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environ,
+            # So that all that it starts can be ended with it.
+            start_new_session=True,
+        )
+        self._logging = threading.Thread(target=self._log, args=(log,), daemon=True)
+        self._logging.start()
+
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """What it says, until it ends."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            with contextlib.suppress(ValueError):
+                yield orjson.loads(line)
+
+    def wait(self) -> int:
+        """Its exit status; ended by a signal, minus that. Nothing that it has started in its group outlives it."""
+        status = self._process.wait()
+        self._kill()
+        # What a program has put into a group of its own may hold it open for longer.
+        self._logging.join(1)
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
+        return status
+
+    def end(self, patience: float = _PATIENCE) -> None:
+        """Tell it to end, and end it where it does not."""
+        self.told_to_end = True
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(signal.SIGTERM)
+        ending = threading.Timer(patience, self._end)
+        ending.daemon = True
+        ending.start()
+
+    def _end(self) -> None:
+        if self._process.poll() is None:
+            self._kill()
+
+    def _kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _log(self, path: Path) -> None:
+        assert self._process.stderr is not None
+        left = _LOGGED
+        with contextlib.suppress(OSError), self._process.stderr as printed, path.open("wb") as file:
+            while part := os.read(printed.fileno(), 65536):
+                file.write(part[:left])
+                file.flush()
+                left -= min(len(part), left)

@@ -1,0 +1,325 @@
+"""Jobs: what takes longer than an answer may. Each runs in a process of its own, a few at once, and is kept on disk.
+
+    HOME/jobs/ID/order.json    what is to be done
+                 job.json      how it stands; written whenever that changes
+                 log.txt       what the verb and its programs have printed
+                 files/        what came of it
+
+A server that starts finds the jobs of the one before it. Those that had not ended then have failed: a server holds a
+lock on each of its own, which the system takes away when the server ends, however it does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import orjson
+
+from reenact.errors import RecordingNotFound, UsageError
+from reenact.server.child import Child
+from reenact.server.orders import ORDERS, Order
+from reenact.server.projects import Projects
+from reenact.server.work import FILES, ORDER
+from reenact.store.local import new_id
+
+fcntl: Any
+try:
+    fcntl = importlib.import_module("fcntl")
+except ImportError:  # Windows: there the jobs of another server are taken for its own.
+    fcntl = None
+
+Status = Literal["queued", "running", "done", "failed", "cancelled"]
+ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
+
+AT_ONCE = 2
+"""How many run at once; the others wait."""
+
+WAITING = 100
+"""How many may wait."""
+
+_STATE, _LOG, _LOCK = "job.json", "log.txt", "lock"
+
+Told = Callable[[str, "Job"], None]
+"""Told of a project and one of its jobs, whenever that has changed; by any thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a job is: so many parts of so many, where that is known, and what it is at."""
+
+    done: int = 0
+    total: int | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How a job stands.
+
+    Attributes:
+        id: Its id.
+        kind: The verb.
+        recordings: What it is about.
+        status: How it stands.
+        progress: How far it is.
+        result: What came of it: what the verb gives with `--json`.
+        error: Why nothing came of it, in one line.
+        files: The names of the files that it made.
+        created, began, ended: When, ISO 8601 in UTC; None for not yet.
+    """
+
+    id: str
+    kind: str
+    recordings: tuple[str, ...]
+    status: Status = "queued"
+    progress: Progress = field(default_factory=Progress)
+    result: Any = None
+    error: str | None = None
+    files: tuple[str, ...] = ()
+    created: str = ""
+    began: str | None = None
+    ended: str | None = None
+
+
+class Jobs:
+    """The jobs of a server's projects. May be used by several threads.
+
+    Args:
+        projects: Whose folders they lie in.
+        at_once: How many run at once.
+    """
+
+    def __init__(self, projects: Projects, at_once: int = AT_ONCE) -> None:
+        self._projects = projects
+        self._lock = threading.RLock()
+        self._own: dict[str, Job] = {}
+        self._known: dict[str, Job] = {}
+        self._children: dict[str, Child] = {}
+        self._held: dict[str, BinaryIO] = {}
+        self._places: dict[str, str] = {}
+        self._told: list[Told] = []
+        self._closing = False
+        self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="reenact-job")
+
+    # -- what is asked of it ---------------------------------------------------------------------------------
+
+    def start(self, project: str, order: Order) -> Job:
+        """Begin a job, or let it wait for its turn.
+
+        Raises:
+            RecordingNotFound: There is no such recording.
+            UsageError: Too many wait already.
+        """
+        store = self._projects.library(project).store
+        for id in order.ids:
+            if not (store.folder(id) / "events.jsonl").is_file():
+                raise RecordingNotFound(f"there is no recording {id}")
+        with self._lock:
+            if self._closing or sum(job.status == "queued" for job in self._own.values()) >= WAITING:
+                raise UsageError(f"{WAITING} jobs wait already")
+            job = Job(new_id(), order.kind, tuple(order.ids), created=_now())
+            folder = self._folder(project, job.id)
+            folder.mkdir(mode=0o700, parents=True)
+            (folder / ORDER).write_bytes(ORDERS.dump_json(order))
+            self._held[job.id] = _held(folder)
+            self._own[job.id] = job
+            self._keep(project, job)
+            self._places[job.id] = project
+            self._pool.submit(self._run, project, job.id)
+        return job
+
+    def all(self, project: str) -> list[Job]:
+        """The jobs of a project, those first that were begun last."""
+        try:
+            names = [path.name for path in (self._projects.folder(project) / "jobs").iterdir()]
+        except FileNotFoundError:
+            return []
+        found = [job for name in names if (job := self.find(project, name)) is not None]
+        return sorted(found, key=lambda job: (job.created, job.id), reverse=True)
+
+    def find(self, project: str, id: str) -> Job | None:
+        """A job of a project, or None. The id is one that fits into a path: routes see to that."""
+        folder = self._folder(project, id)
+        with self._lock:
+            if not (folder / _STATE).is_file():
+                return None
+            known = self._own.get(id) or self._known.get(id)
+            return known if known is not None else self._read(project, folder)
+
+    def order(self, project: str, id: str) -> Order | None:
+        """What a job was told to do."""
+        with contextlib.suppress(OSError, ValueError):
+            return ORDERS.validate_json((self._folder(project, id) / ORDER).read_bytes())
+        return None
+
+    def cancel(self, project: str, id: str) -> None:
+        """End a job that has not ended. What it has made so far stays."""
+        with self._lock:
+            job = self._own.get(id)
+            if job is None or job.status in ENDED:
+                return
+            if (child := self._children.get(id)) is not None:
+                child.end()
+            else:
+                self._end(project, id, status="cancelled")
+
+    def remove(self, project: str, id: str) -> None:
+        """Forget a job that has ended, with its files."""
+        with self._lock:
+            self._own.pop(id, None)
+            self._known.pop(id, None)
+            shutil.rmtree(self._folder(project, id), ignore_errors=True)
+
+    def files(self, project: str, job: Job) -> list[tuple[str, Path]]:
+        """The files of a job: what each is called, and where it is."""
+        folder = self._folder(project, job.id)
+        found = [(name, folder / FILES / name) for name in job.files]
+        log = folder / _LOG
+        with contextlib.suppress(OSError):
+            if job.status in ENDED and log.stat().st_size:
+                found.append((_LOG, log))
+        return found
+
+    def listen(self, told: Told) -> Callable[[], None]:
+        """Be told of every change. Returns what ends that."""
+        with self._lock:
+            self._told.append(told)
+        return lambda: self._told.remove(told)
+
+    def close(self) -> None:
+        """End all that runs. Harmless when closed."""
+        with self._lock:
+            self._closing = True
+            children = list(self._children.values())
+        for child in children:
+            child.end(patience=0.5)
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        with self._lock:
+            for id in list(self._held):
+                self._end(self._places[id], id, status="failed", error=_GONE)
+
+    # -- one job ---------------------------------------------------------------------------------------------
+
+    def _run(self, project: str, id: str) -> None:
+        """Run a job to its end, in a thread of the pool."""
+        folder = self._folder(project, id)
+        with self._lock:
+            if self._closing or self._own[id].status != "queued":
+                return
+            try:
+                child = Child(folder, self._projects.folder(project), folder / _LOG)
+            except OSError as error:
+                self._end(project, id, status="failed", error=str(error))
+                return
+            self._children[id] = child
+            self._change(project, id, status="running", began=_now())
+        last: dict[str, Any] = {}
+        for said in child.lines():
+            last = said
+            if "done" in said:
+                self._change(project, id, write=False, progress=Progress(**said))
+        status = child.wait()
+        with self._lock:
+            del self._children[id]
+            self._end(project, id, **self._came(child, last, status), files=_files(folder))
+
+    def _came(self, child: Child, last: dict[str, Any], status: int) -> dict[str, Any]:
+        """What came of a job, by the last that its process said, and how that ended."""
+        if "result" in last:
+            return {"status": "done", "result": last["result"]}
+        if "error" in last:
+            return {"status": "failed", "error": last["error"]}
+        if self._closing:
+            return {"status": "failed", "error": _GONE}
+        if child.told_to_end:
+            return {"status": "cancelled"}
+        how = f"was ended by signal {-status}" if status < 0 else f"ended with exit status {status}"
+        return {"status": "failed", "error": f"its process {how}; its log may say why"}
+
+    def _end(self, project: str, id: str, **changed: Any) -> None:
+        self._change(project, id, ended=_now(), **changed)
+        self._held.pop(id).close()
+
+    def _change(self, project: str, id: str, *, write: bool = True, **changed: Any) -> None:
+        with self._lock:
+            job = self._own[id] = replace(self._own[id], **changed)
+            if write:
+                self._keep(project, job)
+            told = list(self._told)
+        for tell in told:
+            tell(project, job)
+
+    # -- on the disk -----------------------------------------------------------------------------------------
+
+    def _folder(self, project: str, id: str) -> Path:
+        return self._projects.folder(project) / "jobs" / id
+
+    def _keep(self, project: str, job: Job) -> None:
+        path = self._folder(project, job.id) / _STATE
+        part = path.with_name(f".{_STATE}.part")
+        # What becomes of a job does not depend on a disk that is full.
+        with contextlib.suppress(OSError):
+            part.write_bytes(orjson.dumps(asdict(job), option=orjson.OPT_NON_STR_KEYS))
+            part.replace(path)
+
+    def _read(self, project: str, folder: Path) -> Job | None:
+        """A job of another server: of one before, or of one that runs beside this."""
+        try:
+            tree = orjson.loads((folder / _STATE).read_bytes())
+            job = Job(**{**tree, "progress": Progress(**tree["progress"])})
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+        job = replace(job, recordings=tuple(job.recordings), files=tuple(job.files))
+        if job.status not in ENDED:
+            if not _left(folder):
+                return job
+            job = replace(job, status="failed", error=_GONE, files=_files(folder), ended=_now())
+            self._keep(project, job)
+        self._known[job.id] = job
+        return job
+
+
+_GONE = "the server ended"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _files(folder: Path) -> tuple[str, ...]:
+    files = folder / FILES
+    return tuple(sorted(path.relative_to(files).as_posix() for path in _within(files)))
+
+
+def _within(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def _held(folder: Path) -> BinaryIO:
+    """The job's lock, taken."""
+    file = (folder / _LOCK).open("wb")
+    if fcntl is not None:
+        fcntl.flock(file, fcntl.LOCK_EX)
+    return file
+
+
+def _left(folder: Path) -> bool:
+    """Whether no server works on a job any more."""
+    try:
+        with (folder / _LOCK).open("rb") as file:
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True

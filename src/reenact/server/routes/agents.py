@@ -1,0 +1,203 @@
+"""Agents that work in the server's sessions: started, watched while they work, stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from time import monotonic
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel
+
+from reenact.browser.agent import Agent
+from reenact.browser.options import MODEL
+from reenact.browser.script import WorkflowCode
+from reenact.errors import UsageError
+from reenact.server.access import Reader, Writer
+from reenact.server.refusals import refusals
+from reenact.server.wire.asked import check_address, model_of
+from reenact.server.wire.routing import Asked, Foreign, Hosts, WireRoute
+from reenact.server.wire.told import Json
+
+MOST_STEPS = 150
+"""Steps that an agent of the server's may be allowed."""
+
+_LOOK = 0.05
+"""Seconds between looks at an agent that somebody waits for."""
+
+_FIELDS = {
+    "session_id", "task", "url", "response_format", "session_offset", "reasoning_model", "use_vision", "max_steps",
+    "agent_id", "vault", "persona", "trouble",
+}  # fmt: skip
+
+router = APIRouter(
+    prefix="/agents", tags=["agents"], route_class=WireRoute, responses=refusals(400, 401, 403, 404, 409)
+)
+
+AgentId = Annotated[str, Path(max_length=200, description="The agent's id.")]
+
+
+class AgentTold(BaseModel):
+    """How an agent stands: `active` while it works, then `closed`; `cost` in US dollars, as text."""
+
+    agent_id: str
+    session_id: str
+    created_at: datetime
+    closed_at: datetime | None
+    status: str
+    saved: bool = False
+    task: str
+    url: str | None
+    success: bool | None
+    answer: str | None
+    steps: list[dict[str, Json]]
+    cost: str | None
+    tokens: int
+
+
+@router.post("/start")
+def start(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> AgentTold:
+    """Begin a task in a session, and answer at once."""
+    asked = {name: value for name, value in body.items() if value is not None}
+    for name in ("notifier_config", "vault_id", "persona_id"):
+        if asked.pop(name, None):
+            raise UsageError(
+                f"Agent({name.partition('_')[0]}=…) belongs to a hosted service and is not there"
+            )
+    if unknown := sorted(asked.keys() - _FIELDS):
+        raise UsageError(f"an agent has no option {unknown[0]!r}; there are {', '.join(sorted(_FIELDS))}")
+    hosted = hosts.find(access.project, str(asked.get("session_id")))
+    live = hosted.live()
+    if (url := asked.get("url")) is not None:
+        check_address(str(url))
+    if asked.get("max_steps", 1) > MOST_STEPS:
+        raise UsageError(f"max_steps={asked['max_steps']}: an agent of a server's takes {MOST_STEPS} at most")
+    default = live.options.model or os.environ.get(MODEL)
+    agent = Agent(
+        live,
+        reasoning_model=model_of(asked.get("reasoning_model"), default, foreign=foreign),
+        **{
+            name: asked[name]
+            for name in ("use_vision", "max_steps", "agent_id", "vault", "persona")
+            if name in asked
+        },
+    )
+    agent._trouble = str(asked.get("trouble", ""))
+    given = {name: asked.get(name) for name in ("response_format", "session_offset")}
+    agent.start(str(asked.get("task", "")), url, **given)
+    hosted.agents[agent.agent_id] = agent
+    return _told(agent, foreign=foreign)
+
+
+@router.get("", include_in_schema=False)
+@router.get("/")
+def agents(
+    access: Reader,
+    hosts: Hosts,
+    foreign: Foreign,
+    *,
+    only_active: bool = True,
+    page: Annotated[int, Query(ge=1)] = 1,
+    page_size: Annotated[int, Query(ge=1, le=200)] = 10,
+) -> list[AgentTold]:
+    """The agents of this server's run, those of the newest session first."""
+    found = [
+        agent
+        for hosted in hosts.of(access.project)
+        for agent in hosted.agents.values()
+        if agent.active or not only_active
+    ]
+    return [_told(agent, foreign=foreign) for agent in found[(page - 1) * page_size : page * page_size]]
+
+
+@router.get("/{id}")
+async def agent(
+    access: Reader,
+    hosts: Hosts,
+    foreign: Foreign,
+    *,
+    id: AgentId,
+    wait: Annotated[
+        float, Query(ge=0, le=20, description="Seconds to wait for another step, or the end.")
+    ] = 0,
+    after: Annotated[int, Query(ge=0, description="So many steps are known already.")] = 0,
+) -> AgentTold:
+    """How an agent stands, with the steps so far."""
+    _, found = hosts.agent(access.project, id)
+    await _until(lambda: not found.active or len(found.status().steps) > after, wait)
+    if foreign and _completes(found):
+        # That client takes the last step for the end, and does not ask again.
+        await _until(lambda: not found.active, 5)
+    return _told(found, foreign=foreign)
+
+
+@router.delete("/{id}/stop")
+def stop(access: Writer, hosts: Hosts, foreign: Foreign, id: AgentId) -> AgentTold:
+    """End an agent before its next step, and wait for that."""
+    _, found = hosts.agent(access.project, id)
+    found.stop()
+    return _told(found, foreign=foreign)
+
+
+@router.get("/{id}/workflow/code")
+def code(access: Reader, hosts: Hosts, id: AgentId) -> WorkflowCode:
+    """What it did, as a script and as data."""
+    _, found = hosts.agent(access.project, id)
+    return found.workflow.code()
+
+
+# -- how it is told ------------------------------------------------------------------------------------------------
+
+
+def _told(agent: Agent, *, foreign: bool) -> AgentTold:
+    status = agent.status()
+    steps = [_foreign(step, status.created_at) for step in status.steps] if foreign else status.steps
+    return AgentTold(
+        agent_id=status.agent_id,
+        session_id=status.session_id,
+        created_at=status.created_at,
+        closed_at=status.closed_at,
+        status=status.status,
+        task=status.task,
+        url=status.url,
+        success=status.success,
+        answer=status.answer,
+        steps=steps,
+        cost=None if agent.cost is None else str(agent.cost),
+        tokens=agent.tokens,
+    )
+
+
+def _foreign(step: Mapping[str, Any], since: datetime) -> dict[str, Any]:
+    """A step that `notte-sdk` takes too, whose `agent.wait()` wants a whole action and a state of mind."""
+    value = step["value"]
+    at = value.get("started_at") or since.isoformat()
+    return {
+        **step,
+        "action": value["action"] or {"type": "help", "reason": step["message"]},
+        "started_at": at,
+        "ended_at": value.get("ended_at") or at,
+        "state": {
+            "previous_goal_status": "success" if step["success"] else "failure",
+            "previous_goal_eval": step["message"],
+            "page_summary": step["url"] or "",
+            "relevant_interactions": [],
+            "memory": "",
+            "next_goal": step["reasoning"] or "",
+        },
+    }
+
+
+def _completes(agent: Agent) -> bool:
+    steps = agent.status().steps
+    return bool(steps) and steps[-1]["action"] == "completion"
+
+
+async def _until(so: Callable[[], bool], seconds: float) -> None:
+    """Wait until something is so, for that long at most; its own thread makes it so."""
+    end = monotonic() + seconds
+    while not so() and monotonic() < end:  # noqa: ASYNC110 - an agent's thread knows of no loop of ours
+        await asyncio.sleep(_LOOK)

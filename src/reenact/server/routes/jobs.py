@@ -1,0 +1,165 @@
+"""Jobs: begun, watched, ended, and what came of them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Path, Request
+from pydantic import BaseModel, Field, JsonValue
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from reenact.server import jobs
+from reenact.server.access import Access, Reader, Writer
+from reenact.server.jobs import ENDED, Status
+from reenact.server.links import Lender, Links
+from reenact.server.orders import Order
+from reenact.server.refusals import refusals
+
+router = APIRouter(prefix="/jobs", tags=["jobs"])
+
+GOOD_FOR = 3600.0
+"""Seconds for which the address of a job's file is good."""
+
+_LOOK = 2.0
+"""Seconds between two looks at a job that nobody tells about."""
+
+Id = Annotated[str, Path(pattern=r"^[0-9a-z]{10}$", description="The job's id.")]
+
+
+class JobProgress(BaseModel):
+    """How far a job is: so many parts of so many, where that is known, and what it is at."""
+
+    done: int
+    total: int | None
+    label: str
+
+
+class JobFile(BaseModel):
+    """A file that a job has made, at a signed address that is good for an hour."""
+
+    name: str
+    url: str
+
+
+class Job(BaseModel):
+    """How a job stands."""
+
+    id: str
+    kind: str
+    recordings: list[str]
+    status: Status
+    progress: JobProgress
+    result: JsonValue = Field(
+        description="What the verb gives with --json. Left out (null) in a list of jobs."
+    )
+    error: str | None
+    files: list[JobFile]
+    created: str
+    began: str | None
+    ended: str | None
+
+
+class JobList(BaseModel):
+    """The jobs of a project."""
+
+    items: list[Job]
+
+
+@router.get("", responses=refusals(401))
+def listed(request: Request, access: Reader, links: Lender) -> JobList:
+    """The jobs of the project, those first that were begun last. Their results are left out."""
+    known = _of(request)
+    items = [shown(known, access.project, job, links) for job in known.all(access.project)]
+    return JobList(items=[item.model_copy(update={"result": None}) for item in items])
+
+
+@router.post("", status_code=201, responses=refusals(400, 401, 403, 404))
+def start(request: Request, access: Writer, links: Lender, order: Annotated[Order, Field()]) -> Job:
+    """Begin a job. It waits where others run; what runs a program is refused where the server may not."""
+    if order.runs and not request.app.state.settings.running:
+        raise HTTPException(
+            403, f"{order.kind} runs programs, and this server may not: reenact serve --running"
+        )
+    known = _of(request)
+    return shown(known, access.project, known.start(access.project, order), links)
+
+
+@router.get("/{id}", responses=refusals(401, 404))
+def one(request: Request, access: Reader, links: Lender, id: Id) -> Job:
+    """How a job stands, and what came of it."""
+    return shown(_of(request), access.project, _found(request, access, id), links)
+
+
+@router.delete("/{id}", status_code=204, responses=refusals(401, 403, 404))
+def end(request: Request, access: Writer, id: Id) -> None:
+    """End a job; one that has ended is forgotten, with its files."""
+    known = _of(request)
+    if _found(request, access, id).status in ENDED:
+        known.remove(access.project, id)
+    else:
+        known.cancel(access.project, id)
+
+
+@router.get(
+    "/{id}/live",
+    response_class=EventSourceResponse,
+    responses={**refusals(401, 404), 200: {"content": {"text/event-stream": {}}}},
+)
+async def live(request: Request, access: Reader, links: Lender, id: Id) -> EventSourceResponse:
+    """How a job goes on: `job` events, each a whole Job, until it has ended."""
+    await asyncio.to_thread(_found, request, access, id)
+    return EventSourceResponse(_events(_of(request), access.project, id, links))
+
+
+async def _events(known: jobs.Jobs, project: str, id: str, links: Links) -> AsyncIterator[ServerSentEvent]:
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+
+    def told(where: str, job: jobs.Job) -> None:
+        if (where, job.id) == (project, id):
+            # The loop may have ended before the job.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(changed.set)
+
+    stop = known.listen(told)
+    try:
+        while True:
+            changed.clear()
+            job = await asyncio.to_thread(known.find, project, id)
+            if job is None:
+                return
+            yield ServerSentEvent(shown(known, project, job, links).model_dump_json(), event="job")
+            if job.status in ENDED:
+                return
+            # Of a job of a server beside this one nobody tells.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), _LOOK)
+    finally:
+        stop()
+
+
+def shown(known: jobs.Jobs, project: str, job: jobs.Job, links: Links) -> Job:
+    """A job as it is told: with addresses for its files."""
+    files = [
+        JobFile(name=name, url=links.lend(name.rpartition("/")[2], path, GOOD_FOR)[0])
+        for name, path in known.files(project, job)
+    ]
+    progress = JobProgress(done=job.progress.done, total=job.progress.total, label=job.progress.label)
+    return Job(
+        id=job.id, kind=job.kind, recordings=list(job.recordings), status=job.status, progress=progress,
+        result=job.result, error=job.error, files=files, created=job.created, began=job.began, ended=job.ended,
+    )  # fmt: skip
+
+
+def _of(request: Request) -> jobs.Jobs:
+    found: jobs.Jobs = request.app.state.jobs
+    return found
+
+
+def _found(request: Request, access: Access, id: str) -> jobs.Job:
+    job = _of(request).find(access.project, id)
+    if job is None:
+        raise HTTPException(404, f"there is no job {id}")
+    return job

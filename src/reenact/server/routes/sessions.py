@@ -1,0 +1,406 @@
+"""Browser sessions that the server has open for others: opened, looked at, acted in, stopped."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, FastAPI, Query, Request
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel
+
+from reenact.browser import steps
+from reenact.browser.actions import Scrape
+from reenact.browser.fallback import expect as expecting
+from reenact.browser.script import Workflow, WorkflowCode
+from reenact.browser.video import render
+from reenact.errors import SessionError, UsageError
+from reenact.server.access import Access, Reader, Writer
+from reenact.server.links import Lender
+from reenact.server.refusals import refusals
+from reenact.server.wire import asked as asking
+from reenact.server.wire import told
+from reenact.server.wire.hosted import Hosted, Hosting, UnknownSessionError
+from reenact.server.wire.past import recalled
+from reenact.server.wire.routing import Asked, Foreign, Hosts, SessionId, WireRoute
+from reenact.server.wire.told import Json
+
+GOOD_FOR = 3600.0
+"""Seconds that a video's address is good for."""
+
+_LOOPBACK = ("127.0.0.1", "::1", "localhost", "testclient")
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    hosting: Hosting | None = getattr(app.state, "hosting", None)
+    if hosting is not None:
+        await run_in_threadpool(hosting.close)
+
+
+router = APIRouter(
+    prefix="/sessions",
+    tags=["sessions"],
+    route_class=WireRoute,
+    responses=refusals(400, 401, 403, 404, 409),
+    lifespan=_lifespan,
+)
+
+
+class Offset(BaseModel):
+    """How many actions a session has done."""
+
+    offset: int
+
+
+class Steps(BaseModel):
+    """What became of a session's actions, as recorded."""
+
+    steps: list[dict[str, Json]]
+
+
+class Logs(BaseModel):
+    """What a session's pages asked of the network, and what came back."""
+
+    logs: list[dict[str, Json]]
+
+
+class Cookies(BaseModel):
+    """A browser's cookies, as Playwright has them."""
+
+    cookies: list[dict[str, Json]]
+
+
+class Done(BaseModel):
+    """That something was done."""
+
+    success: bool
+    message: str
+
+
+class Sockets(BaseModel):
+    """Addresses beside the API's; empty where there is none."""
+
+    cdp: str
+    recording: str = ""
+    logs: str = ""
+
+
+class TabTold(BaseModel):
+    """An open tab."""
+
+    metadata: dict[str, Json]
+    debug_url: str
+    ws_url: str
+
+
+class Debug(BaseModel):
+    """Where a person, or another program on the server's machine, looks into a session."""
+
+    debug_url: str
+    ws: Sockets
+    tabs: list[TabTold]
+
+
+class Replay(BaseModel):
+    """A session's video: signed addresses that need no key, until they expire."""
+
+    mp4_url: str
+    vtt_url: str
+    expires_at: str
+    playlist_content: str
+    video_start_ms: int
+    video_duration_ms: int
+
+
+class Picture(BaseModel):
+    """A picture of the page, in base64."""
+
+    screenshot: str
+    mime_type: str
+
+
+class Secret(BaseModel):
+    """Whether what is written there is kept out of the recording."""
+
+    secret: bool
+
+
+class VerdictTold(BaseModel):
+    """Whether what is expected is so: `met`, `unmet` or `unknown`."""
+
+    state: str
+    by: str
+
+
+# -- from the beginning to the end ---------------------------------------------------------------------------------
+
+
+@router.post("/start", responses={429: {"description": "As many sessions are open as may be."}})
+def start(request: Request, access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> told.SessionTold:
+    """Open a session. It is recorded in the project of the key."""
+    options = asking.options_of(body, foreign=foreign)
+    hosted = hosts.start(access.project, access.library.store.root, options)
+    return told.session(hosted, _viewer(request, hosted))
+
+
+@router.get("", include_in_schema=False)
+@router.get("/")
+def sessions(
+    request: Request,
+    access: Reader,
+    hosts: Hosts,
+    *,
+    only_active: bool = True,
+    page: Annotated[int, Query(ge=1)] = 1,
+    page_size: Annotated[int, Query(ge=1, le=200)] = 10,
+) -> list[told.SessionTold]:
+    """The project's sessions of this server's run, the newest first."""
+    found = [one for one in hosts.of(access.project) if not only_active or one.closed is None]
+    return [
+        told.session(one, _viewer(request, one)) for one in found[(page - 1) * page_size : page * page_size]
+    ]
+
+
+@router.get("/{id}")
+def session(request: Request, access: Reader, hosts: Hosts, id: SessionId) -> told.SessionTold:
+    """How a session stands; one of the past is closed."""
+    hosted = _known(access, hosts, id)
+    return told.session(hosted, _viewer(request, hosted))
+
+
+@router.delete("/{id}/stop")
+def stop(
+    request: Request,
+    access: Writer,
+    hosts: Hosts,
+    id: SessionId,
+    close_reason: Literal["manual", "error"] = "manual",
+) -> told.SessionTold:
+    """End a session, and its recording. One that has ended stays as it is."""
+    hosted = _known(access, hosts, id)
+    hosts.stop(hosted, cause=close_reason)
+    return told.session(hosted, _viewer(request, hosted))
+
+
+# -- what it has done ----------------------------------------------------------------------------------------------
+
+
+@router.get("/{id}/offset")
+def offset(access: Reader, hosts: Hosts, id: SessionId) -> Offset:
+    """How many actions it has done so far."""
+    return Offset(offset=_known(access, hosts, id).session.offset())
+
+
+@router.get("/{id}/steps")
+def steps_of(access: Reader, hosts: Hosts, id: SessionId, offset: Annotated[int, Query(ge=0)] = 0) -> Steps:
+    """What became of its actions, from that one on."""
+    return Steps(steps=[dict(one) for one in _known(access, hosts, id).session.outcomes[offset:]])
+
+
+@router.get("/{id}/network/logs")
+def network(
+    access: Reader,
+    hosts: Hosts,
+    id: SessionId,
+    offset: Annotated[int, Query(ge=0)] = 0,
+    limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
+) -> Logs:
+    """What its pages asked of the network, and what came back: lines of the recording, secrets left out."""
+    footage = _known(access, hosts, id).session._crossing.footage(id)
+    found = []
+    for number, entry in enumerate(footage.entries("request", "response", "failed")):
+        if offset <= number < offset + limit:
+            found.append(dict(entry.data))
+    return Logs(logs=found)
+
+
+@router.get("/{id}/workflow/code")
+def code(access: Reader, hosts: Hosts, id: SessionId) -> WorkflowCode:
+    """What it did, as a script and as data."""
+    return Workflow(_known(access, hosts, id).session).code()
+
+
+@router.get("/{id}/replay")
+def replay(
+    request: Request,
+    access: Reader,
+    hosts: Hosts,
+    links: Lender,
+    *,
+    id: SessionId,
+    pace: Literal["real", "compact"] = "real",
+    mask: bool = True,
+) -> Replay:
+    """The session as a video, while it goes on and afterwards."""
+    if not mask:
+        raise UsageError("mask=false: a server gives no picture of what is secret")
+    video = render(_known(access, hosts, id).session._crossing.footage(id), pace=pace)
+    base = str(request.base_url).rstrip("/")
+    address, expires = links.lend(f"session-{id}{video.path.suffix}", video.path, GOOD_FOR)
+    captions, _ = links.lend(f"session-{id}.vtt", video.captions, GOOD_FOR)
+    url = address if "://" in address else base + address
+    return Replay(
+        mp4_url=url,
+        vtt_url=captions if "://" in captions else base + captions,
+        expires_at=expires.isoformat(),
+        playlist_content=f"#EXTM3U\n#EXTINF:{video.duration_ms / 1000:.3f},Browser session {id}\n{url}\n",
+        video_start_ms=video.start_ms,
+        video_duration_ms=video.duration_ms,
+    )
+
+
+# -- its browser ---------------------------------------------------------------------------------------------------
+
+
+@router.get("/{id}/debug")
+def debug(request: Request, access: Writer, hosts: Hosts, id: SessionId) -> Debug:
+    """Where its browser is, for a program on the server's own machine: from another one there is no way to it."""
+    hosted = hosts.find(access.project, id)
+    driver = hosted.live()._driver
+    near = request.client is not None and request.client.host in _LOOPBACK
+    cdp = driver.live.cdp if near and driver.live is not None else None
+    viewer = _viewer(request, hosted)
+    tabs = [
+        TabTold(metadata={"tab_id": number, "title": "", "url": url}, debug_url=viewer, ws_url=cdp or "")
+        for number, url in sorted(driver.tabs.items())
+    ]
+    return Debug(debug_url=viewer, ws=Sockets(cdp=cdp or ""), tabs=tabs)
+
+
+@router.get("/{id}/cookies")
+def cookies(access: Writer, hosts: Hosts, id: SessionId) -> Cookies:
+    """The browser's cookies."""
+    found = hosts.find(access.project, id).live().get_cookies()
+    return Cookies(cookies=[dict(one) for one in found])
+
+
+@router.post("/{id}/cookies")
+def add_cookies(access: Writer, hosts: Hosts, id: SessionId, body: Cookies) -> Done:
+    """Give the browser more cookies."""
+    hosts.find(access.project, id).live().set_cookies(body.cookies)
+    return Done(success=True, message=f"{len(body.cookies)} cookies were set")
+
+
+@router.post("/{id}/page/execute")
+def execute(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> told.ExecutionTold:
+    """Do one action. What fails on the page is an answer with `success` false."""
+    return _executed(hosts.find(access.project, id), body)
+
+
+@router.post("/{id}/page/observe")
+def observe(access: Writer, hosts: Hosts, id: SessionId, body: Asked | None = None) -> told.ObservationTold:
+    """What the page looks like, and what can be done on it."""
+    live = hosts.find(access.project, id).live()
+    began = datetime.now(UTC)
+    if (url := (body or {}).get("url")) is not None:
+        asking.check_address(str(url))
+    seen = live.observe(url=url)
+    return told.observation(seen, live._driver.front, began, datetime.now(UTC))
+
+
+@router.post("/{id}/page/scrape")
+def scrape(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> told.DataTold:
+    """Read the page: Markdown, pictures, or what a model makes of it."""
+    return _scraped(hosts.find(access.project, id), body)
+
+
+@router.post("/{id}/page/screenshot")
+def screenshot(access: Writer, hosts: Hosts, id: SessionId) -> Picture:
+    """A picture of the page, secrets covered."""
+    picture = hosts.find(access.project, id).live().page.screenshot()
+    return Picture(screenshot=base64.b64encode(picture).decode(), mime_type="image/png")
+
+
+@router.post("/{id}/page/secret")
+def secret(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> Secret:
+    """Whether what an action is to write is a secret, by the field that it is for. Nothing is done."""
+    hosted = hosts.find(access.project, id)
+    action, driver = asking.action_of(body, _files(hosted)), hosted.live()._driver
+    live = driver.live
+    if live is None:
+        raise SessionError("the session's browser is gone")
+    return Secret(secret=driver.call(lambda: steps.secret_of(live, action)))
+
+
+@router.post("/{id}/page/expect")
+def expect(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> VerdictTold:
+    """Whether the page is as expected: `url`, `text` or `selector`; `now` gives it no time to become so."""
+    kind = next((name for name in ("url", "text", "selector") if name in body), None)
+    if kind is None or not isinstance(body[kind], str | dict) or "pattern" in body[kind]:
+        raise UsageError(
+            "expect: give url, text or selector; a pattern and a function are for the program itself"
+        )
+    what = expecting.expected(body[kind])
+    live = hosts.find(access.project, id).live()
+    verdict = live._driver.run(expecting.looking(what, 0 if body.get("now") else expecting.PATIENCE))
+    return VerdictTold(state=verdict["state"], by=verdict["by"])
+
+
+# -- for one page --------------------------------------------------------------------------------------------------
+
+pages = APIRouter(tags=["sessions"], route_class=WireRoute, responses=refusals(400, 401, 403, 409))
+
+
+@pages.post("/scrape")
+def scrape_url(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> told.DataTold:
+    """Read one page, in a session of its own."""
+    asked = dict(body)
+    url = asked.pop("url", None)
+    if not isinstance(url, str) or not url:
+        raise UsageError("scrape: give the url of a page")
+    model = asked.pop("model", None)
+    options = asking.options_of({"model": model} if model else {}, foreign=foreign)
+    hosted = hosts.start(access.project, access.library.store.root, options)
+    try:
+        went = _executed(hosted, {"type": "goto", "url": url})
+        if not went.success:
+            raise SessionError(went.message)
+        return _scraped(hosted, asked)
+    finally:
+        hosts.stop(hosted)
+
+
+# -- within --------------------------------------------------------------------------------------------------------
+
+
+def _known(access: Access, hosts: Hosting, id: str) -> Hosted:
+    """A session that is open, was, or is in a recording of the project's."""
+    try:
+        return hosts.find(access.project, id)
+    except UnknownSessionError:
+        return recalled(access.project, access.library.store.root, id)
+
+
+def _files(hosted: Hosted) -> Any:
+    if hosted.files is None:
+        raise SessionError("the session is closed: start another one")
+    return hosted.files
+
+
+def _viewer(request: Request, hosted: Hosted) -> str:
+    """The console's page of the recording that the session is in."""
+    return f"{str(request.base_url).rstrip('/')}/r/{hosted.id}"
+
+
+def _executed(hosted: Hosted, body: Mapping[str, Any]) -> told.ExecutionTold:
+    live = hosted.live()
+    action = asking.action_of(body, _files(hosted))
+    actor = "agent" if body.get("actor") == "agent" else "script"
+    outcomes: list[Mapping[str, Any]] = []
+    result = live._execute(action, actor, outcomes.append)
+    return told.execution(body, action, result, outcomes[-1])
+
+
+def _scraped(hosted: Hosted, body: Mapping[str, Any]) -> told.DataTold:
+    live = hosted.live()
+    action = asking.action_of(asking.scrape_of(body), _files(hosted))
+    result = live._execute(action)
+    wanted = isinstance(action, Scrape) and (action.instructions or action.response_format)
+    if not result.success and not (wanted and result.data is not None):
+        raise SessionError(result.message)
+    return told.scraped(result, action)

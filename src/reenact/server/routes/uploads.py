@@ -1,0 +1,168 @@
+"""Recordings as they are written elsewhere: `REENACT_SERVER` names this server there."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
+from fastapi import Path as InPath
+from pydantic import BaseModel
+
+from reenact.server.access import Writer
+from reenact.server.ingest import Intake
+from reenact.ship import wire
+from reenact.store.local import LocalStore
+
+router = APIRouter(tags=["uploads"])
+
+
+class Said(BaseModel):
+    """Why not."""
+
+    detail: str
+
+
+class TakenPiece(BaseModel):
+    """What became of a piece: only what is `ok` is there, and on the disk."""
+
+    status: wire.Status
+    length: int
+    detail: str
+
+
+class Acknowledged(BaseModel):
+    """What became of the pieces, in their order."""
+
+    pieces: list[TakenPiece]
+
+
+class Asked(BaseModel):
+    """Which recordings are asked about."""
+
+    recordings: list[str]
+
+
+class Files(BaseModel):
+    """How long each file is; recordings that are not here are left out."""
+
+    recordings: dict[str, dict[str, int]]
+
+
+class Length(BaseModel):
+    """How long the file is now."""
+
+    length: int
+
+
+_BYTES: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+_PIECES: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {wire.TYPE: {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Said, "description": "Not a thing that can be taken."},
+    401: {"model": Said, "description": "No key."},
+    403: {"model": Said, "description": "The key may only read."},
+    413: {"model": Said, "description": "Too much at once."},
+}
+_OFFSET: dict[int | str, dict[str, Any]] = {
+    409: {
+        "model": Said,
+        "description": "The file has another length (header `Upload-Length`), or other bytes.",
+    }
+}
+
+Id = Annotated[str, InPath(pattern=rf"^{wire.ID.pattern}$", description="The recording's id.")]
+Name = Annotated[str, InPath(pattern=rf"^(?:{wire.FILE.pattern})$", description="The file's name.")]
+Digest = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$", description="The sha256 of the bytes.")]
+
+
+@lru_cache(maxsize=256)
+def intake_of(home: Path) -> Intake:
+    """What takes the pieces of a project, by its folder."""
+    return Intake(LocalStore(home))
+
+
+async def _body(request: Request) -> bytes:
+    """The body, which is not read further than it may be long."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > wire.BODY:
+            raise HTTPException(413, f"a request has {wire.BODY} bytes at most")
+        parts.append(part)
+    return b"".join(parts)
+
+
+Body = Annotated[bytes, Depends(_body)]
+
+
+@router.post("/uploads", openapi_extra=_PIECES, responses=_ERRORS)
+def upload(access: Writer, body: Body) -> Acknowledged:
+    """Append pieces of many recordings' files.
+
+    The body's first line says which pieces follow; `docs/uploads.md` has its form. Each piece has an answer of its own.
+    """
+    intake = intake_of(access.library.store.root)
+    try:
+        pieces, live = wire.unpacked(body)
+    except wire.Malformed as error:
+        raise HTTPException(400, str(error)) from None
+    intake.heard(live)
+    return Acknowledged(
+        pieces=[
+            TakenPiece(status=one.status, length=one.length, detail=one.detail) for one in intake.take(pieces)
+        ]
+    )
+
+
+@router.post("/uploads/lengths", responses=_ERRORS)
+def lengths(access: Writer, asked: Asked) -> Files:
+    """What is here of these recordings."""
+    if len(asked.recordings) > 1000:
+        raise HTTPException(413, "1000 recordings at most at once")
+    return Files(recordings=intake_of(access.library.store.root).lengths(asked.recordings))
+
+
+@router.put("/recordings/{id}/files/{name}", openapi_extra=_BYTES, responses={**_ERRORS, **_OFFSET})
+def append(
+    access: Writer, id: Id, name: Name, body: Body, offset: Annotated[int, Query(ge=0, lt=1 << 62)] = 0
+) -> Length:
+    """Append whole lines to one file, where `offset` is its length."""
+    return _one(access, wire.Piece(id, name, offset, body))
+
+
+@router.head(
+    "/recordings/{id}/files/{name}",
+    responses={401: _ERRORS[401], 403: _ERRORS[403], 404: {"description": "There is none."}},
+)
+def length(access: Writer, id: Id, name: Name) -> Response:
+    """How long a file is, in the header `Upload-Length`."""
+    found = intake_of(access.library.store.root).lengths([id]).get(id, {}).get(name)
+    if found is None:
+        raise HTTPException(404, "there is no such file")
+    return Response(headers={"Upload-Length": str(found)})
+
+
+@router.put("/recordings/{id}/blobs/{digest}", openapi_extra=_BYTES, responses=_ERRORS)
+def blob(access: Writer, id: Id, digest: Digest, body: Body) -> Length:
+    """Keep a blob; the bytes must have the hash that is their name."""
+    return _one(access, wire.Piece(id, f"sha256:{digest}", 0, body))
+
+
+def _one(access: Writer, piece: wire.Piece) -> Length:
+    (taken,) = intake_of(access.library.store.root).take([piece])
+    if taken.status in {"gap", "differs"}:
+        raise HTTPException(409, taken.detail, headers={"Upload-Length": str(taken.length)})
+    if taken.status == "refused":
+        raise HTTPException(400, taken.detail)
+    return Length(length=taken.length)

@@ -1,0 +1,184 @@
+"""What is asked over the network, read: a session's options and actions, as this client and another write them.
+
+Whoever has a key may use the server's browser, and not the server: no option and no action names a file, a program or
+a folder of its own, and no page of its own disk is opened.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from reenact.browser import actions as do
+from reenact.browser.agent.models import full_name
+from reenact.errors import UsageError
+from reenact.server.wire.files import Files
+
+LONGEST = 24 * 60
+"""Minutes that a session may last at most."""
+
+DEFAULTS = frozenset({"gemini/gemini-3.5-flash", "vertex_ai/gemini-3.5-flash"})
+"""The models that `notte-sdk` 1.9.7 names where its user named none."""
+
+_PLAIN = (
+    "headless", "user_agent", "viewport_width", "viewport_height", "extra_http_headers", "cdp_url", "browser_type",
+    "save_replay_on", "mask", "model", "name", "max_duration_minutes", "idle_timeout_minutes",
+)  # fmt: skip
+"""Options that mean here what they mean on the user's own machine."""
+
+_IGNORED = frozenset({
+    "solve_captchas", "wait_for_authentication", "block_ads", "auth_retry", "use_file_storage", "perception_type",
+    "storage", "open_viewer",
+})  # fmt: skip
+"""Options of the hosted service that change nothing of what a page is asked."""
+
+_ABSENT = frozenset(
+    {"web_bot_auth", "auth_ids", "advanced_stealth", "vault_id", "profile", "aspect_ratio", "proxies"}
+)
+"""Those that would, and are refused where they ask for anything. (`proxies=True` is that client's default.)"""
+
+_FLAG = re.compile(
+    r"--(lang|window-size|window-position|start-maximized|force-device-scale-factor|proxy-server|proxy-bypass-list|"
+    r"disable-blink-features|blink-settings|force-dark-mode|hide-scrollbars|mute-audio|incognito|disable-gpu|"
+    r"disable-notifications|disable-popup-blocking|disable-infobars|disable-dev-shm-usage|disable-extensions|"
+    r"autoplay-policy|font-render-hinting|force-color-profile)(=.*)?"
+)
+"""Arguments of the browser's that another may give: others start programs, or read and write files."""
+
+_SCHEME = re.compile(r"\s*([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+_OPENED = frozenset({"http", "https", "about", "data", "blob", "localhost"})
+
+_DECORATION = frozenset({"category", "description", "param", "text_label", "status", "actor"})
+_UNSUPPORTED = ("captcha_solve", "email_read", "email_verification_read", "sms_read")
+
+
+def options_of(given: Mapping[str, Any], *, foreign: bool) -> dict[str, Any]:
+    """A session's options.
+
+    Args:
+        given: As they were sent.
+        foreign: By another client than Reenact's own.
+
+    Raises:
+        UsageError: One has no meaning here, or is not for others to set.
+    """
+    asked = {name: value for name, value in given.items() if value is not None}
+    if "timeout_minutes" in asked:
+        asked.setdefault("idle_timeout_minutes", asked.pop("timeout_minutes"))
+    options = {name: asked.pop(name) for name in _PLAIN if name in asked}
+    picture = asked.pop("screenshot_type", "viewport")
+    options["screenshot_type"] = "viewport" if foreign else picture
+    if "chrome_args" in asked:
+        options["chrome_args"] = _flags(asked.pop("chrome_args"))
+    for name, value in asked.items():
+        if name in _IGNORED:
+            continue
+        if name not in _ABSENT:
+            raise UsageError(
+                f"a server's session has no option {name!r}; there are {', '.join(_PLAIN)}, chrome_args"
+            )
+        if value and not (name == "proxies" and value is True):
+            raise UsageError(f"Session({name}=…) belongs to a hosted service and is not there")
+    longest = options.get("max_duration_minutes", 15)
+    if not isinstance(longest, int | float) or isinstance(longest, bool) or not 0 < longest <= LONGEST:
+        raise UsageError(
+            f"max_duration_minutes={longest!r}: a server's session lasts {LONGEST} minutes at most"
+        )
+    return options
+
+
+def action_of(given: Mapping[str, Any], files: Files) -> do.Action:
+    """An action as it is to be done here.
+
+    Args:
+        given: As it was sent.
+        files: The session's: an upload names one of them.
+
+    Raises:
+        UsageError: There is no such action, or it is not for others to do here.
+    """
+    asked = {name: value for name, value in given.items() if name not in _DECORATION and value is not None}
+    kind = asked.get("type")
+    if kind in _UNSUPPORTED:
+        raise UsageError(f"{kind} belongs to a hosted service and is not there")
+    if kind == "multi_factor_fill":
+        asked["type"] = "fill"
+    if asked.get("id") == "":
+        del asked["id"]
+    if isinstance(asked.get("selector"), Mapping):
+        asked["selector"] = _selector(asked["selector"])
+    if asked.pop("press_enter", False):
+        raise UsageError("press_enter is not there: execute(type='press_key', key='Enter') behind it")
+    if kind == "goto":
+        asked.pop("wait_until", None)  # it waits until the page has loaded
+    if kind == "scrape":
+        asked.pop("scrape_images", None)
+        if asked.pop("ignored_tags", None):
+            raise UsageError("scrape(ignored_tags=…) is not there: scrape a part of the page, by a selector")
+    return _allowed(do.action_of(asked), files)
+
+
+def scrape_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a `scrape` as its own route has them. Raises UsageError."""
+    asked = {name: value for name, value in given.items() if value is not None}
+    if asked.pop("use_link_placeholders", False):
+        raise UsageError("scrape(use_link_placeholders=…) is not there")
+    if asked.pop("model", None):
+        raise UsageError("scrape(model=…) is not there: a session has one model, Session(model=…)")
+    return {"type": "scrape", **asked}
+
+
+def check_address(url: str) -> None:
+    """See that an address is one of the web. Raises UsageError: a server's own disk is not for others to read."""
+    found = _SCHEME.match(url)
+    if found is not None and found[1].lower() not in _OPENED and not url[found.end() :][:1].isdigit():
+        raise UsageError(f"{found[1]}: addresses are not opened by a server")
+
+
+def model_of(named: Any, default: str | None, *, foreign: bool) -> str | None:
+    """The model that an agent is to ask: the one that was named, unless that other client named it by itself."""
+    if named is None or (foreign and named in DEFAULTS and default):
+        return default
+    if not isinstance(named, str):
+        raise UsageError(f"reasoning_model={named!r}: it is the name of a model, such as 'openai:gpt-5'")
+    # A name may hold no address: the server's keys go to the providers that they are for.
+    return full_name(named)
+
+
+def _allowed(action: do.Action, files: Files) -> do.Action:
+    if isinstance(action, (do.Goto, do.GotoNewTab)):
+        check_address(action.url)
+    if isinstance(action, do.UploadFile):
+        return action.model_copy(update={"file_path": str(files.named(action.file_path).path)})
+    if isinstance(action, do.DownloadFile) and action.file_path is not None:
+        raise UsageError("a server keeps what is downloaded with the session: leave file_path out")
+    return action
+
+
+def _selector(given: Mapping[str, Any]) -> str | dict[str, Any]:
+    """A selector of several, or the one that it comes down to."""
+    if not given.keys() & {"css_selector", "xpath_selector", "playwright_selector"}:
+        return dict(given)
+    known = {
+        "playwright": given.get("playwright_selector"),
+        "css": given.get("css_selector"),
+        "xpath": given.get("xpath_selector"),
+    }
+    found = {name: str(value) for name, value in known.items() if value}
+    if len(found) != 1:
+        return found
+    ((name, value),) = found.items()
+    if name != "playwright":
+        return f"{name}={value}"
+    text = re.fullmatch(r'internal:text="(.*)"', value, re.DOTALL)
+    return f"~{text[1]}" if text is not None else value
+
+
+def _flags(given: Any) -> list[str]:
+    if not isinstance(given, list):
+        raise UsageError("chrome_args is a list of arguments")
+    for flag in given:
+        if not isinstance(flag, str) or _FLAG.fullmatch(flag) is None:
+            raise UsageError(f"chrome_args={flag!r} is not for others to set on a server")
+    return given

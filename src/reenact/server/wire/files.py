@@ -1,0 +1,130 @@
+"""The files of a session that the server has: uploaded for it, or downloaded by its pages. No other file is reached."""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+import re
+import threading
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import BinaryIO, Literal
+
+from reenact.errors import UsageError
+
+LARGEST = 100_000_000
+"""Bytes of the largest file that is taken."""
+TOGETHER = 500_000_000
+"""Bytes of all files of one session that were uploaded."""
+
+_PART = 1 << 20
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\]")
+
+Source = Literal["user_upload", "session_download"]
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file of a session.
+
+    Attributes:
+        id: By which it is asked for.
+        name: What it is called.
+        path: Where it is.
+        source: Whether it was uploaded or downloaded.
+    """
+
+    id: str
+    name: str
+    path: Path
+    source: Source
+
+    @property
+    def kind(self) -> str:
+        """Its type by its name."""
+        return mimetypes.guess_type(self.name)[0] or "application/octet-stream"
+
+    @property
+    def size(self) -> int:
+        """Its length in bytes."""
+        return self.path.stat().st_size
+
+    @property
+    def created(self) -> datetime:
+        """When it was written."""
+        return datetime.fromtimestamp(self.path.stat().st_mtime, UTC)
+
+    def checksum(self) -> str:
+        """Its SHA-256, in hexadecimal digits."""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class Files:
+    """The files of one session.
+
+    Args:
+        folder: Where they are; it is the session's own.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.uploads = folder / "uploads"
+        self.downloads = folder / "downloads"
+        for one in (self.uploads, self.downloads):
+            one.mkdir()
+        self._lock = threading.Lock()
+
+    def all(self) -> list[File]:
+        """All of them, the oldest first."""
+        folders: list[tuple[Source, Path]] = [
+            ("user_upload", self.uploads),
+            ("session_download", self.downloads),
+        ]
+        found = [
+            File(_id(source, path.name), path.name, path, source)
+            for source, folder in folders
+            for path in folder.iterdir()
+            if path.is_file() and not path.name.startswith(".")
+        ]
+        return sorted(found, key=lambda one: (one.created, one.name))
+
+    def find(self, id: str) -> File | None:
+        """One by its id."""
+        return next((one for one in self.all() if one.id == id), None)
+
+    def named(self, name: str) -> File:
+        """An uploaded or downloaded one by its name. Raises UsageError where there is none."""
+        for one in self.all():
+            if one.name == name:
+                return one
+        raise UsageError(f"there is no file {name!r} in this session: upload it first")
+
+    def keep(self, name: str, data: BinaryIO) -> File:
+        """Take a file. One of the same name is replaced. Raises UsageError for one that is too large or has no name."""
+        plain = PurePosixPath(
+            PureWindowsPath(_UNSAFE.sub("_", name.replace("\\", "/").split("/")[-1])).name
+        ).name
+        if plain.strip(". ") == "" or len(plain.encode()) > 200:
+            raise UsageError(f"{name!r} is no name for a file")
+        part = self.uploads / f".{plain}.part"
+        with self._lock:
+            room = min(LARGEST, TOGETHER - sum(one.stat().st_size for one in self.uploads.iterdir()))
+            try:
+                with part.open("wb") as file:
+                    while piece := data.read(_PART):
+                        if (room := room - len(piece)) < 0:
+                            raise UsageError(
+                                f"{plain}: at most {LARGEST // 1_000_000} MB a file, and {TOGETHER // 1_000_000} MB a "
+                                "session"
+                            )
+                        file.write(piece)
+                path = part.replace(self.uploads / plain)
+            finally:
+                part.unlink(missing_ok=True)
+        return File(_id("user_upload", plain), plain, path, "user_upload")
+
+
+def _id(source: Source, name: str) -> str:
+    return hashlib.sha256(f"{source}\n{name}".encode()).hexdigest()[:24]

@@ -1,0 +1,231 @@
+"""The browser sessions that the server has open, and those that it had: each belongs to one project.
+
+A session records itself in its project's home, as it would in a program; it has a browser and a thread of its own.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reenact.browser.agent import Agent
+from reenact.browser.session import Session
+from reenact.errors import SessionError
+from reenact.server.wire.files import Files
+from reenact.store.writer import warn
+
+MOST = 8
+"""Sessions that may be open at once: each is a browser."""
+
+KEPT = 200
+"""Sessions that have ended and are still known by what they did; their recordings are there anyhow."""
+
+_PULSE = 0.5
+"""Seconds between looks at which of them have ended by themselves."""
+
+_GRACE = 1.5
+"""Seconds that agents are given to finish a step when the server stops."""
+
+
+class UnknownSessionError(SessionError):
+    """There is no such session or agent in this project."""
+
+
+class BusyError(SessionError):
+    """As many sessions are open as may be."""
+
+
+@dataclass(eq=False)
+class Hosted:
+    """A session that the server has, or had.
+
+    Attributes:
+        session: The session itself.
+        project: The project whose keys may ask for it.
+        files: What was uploaded for it, and what its pages had downloaded; None for one of the past.
+        created: When it began; `used` when it was last asked for something; `closed` when it ended.
+        reason: Why it ended, in words; `cause` in one.
+        agents: The agents that work or worked in it, by id.
+    """
+
+    session: Session
+    project: str
+    files: Files | None
+    created: datetime
+    used: datetime
+    closed: datetime | None = None
+    reason: str = ""
+    cause: str | None = None
+    agents: dict[str, Agent] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return self.session.id
+
+    def live(self) -> Session:
+        """The session, to do something with it. Raises SessionError where it has ended."""
+        if self.closed is not None:
+            raise SessionError(f"the session is closed ({self.reason}): start another one")
+        self.used = datetime.now(UTC)
+        return self.session
+
+
+class Hosting:
+    """All of them.
+
+    Args:
+        most: So many may be open at once.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._all: dict[str, Hosted] = {}
+        self._starting = 0
+        self._stopping = False
+        self._lock = threading.Lock()
+        self._pulse: threading.Thread | None = None
+
+    # -- to open, to find, to end ----------------------------------------------------------------------------
+
+    def start(self, project: str, home: Path, options: Mapping[str, Any]) -> Hosted:
+        """Open a session in a project's home.
+
+        Raises:
+            BusyError: As many are open as may be, or the server is about to stop.
+            UsageError: An option that cannot be.
+            SessionError: The browser does not start.
+        """
+        with self._lock:
+            if self._stopping:
+                raise BusyError("the server is about to stop")
+            if sum(one.closed is None for one in self._all.values()) + self._starting >= self._most:
+                raise BusyError(
+                    f"{self._most} sessions are open, as many as this server allows: stop one first"
+                )
+            self._starting += 1
+        try:
+            return self._started(project, home, options)
+        finally:
+            with self._lock:
+                self._starting -= 1
+
+    def find(self, project: str, id: str) -> Hosted:
+        """A project's session. Raises UnknownSessionError, also for one of another project."""
+        with self._lock:
+            found = self._all.get(id)
+        if found is None or found.project != project:
+            raise UnknownSessionError(f"there is no session {id} here")
+        return found
+
+    def of(self, project: str) -> list[Hosted]:
+        """A project's sessions, the newest first."""
+        with self._lock:
+            return [one for one in reversed(self._all.values()) if one.project == project]
+
+    def agent(self, project: str, id: str) -> tuple[Hosted, Agent]:
+        """A project's agent, and where it works. Raises UnknownSessionError."""
+        for hosted in self.of(project):
+            if id in hosted.agents:
+                return hosted, hosted.agents[id]
+        raise UnknownSessionError(f"there is no agent {id} here")
+
+    def stop(self, hosted: Hosted, *, reason: str = "it was stopped", cause: str = "manual") -> None:
+        """End a session. Harmless where it has ended."""
+        with self._lock:
+            if hosted.closed is not None:
+                return
+            hosted.closed, hosted.reason, hosted.cause = datetime.now(UTC), reason, cause
+        for agent in _at_work(hosted):
+            agent.halt()
+        try:
+            hosted.session.stop()
+        except Exception as error:
+            warn(f"session {hosted.id} did not end well: {type(error).__name__}: {error}")
+
+    def close(self) -> None:
+        """End all of them, agents first. No other one is opened any more."""
+        with self._lock:
+            self._stopping = True
+            running = [one for one in self._all.values() if one.closed is None]
+        for hosted in running:
+            for agent in _at_work(hosted):
+                agent.halt()
+        deadline = time.monotonic() + _GRACE
+        while any(True for one in running for _ in _at_work(one)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        threads = [
+            threading.Thread(target=self.stop, args=(one,), kwargs={"reason": "the server stopped"})
+            for one in running
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for hosted in list(self._all.values()):
+            _clear(hosted)
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _started(self, project: str, home: Path, options: Mapping[str, Any]) -> Hosted:
+        folder = Path(tempfile.mkdtemp(prefix="reenact-hosted-"))
+        files = Files(folder)
+        try:
+            session = Session(home=home, downloads=files.downloads, **options).start()
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        now = datetime.now(UTC)
+        hosted = Hosted(session, project, files, created=now, used=now)
+        with self._lock:
+            self._all[session.id] = hosted
+            self._forget()
+            late = self._stopping
+            if self._pulse is None:
+                self._pulse = threading.Thread(target=self._watch, name="reenact-sessions", daemon=True)
+                self._pulse.start()
+        if late:
+            self.stop(hosted, reason="the server stopped")
+            raise BusyError("the server is about to stop")
+        return hosted
+
+    def _forget(self) -> None:
+        ended = [id for id, one in self._all.items() if one.closed is not None]
+        for id in ended[: max(0, len(ended) - KEPT)]:
+            _clear(self._all.pop(id))
+
+    def _watch(self) -> None:
+        """End what has ended by its own clock, so that its recording is closed too."""
+        while not self._stopping:
+            time.sleep(_PULSE)
+            with self._lock:
+                running = [one for one in self._all.values() if one.closed is None]
+            for hosted in running:
+                with suppress(Exception):
+                    if (why := hosted.session._driver.ended) is not None:
+                        self.stop(hosted, reason=why, cause=_cause(why))
+
+
+def _clear(hosted: Hosted) -> None:
+    if hosted.files is not None:
+        shutil.rmtree(hosted.files.folder, ignore_errors=True)
+
+
+def _at_work(hosted: Hosted) -> Iterator[Agent]:
+    for agent in list(hosted.agents.values()):
+        if agent.active:
+            yield agent
+
+
+def _cause(why: str) -> str:
+    if "was idle" in why:
+        return "idle_timeout"
+    return "max_duration" if "had run" in why else "error"

@@ -1,0 +1,32 @@
+"""Sessions that the server had before it was started again, or that another program recorded into its home."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reenact.api import load
+from reenact.browser.session import Session
+from reenact.errors import RecordingError
+from reenact.server.wire.hosted import Hosted, UnknownSessionError
+
+
+def recalled(project: str, home: Path, id: str) -> Hosted:
+    """A session by its recording, as one that has ended. Raises UnknownSessionError."""
+    session = Session(id, home=home)
+    try:
+        footage = session._crossing.footage(id)
+        recording = load(footage.path.parent)
+    except RecordingError:
+        raise UnknownSessionError(f"there is no session {id} here") from None
+    began = datetime.fromtimestamp(footage.path.parent.stat().st_mtime, UTC)
+    if isinstance(started := recording.header.get("started"), str):
+        began = datetime.fromisoformat(started)
+    ended = datetime.fromtimestamp(footage.path.stat().st_mtime, UTC)
+    for step in recording.steps:
+        if step.call.kind == "browser" and isinstance(step.output, dict) and "success" in step.output:
+            session._outcomes.append(step.output)
+    return Hosted(
+        session, project, None, created=began, used=ended, closed=max(began, ended), reason="it was stopped",
+        cause="unknown",
+    )  # fmt: skip

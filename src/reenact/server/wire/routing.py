@@ -1,0 +1,62 @@
+"""How the routes of the browser API refuse: one line, and by which error of ours a client is to know it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any
+
+from fastapi import Body, Depends, Path, Request, Response
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+
+from reenact.browser.remote.link import ERROR
+from reenact.errors import RecordingNotFound, ReenactError, UsageError
+from reenact.server.wire.hosted import BusyError, Hosting, UnknownSessionError
+from reenact.server.wire.told import Json
+
+FOREIGN = "x-notte-sdk-version"
+"""A header that `notte-sdk` sends: it writes some things in its own way."""
+
+
+class WireRoute(APIRoute):
+    """A route whose errors of ours are answers."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """What answers a request."""
+        handler = super().get_route_handler()
+
+        async def answered(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except ReenactError as error:
+                headers = {ERROR: type(error).__name__}
+                return JSONResponse({"detail": str(error)}, _status(error), headers)
+
+        return answered
+
+
+def _status(error: ReenactError) -> int:
+    if isinstance(error, (UnknownSessionError, RecordingNotFound)):
+        return 404
+    if isinstance(error, BusyError):
+        return 429
+    return 400 if isinstance(error, UsageError) else 409
+
+
+def hosting(request: Request) -> Hosting:
+    """The sessions of the server that is asked."""
+    found: Hosting | None = getattr(request.app.state, "hosting", None)
+    if found is None:
+        found = request.app.state.hosting = Hosting()
+    return found
+
+
+def is_foreign(request: Request) -> bool:
+    """Whether another client than Reenact's own asks."""
+    return FOREIGN in request.headers
+
+
+Hosts = Annotated[Hosting, Depends(hosting)]
+Foreign = Annotated[bool, Depends(is_foreign)]
+SessionId = Annotated[str, Path(pattern=r"^[0-9a-z]{4,40}(\.[0-9]{1,6})?$", description="The session's id.")]
+Asked = Annotated[dict[str, Json], Body(description="The fields, as docs/wire.md lists them.")]

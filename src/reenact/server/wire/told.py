@@ -1,0 +1,315 @@
+"""What is said over the network: its shapes, the same for this client and for `notte-sdk` 1.9.7.
+
+That one reads some fields and leaves the others; this one reads `outcome`, `element` and the like beside them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from reenact.browser import actions as do
+from reenact.browser.results import ElementAction, ExecutionResult, Observation, Tab, Viewport
+from reenact.server.wire.files import File
+from reenact.server.wire.hosted import Hosted
+
+Json = Any
+"""Any value that JSON has: what a page, a model or a recording gave."""
+
+
+class SessionTold(BaseModel):
+    """A session: `status` is `active` or `closed`; `reason` and `close_reason` say why it ended."""
+
+    session_id: str
+    status: Literal["active", "closed"]
+    reason: str
+    close_reason: str | None
+    url: str
+    created_at: datetime
+    closed_at: datetime | None
+    last_accessed_at: datetime
+    duration: float
+    idle_timeout_minutes: int
+    max_duration_minutes: int
+    steps: list[dict[str, Json]]
+    error: str | None = None
+    proxies: bool = False
+    browser_type: str
+    user_agent: str | None
+    viewport_width: int | None
+    viewport_height: int | None
+    headless: bool
+    cdp_url: str | None = None
+    viewer_url: str
+    recording: str
+
+
+class ErrorTold(BaseModel):
+    """An action's error, as a client makes one of its own of it."""
+
+    error_type: str
+    dev_message: str
+    user_message: str
+    agent_message: str
+
+
+class ImageTold(BaseModel):
+    """A picture of a page."""
+
+    url: str | None
+    category: str | None = None
+    description: str | None = None
+
+
+class StructuredTold(BaseModel):
+    """What a model made of a page."""
+
+    success: bool
+    error: str | None
+    data: Json
+
+
+class DataTold(BaseModel):
+    """What an action gave: text, pictures, or what a model made of it."""
+
+    markdown: str
+    images: list[ImageTold] | None = None
+    structured: StructuredTold | None = None
+
+
+class ExecutionTold(BaseModel):
+    """What became of an action; `outcome` is all of it, as the recording has it."""
+
+    action: dict[str, Json]
+    success: bool
+    message: str
+    data: DataTold | None
+    exception: str | None
+    exception_detail: ErrorTold | None
+    started_at: datetime
+    ended_at: datetime
+    outcome: dict[str, Json]
+
+
+class InteractionTold(BaseModel):
+    """Something that can be done with an element; `element` is what is known of that."""
+
+    type: str
+    id: str
+    category: str
+    description: str
+    text_label: str
+    value: str | bool | None = None
+    element: dict[str, Json]
+
+
+class MetadataTold(BaseModel):
+    """Where an observation was made."""
+
+    title: str
+    url: str
+    viewport: Viewport
+    tabs: list[Tab]
+    timestamp: datetime
+
+
+class SpaceTold(BaseModel):
+    """What can be done on the page."""
+
+    description: str
+    category: str | None = None
+    interaction_actions: list[InteractionTold]
+
+
+class ObservationTold(BaseModel):
+    """What the page looks like; `screenshot` is base64."""
+
+    metadata: MetadataTold
+    screenshot: str
+    space: SpaceTold
+    tab: int | None
+    started_at: datetime
+    ended_at: datetime
+
+
+class FileTold(BaseModel):
+    """A file of a session's."""
+
+    id: str
+    session_id: str
+    filename: str
+    mime_type: str
+    size: int
+    checksum: str
+    created_at: datetime
+    expires_at: datetime
+    source: str
+
+
+def session(hosted: Hosted, viewer: str) -> SessionTold:
+    """How a session stands.
+
+    Args:
+        hosted: The session.
+        viewer: Where a person sees it.
+    """
+    state, options = hosted.session.status(), hosted.session.options
+    closed = hosted.closed
+    return SessionTold(
+        session_id=hosted.id,
+        status="active" if closed is None else "closed",
+        reason=hosted.reason,
+        close_reason=hosted.cause,
+        url=state.url,
+        created_at=hosted.created,
+        closed_at=closed,
+        last_accessed_at=hosted.used,
+        duration=((closed or datetime.now(UTC)) - hosted.created).total_seconds(),
+        idle_timeout_minutes=math.ceil(options.idle_timeout_minutes),
+        max_duration_minutes=math.ceil(options.max_duration_minutes),
+        steps=[dict(one) for one in hosted.session.outcomes],
+        browser_type=options.browser_type,
+        user_agent=options.user_agent,
+        viewport_width=options.viewport_width or 1280,
+        viewport_height=options.viewport_height or 720,
+        headless=options.headless,
+        viewer_url=viewer,
+        recording=hosted.id,
+    )
+
+
+def execution(
+    asked: Mapping[str, Any], action: do.Action, result: ExecutionResult, outcome: Mapping[str, Any]
+) -> ExecutionTold:
+    """What became of an action.
+
+    Args:
+        asked: The action as it was sent; it is sent back, without what it wrote into a field for secrets.
+        action: The same, as it was done.
+        result: What became of it.
+        outcome: The same, as it is recorded.
+    """
+    shown = {name: value for name, value in asked.items() if name != "actor"}
+    if "value" in shown and (said := getattr(result.action, "value", None)) != getattr(action, "value", None):
+        shown["value"] = said
+    error = result.exception
+    detail = None
+    if error is not None:
+        detail = ErrorTold(
+            error_type=type(error).__name__,
+            dev_message=str(error),
+            user_message=str(error),
+            agent_message=str(error),
+        )
+    told = dict(outcome)
+    told["data"] = _plain(result.data)
+    if not result.success and outcome["success"]:  # the page was read, and not by the model
+        told |= {"success": False, "message": result.message, "error": {"text": result.message}}
+    return ExecutionTold(
+        action=shown,
+        success=result.success,
+        message=result.message,
+        data=_data(result, action),
+        exception=None if error is None else str(error),
+        exception_detail=detail,
+        started_at=result.started_at,
+        ended_at=max(result.ended_at, result.started_at),
+        outcome=told,
+    )
+
+
+def scraped(result: ExecutionResult, action: do.Action) -> DataTold:
+    """What was read of a page."""
+    return _data(result, action) or DataTold(markdown="")
+
+
+def observation(seen: Observation, tab: int | None, began: datetime, ended: datetime) -> ObservationTold:
+    """What the page looks like."""
+    about = seen.metadata
+    return ObservationTold(
+        metadata=MetadataTold(
+            title=about.title,
+            url=about.url,
+            viewport=about.viewport,
+            tabs=about.tabs,
+            timestamp=about.timestamp,
+        ),
+        screenshot=base64.b64encode(seen.screenshot).decode(),
+        space=SpaceTold(
+            description=seen.space.description,
+            interaction_actions=[_interaction(one) for one in seen.space.interaction_actions],
+        ),
+        tab=tab,
+        started_at=began,
+        ended_at=ended,
+    )
+
+
+def file(session_id: str, one: File, expires: datetime) -> FileTold:
+    """A file of a session's."""
+    return FileTold(
+        id=one.id,
+        session_id=session_id,
+        filename=one.name,
+        mime_type=one.kind,
+        size=one.size,
+        checksum=one.checksum(),
+        created_at=one.created,
+        expires_at=expires,
+        source=one.source,
+    )
+
+
+def _interaction(one: ElementAction) -> InteractionTold:
+    known = one.model_dump(exclude={"type"}, exclude_none=True)
+    if not known["options"]:
+        del known["options"]
+    value: str | bool | None = None
+    if one.type == "check":
+        value = True
+    elif one.type != "click":
+        value = one.value or ""
+    return InteractionTold(
+        type=one.type,
+        id=one.id,
+        category="Interaction Actions",
+        description=f"{one.role} {one.name!r}" if one.name else one.role or one.type,
+        text_label=one.name,
+        value=value,
+        element=known,
+    )
+
+
+def _data(result: ExecutionResult, action: do.Action) -> DataTold | None:
+    read = isinstance(action, do.Scrape) and (
+        action.instructions is not None or action.response_format is not None
+    )
+    if read:
+        failed = None if result.success else result.message
+        told = StructuredTold(
+            success=result.success, error=failed, data=_plain(result.data) if result.success else None
+        )
+        return DataTold(markdown="", structured=told)
+    data = _plain(result.data)
+    if isinstance(action, do.EvaluateJs):
+        if not result.success:
+            return None
+        return DataTold(markdown=data if isinstance(data, str) else json.dumps(data, ensure_ascii=False))
+    if data is None:
+        return None
+    if isinstance(action, do.Scrape) and action.only_images:
+        images = [ImageTold(url=one.get("url"), description=one.get("alt") or None) for one in data]
+        return DataTold(markdown="", images=images)
+    return DataTold(
+        markdown=data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, default=str)
+    )
+
+
+def _plain(value: Any) -> Json:
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else value

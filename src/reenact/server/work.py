@@ -1,0 +1,195 @@
+"""The process of one job: `python -m reenact.server.work FOLDER`. It calls the verb, and tells how far it is.
+
+A job runs foreign programs, and may take all the memory there is: the server goes on without it. On standard output are
+lines of JSON, `{"done", "total", "label"}` as it goes on and last `{"result"}` or `{"error"}`. Standard input is held
+open by the server: where that ends, so does this.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from reenact.errors import ReenactError
+from reenact.server import orders
+
+ORDER = "order.json"
+"""The file with what is to be done, in the job's folder."""
+
+FILES = "files"
+"""The folder of what it makes, in the job's folder."""
+
+
+@dataclass
+class Desk:
+    """Where one job is worked on.
+
+    Attributes:
+        home: The folder of the recordings.
+        files: Where it puts the files that it makes.
+        out: Where it tells how far it is.
+        done: How many parts of the work are done.
+    """
+
+    home: Path
+    files: Path
+    out: BinaryIO
+    done: int = field(default=0, init=False)
+
+    def tell(self, **said: Any) -> None:
+        """One line to the server."""
+        self.out.write(orjson.dumps(said, default=repr, option=orjson.OPT_NON_STR_KEYS) + b"\n")
+        self.out.flush()
+
+    def counted(self, total: int | None) -> Callable[[str], None]:
+        """For verbs that say a line for each part of their work."""
+
+        def tell(label: str) -> None:
+            self.done += 1
+            # Some verbs say a word more than they have parts.
+            self.tell(done=min(self.done, total or self.done), total=total, label=label)
+
+        return tell
+
+
+def _reproduce(order: orders.Reproduce, desk: Desk) -> Any:
+    from reenact.reproduction import reproduce  # noqa: PLC0415 - each job pays for its own verb alone
+    from reenact.reproduction.trees import reproduction_tree  # noqa: PLC0415
+    from reenact.reproduction.world import check_world  # noqa: PLC0415
+    from reenact.store.local import LocalStore  # noqa: PLC0415
+
+    chosen = order.options
+    recording = LocalStore(desk.home).load(order.recording)
+    progress = desk.counted(chosen.times)
+    done = reproduce(
+        recording, times=chosen.times, live=chosen.live, ignore=chosen.ignore, patience=chosen.timeout,
+        home=desk.home, progress=progress,
+    )  # fmt: skip
+    asked = check_world(recording, progress=progress) if chosen.check_world else None
+    return reproduction_tree(done, asked)
+
+
+def _verify(order: orders.Verify, desk: Desk) -> Any:
+    from reenact.launch import Options  # noqa: PLC0415
+    from reenact.verify import Outcome, pages, verify  # noqa: PLC0415
+
+    chosen, tell = order.options, desk.counted(len(order.recordings))
+
+    def came(outcome: Outcome) -> None:
+        tell(f"{outcome.id or outcome.ref}: {outcome.status.value}")
+
+    outcomes = verify(
+        order.recordings, entry=chosen.entry, workers=chosen.workers, timeout=chosen.timeout, home=desk.home,
+        options=Options(tuple(chosen.live), tuple(chosen.ignore), chosen.on_divergence), progress=came,
+    )  # fmt: skip
+    (desk.files / "verify.xml").write_bytes(pages.junit(outcomes))
+    (desk.files / "verify.html").write_text(pages.page(outcomes), encoding="utf-8")
+    return [outcome.tree() for outcome in outcomes]
+
+
+def _fork(order: orders.Fork, desk: Desk) -> Any:
+    from reenact.launch.forking import Options, fork  # noqa: PLC0415
+
+    chosen = order.options
+    options = Options(chosen.at, tuple(chosen.set), chosen.model, tuple(chosen.live), tuple(chosen.ignore))
+    done = fork(order.recording, options, home=desk.home, quiet=True)
+    if done.recording is None:
+        raise ReenactError(f"{done.parent.id} was not forked: {done.reason}")
+    return done.tree(chosen.at)
+
+
+def _bisect(order: orders.Bisect, desk: Desk) -> Any:
+    from reenact.reproduction import bisect  # noqa: PLC0415
+    from reenact.reproduction.trees import decisive_tree, summary  # noqa: PLC0415
+
+    chosen = order.options
+    found = bisect(
+        order.recording, chosen.good, check=chosen.check or None, live=chosen.live, ignore=chosen.ignore,
+        exact=chosen.exact, trials=chosen.trials, patience=chosen.timeout, home=desk.home,
+        progress=desk.counted(None),
+    )  # fmt: skip
+    return {"summary": summary(found), **decisive_tree(found)}
+
+
+def _video(order: orders.Video, desk: Desk) -> Any:
+    from reenact.browser.video import render  # noqa: PLC0415
+    from reenact.store.local import LocalStore  # noqa: PLC0415
+
+    chosen = order.options
+    folder = LocalStore(desk.home).find(order.recording)
+    video = render(
+        folder, desk.files / f"{order.recording}-{chosen.session}.mp4", session=chosen.session,
+        pace=chosen.pace, mask=chosen.mask,
+        progress=lambda done, total: desk.tell(done=done, total=total, label="drawing"),
+    )  # fmt: skip
+    return {"duration_ms": video.duration_ms, "start_ms": video.start_ms, "lost": video.lost}
+
+
+def _report(order: orders.Report, desk: Desk) -> Any:
+    from reenact.reproduction.reporting import Wanted, report  # noqa: PLC0415
+
+    chosen = order.options
+    wanted = Wanted(chosen.good or "", chosen.check, chosen.times, chosen.check_world)
+    output = desk.files / f"{order.recording}.{chosen.format}"
+    report(order.recording, output, wanted, home=desk.home, progress=desk.counted(None))
+    return None
+
+
+def _keep(order: orders.Keep, desk: Desk) -> Any:
+    from reenact.report.keeping import keep  # noqa: PLC0415
+    from reenact.store.local import LocalStore  # noqa: PLC0415
+
+    chosen = order.options
+    _, test, fixture = keep(
+        LocalStore(desk.home), order.recording, desk.files / "test_recordings.py", name=chosen.name,
+        entry=chosen.entry, is_async=chosen.is_async, live=tuple(chosen.live),
+    )  # fmt: skip
+    return {"test": test.name, "recording": fixture.relative_to(desk.files).as_posix()}
+
+
+_VERBS: dict[type, Callable[[Any, Desk], Any]] = {
+    orders.Reproduce: _reproduce, orders.Verify: _verify, orders.Fork: _fork, orders.Bisect: _bisect,
+    orders.Video: _video, orders.Report: _report, orders.Keep: _keep,
+}  # fmt: skip
+
+
+def work(order: orders.Order, desk: Desk) -> None:
+    """Do what is ordered, and say what came of it."""
+    try:
+        desk.tell(result=_VERBS[type(order)](order, desk))
+    except ReenactError as error:
+        desk.tell(error=str(error))
+
+
+def main(folder: Path, home: Path) -> None:
+    """Work on the job of a folder."""
+    # What is printed by verbs and programs is for the log; only we speak with the server.
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    # So that what was started is put away: verbs end their programs on their way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    threading.Thread(target=_watch, args=(os.dup(0),), daemon=True).start()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    files = folder / FILES
+    files.mkdir(exist_ok=True)
+    work(orders.ORDERS.validate_json((folder / ORDER).read_bytes()), Desk(home, files, out))
+
+
+def _watch(server: int) -> None:
+    """End where the server has ended: it writes nothing, and holds the pipe open."""
+    while os.read(server, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,0 +1,179 @@
+"""What is to be sent: one small file a recording, held (`flock`) by the process that writes the recording.
+
+    <home>/ship/queue/<id>        whereto, and whether it may be sent before it has ended
+    <home>/ship/<name>.lock       held by the shipper of a destination
+    <home>/ship/<name>.json       how it fares
+    <home>/ship/off               nothing of this home is sent by itself
+
+A mark goes when the recording has ended and the server has acknowledged all of it, and not before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+fcntl: Any
+try:
+    fcntl = importlib.import_module("fcntl")
+except ImportError:  # Windows
+    fcntl = None
+
+_ID = re.compile(r"[\w-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """That a recording is to be sent.
+
+    Attributes:
+        id: The recording's.
+        server: Whereto.
+        destination: The `Destination.name` that it was meant for.
+        late: Send nothing before it has ended: it may come to nothing (a fork that does not reach its step).
+    """
+
+    id: str
+    server: str
+    destination: str
+    late: bool = False
+
+
+class Held:
+    """A mark whose recording is being written by this process."""
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+        self._pid = os.getpid()
+
+    def release(self) -> None:
+        """The recording has ended: its last line will not change any more."""
+        if self._file < 0 or os.getpid() != self._pid:
+            return
+        with contextlib.suppress(OSError):
+            # Said, not only closed: a fork of this process has the file open too.
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+            os.close(self._file)
+        self._file = -1
+
+
+class Queue:
+    """The marks of one home.
+
+    Args:
+        home: The folder of the recordings.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.folder = home / "ship"
+        self._queue = self.folder / "queue"
+
+    @property
+    def private(self) -> bool:
+        """Whether nothing of this home is sent by itself."""
+        return (self.folder / "off").exists()
+
+    def add(self, mark: Mark) -> Held:
+        """Mark a recording, and hold the mark. Raises OSError."""
+        self._queue.mkdir(parents=True, exist_ok=True, mode=0o700)
+        part = self.folder / f".{mark.id}.{os.getpid()}"
+        file = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            told = {"server": mark.server, "destination": mark.destination, "late": mark.late}
+            os.write(file, orjson.dumps(told))
+            # Held before it has its name: who sees it never takes it for one that has been left behind.
+            fcntl.flock(file, fcntl.LOCK_EX)
+            part.rename(self._queue / mark.id)
+        except OSError:
+            os.close(file)
+            part.unlink(missing_ok=True)
+            raise
+        return Held(file)
+
+    def marks(self) -> list[Mark]:
+        """All of them, in the order of their ids."""
+        found = []
+        try:
+            names = sorted(path.name for path in self._queue.iterdir())
+        except OSError:
+            return []
+        for name in names:
+            if not _ID.fullmatch(name):
+                continue
+            try:
+                told = orjson.loads((self._queue / name).read_bytes())
+                found.append(Mark(name, str(told["server"]), str(told["destination"]), bool(told["late"])))
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+        return found
+
+    def changed(self) -> int:
+        """A number that is another one when a mark has come or gone."""
+        try:
+            return self._queue.stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    def held(self, id: str) -> bool:
+        """Whether the process that writes the recording lives, and has not ended it."""
+        try:
+            file = os.open(self._queue / id, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        else:
+            return False
+        finally:
+            os.close(file)
+
+    def remove(self, id: str) -> None:
+        """All of it is there."""
+        (self._queue / id).unlink(missing_ok=True)
+
+
+class Lock:
+    """The right to be the shipper of a destination; ends with the process at the latest.
+
+    Args:
+        queue: The home's.
+        destination: Its name.
+    """
+
+    def __init__(self, queue: Queue, destination: str) -> None:
+        self._path = queue.folder / f"{destination}.lock"
+        self._file = -1
+
+    def take(self) -> bool:
+        """Take it; False where another process has it. Raises OSError."""
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            return False
+        self._file = file
+        return True
+
+    def free(self) -> None:
+        """Give it back."""
+        os.close(self._file)
+        self._file = -1
+
+
+def keep_here(home: Path) -> None:
+    """Let nothing of a home be sent by itself: it is for a moment only."""
+    folder = Queue(home).folder
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (folder / "off").touch()

@@ -1,0 +1,96 @@
+"""What rules have found in recordings, kept by the state of the files that were examined: one SQLite file.
+
+Made from the recordings, and made again wherever it is missing or damaged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import sys
+import threading
+from pathlib import Path
+
+import orjson
+
+VERSION = 1
+
+Found = tuple[tuple[str, int | None], ...]
+"""Findings: the rule of each, and the step, or None for the run as a whole."""
+
+
+class Findings:
+    """The findings of one store's recordings. May be used from any thread.
+
+    Args:
+        root: The store's folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._file = root / "findings.sqlite"
+        self._lock = threading.Lock()
+        self._known: dict[str, tuple[str, Found]] | None = None
+        self._settings = ""
+
+    def under(self, settings: str) -> None:
+        """Which rules are asked, and how: what was found under other settings does not count."""
+        with self._lock:
+            if settings != self._settings:
+                self._settings = settings
+                self._known = None
+
+    def of(self, folder: str, signature: str) -> Found | None:
+        """What was found in a recording whose files are in that state, or None where nobody has looked."""
+        with self._lock:
+            known = self._all().get(folder)
+        return known[1] if known is not None and known[0] == signature else None
+
+    def keep(self, folder: str, signature: str, found: Found) -> None:
+        """Keep what was found. Where that cannot be written it is known until the end of this process."""
+        with self._lock:
+            self._all()[folder] = signature, found
+            row = [folder, signature, self._settings, orjson.dumps(found).decode()]
+            with (
+                contextlib.suppress(sqlite3.Error, OSError),
+                contextlib.closing(self._open()) as database,
+                database,
+            ):
+                database.execute("INSERT OR REPLACE INTO findings VALUES (?, ?, ?, ?)", row)
+
+    def _all(self) -> dict[str, tuple[str, Found]]:
+        if self._known is None:
+            try:
+                self._known = self._stored()
+            except (sqlite3.Error, OSError, ValueError):
+                self._known = {}
+                with contextlib.suppress(OSError):
+                    self._file.unlink(missing_ok=True)
+        return self._known
+
+    def _stored(self) -> dict[str, tuple[str, Found]]:
+        if not self._file.exists():
+            return {}
+        with contextlib.closing(self._open()) as database:
+            rows = database.execute(
+                "SELECT folder, signature, found FROM findings WHERE settings = ?", [self._settings]
+            ).fetchall()
+        return {
+            folder: (
+                signature,
+                tuple((sys.intern(str(rule)), step) for rule, step in orjson.loads(found)) if found != "[]" else (),
+            )
+            for folder, signature, found in rows
+        }
+
+    def _open(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self._file, timeout=20)
+        if database.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            database.executescript(
+                f"""
+                DROP TABLE IF EXISTS findings;
+                CREATE TABLE findings (folder TEXT PRIMARY KEY, signature TEXT, settings TEXT, found TEXT);
+                PRAGMA user_version = {VERSION};
+                """
+            )
+            self._file.chmod(0o600)
+        return database

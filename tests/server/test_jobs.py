@@ -1,0 +1,249 @@
+"""Jobs: each is worked on in a process of its own; what becomes of that never takes the server down."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from reenact.errors import RecordingNotFound, UsageError
+from reenact.server import jobs as module
+from reenact.server.jobs import ENDED, Jobs
+from reenact.server.orders import ORDERS
+from reenact.server.projects import Projects
+from tests.conftest import Shell
+
+PROGRAM = """
+    import os, pathlib, random, reenact
+
+    @reenact.tool
+    def draw(count): return random.SystemRandom().sample(range(100), count)
+
+    print("drawn", draw(3))
+    if pathlib.Path("hang").exists():
+        pathlib.Path("pid").write_text(str(os.getpid()))
+        while True:
+            pass
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """A program, and what it recorded."""
+    shell = Shell(tmp_path_factory.mktemp("program"))
+    shell.write("agent.py", PROGRAM)
+    _, recording = shell.record("agent.py")
+    return shell, recording.id
+
+
+@pytest.fixture
+def shell(program):
+    shell, _ = program
+    yield shell
+    for left in ("hang", "pid"):
+        (shell.folder / left).unlink(missing_ok=True)
+    shutil.rmtree(shell.home / "jobs", ignore_errors=True)
+
+
+@pytest.fixture
+def recorded(program):
+    return program[1]
+
+
+@pytest.fixture
+def jobs(shell):
+    jobs = Jobs(Projects(shell.home))
+    yield jobs
+    jobs.close()
+
+
+def order(kind, id, **options):
+    return ORDERS.validate_python({"kind": kind, "recording": id, "options": options})
+
+
+def until(jobs, id, holds, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        job = jobs.find("default", id)
+        if holds(job):
+            return job
+        time.sleep(0.02)
+    raise AssertionError(job)
+
+
+def ended(job):
+    return job.status in ENDED
+
+
+def test_a_job_does_what_the_command_does_and_says_how_far_it_is(shell, recorded, jobs):
+    heard = []
+    jobs.listen(
+        lambda project, job: heard.append((project, job.status, job.progress.done, job.progress.total))
+    )
+    job = until(jobs, jobs.start("default", order("reproduce", recorded, times=2)).id, ended)
+    assert (job.status, job.error) == ("done", None)
+    assert job.result["result"] == "reproduced"
+    assert len(job.result["attempts"]) == 2
+    assert job.progress.done == job.progress.total == 2
+    assert job.progress.label.startswith("replay 2 of 2: faithful")
+    assert [each[1:] for each in heard] == [
+        ("running", 0, None), ("running", 1, 2), ("running", 2, 2), ("done", 2, 2),
+    ]  # fmt: skip
+    # A server that starts later has it too.
+    again = Jobs(Projects(shell.home))
+    assert again.all("default") == [job]
+    again.close()
+
+
+def test_what_cannot_be_done_is_one_line(recorded, jobs):
+    job = until(jobs, jobs.start("default", order("fork", recorded, at=99)).id, ended)
+    assert job.status == "failed"
+    assert "99" in job.error
+    with pytest.raises(RecordingNotFound, match="no recording nothing"):
+        jobs.start("default", order("keep", "nothing"))
+    with pytest.raises(RecordingNotFound):
+        jobs.start("another-project", order("keep", recorded))
+
+
+def test_a_job_that_is_ended_leaves_no_program_behind(shell, recorded, jobs):
+    (shell.folder / "hang").touch()
+    job = jobs.start("default", order("reproduce", recorded))
+    pid = shell.folder / "pid"
+    until(jobs, job.id, lambda _: pid.exists() and pid.read_text())
+    jobs.cancel("default", job.id)
+    assert until(jobs, job.id, ended).status == "cancelled"
+    gone(int(pid.read_text()))
+
+
+def gone(pid, seconds=10):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return
+            os.kill(pid, 0)
+        except (ProcessLookupError, FileNotFoundError):
+            return
+        time.sleep(0.02)
+    raise AssertionError("it still runs")
+
+
+def test_a_process_that_is_killed_is_a_failed_job_and_no_more(shell, recorded, jobs):
+    (shell.folder / "hang").touch()
+    job = jobs.start("default", order("reproduce", recorded))
+    until(jobs, job.id, lambda _: (shell.folder / "pid").exists())
+    os.kill(jobs._children[job.id]._process.pid, signal.SIGKILL)
+    job = until(jobs, job.id, ended)
+    assert (job.status, job.error) == ("failed", "its process was ended by signal 9; its log may say why")
+    os.kill(int((shell.folder / "pid").read_text()), signal.SIGKILL)
+
+
+def test_a_server_that_ends_ends_its_jobs_and_says_so(shell, recorded):
+    (shell.folder / "hang").touch()
+    jobs = Jobs(Projects(shell.home), at_once=1)
+    first, waiting = (jobs.start("default", order("reproduce", recorded)).id for _ in range(2))
+    until(jobs, first, lambda _: (shell.folder / "pid").exists())
+    jobs.close()
+    gone(int((shell.folder / "pid").read_text()))
+    again = Jobs(Projects(shell.home))
+    assert {job.id: (job.status, job.error) for job in again.all("default")} == {
+        first: ("failed", "the server ended"),
+        waiting: ("failed", "the server ended"),
+    }
+    again.close()
+
+
+def test_of_two_servers_neither_takes_the_others_jobs_for_lost(shell, recorded, jobs):
+    (shell.folder / "hang").touch()
+    job = jobs.start("default", order("reproduce", recorded))
+    until(jobs, job.id, lambda _: (shell.folder / "pid").exists())
+    beside = Jobs(Projects(shell.home))
+    assert beside.find("default", job.id).status == "running"
+    beside.close()
+
+
+def test_few_run_at_once_and_one_that_waits_can_be_taken_back(shell, recorded, monkeypatch):
+    (shell.folder / "hang").touch()
+    monkeypatch.setattr(module, "WAITING", 1)
+    jobs = Jobs(Projects(shell.home), at_once=1)
+    first = jobs.start("default", order("reproduce", recorded))
+    until(jobs, first.id, lambda job: job.status == "running")
+    second = jobs.start("default", order("keep", recorded))
+    with pytest.raises(UsageError, match="1 jobs wait already"):
+        jobs.start("default", order("keep", recorded))
+    jobs.cancel("default", second.id)
+    assert jobs.find("default", second.id).status == "cancelled"
+    jobs.close()
+
+
+# -- over HTTP ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_report_and_a_test_are_files_at_signed_addresses(shell, recorded, served):
+    _, client = served(shell.home, keyless=True)
+    report = await finished(client, {"kind": "report", "recording": recorded})
+    assert (report["status"], report["error"]) == ("done", None)
+    (page,) = report["files"]
+    assert page["name"] == f"{recorded}.html"
+    answer = await client.get(page["url"])
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert "script-src" not in answer.headers["content-security-policy"]
+    assert "sandbox" in answer.headers["content-security-policy"]
+    kept = await finished(client, {"kind": "keep", "recording": recorded})
+    names = [file["name"] for file in kept["files"]]
+    assert names[-1] == "test_recordings.py"
+    assert names[0].endswith(".reenact")
+    assert "def test_" in (await client.get(kept["files"][-1]["url"])).text
+
+
+async def finished(client, order):
+    """A job that is begun and followed to its end."""
+    begun = await client.post("/api/v1/jobs", json=order)
+    assert begun.status_code == 201, begun.text
+    async with asyncio.timeout(60):
+        text = (await client.get(f"/api/v1/jobs/{begun.json()['id']}/live")).text
+    told = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
+    assert told[-1] == (await client.get(f"/api/v1/jobs/{begun.json()['id']}")).json() | {
+        "files": told[-1]["files"]
+    }
+    return told[-1]
+
+
+async def test_programs_run_only_where_they_may_and_for_who_may(shell, recorded, served):
+    app, client = served(shell.home, running=True)
+    asked = {"Authorization": f"Bearer {app.state.keys.make(role='read')[1]}"}
+    wanted = {"kind": "reproduce", "recording": recorded}
+    assert (await client.post("/api/v1/jobs", json=wanted, headers=asked)).status_code == 403
+    assert (await client.get("/api/v1/jobs", headers=asked)).json() == {"items": []}
+    _, client = served(shell.home, keyless=True)
+    for refused in (wanted, {"kind": "report", "recording": recorded, "options": {"times": 1}}):
+        answer = await client.post("/api/v1/jobs", json=refused)
+        assert (answer.status_code, "reenact serve --running" in answer.text) == (403, True)
+
+
+@pytest.mark.parametrize("id", ["../../x", "a/b", "..", "", "x" * 200])
+async def test_an_order_names_recordings_and_no_paths(served, id):
+    _, client = served(keyless=True, running=True)
+    for order in (
+        {"kind": "keep", "recording": id},
+        {"kind": "verify", "recordings": [id]},
+        {"kind": "bisect", "recording": "abc", "options": {"good": id}},
+    ):
+        assert (await client.post("/api/v1/jobs", json=order)).status_code == 422
+
+
+async def test_a_job_that_has_ended_is_forgotten_with_its_files(shell, recorded, served):
+    _, client = served(shell.home, keyless=True)
+    job = await finished(client, {"kind": "keep", "recording": recorded})
+    url = job["files"][-1]["url"]
+    assert (await client.delete(f"/api/v1/jobs/{job['id']}")).status_code == 204
+    assert (await client.get(f"/api/v1/jobs/{job['id']}")).status_code == 404
+    assert (await client.get(url)).status_code == 404
+    assert list((shell.home / "jobs").iterdir()) == []
