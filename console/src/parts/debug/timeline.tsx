@@ -75,7 +75,6 @@ export function Timeline({
           ].filter(Boolean);
           return (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
-            // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, and names the active option
             <div
               key={item.key}
               id={`debug-step-${row.step}`}

@@ -60,7 +60,6 @@ export function StepList({
           if (!step) return null;
           return (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
-            // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, and names the active option
             <div
               key={row.key}
               id={`film-step-${row.index}`}
