@@ -28,36 +28,6 @@ export type Pair = Schemas["Pair"];
 export type PairStep = Schemas["PairStep"];
 export type Diff = Schemas["Diff"];
 
-/** Work that the server does. */
 export type Job = Schemas["Job"];
-
-export type Message = Schemas["Message"];
-export type ModelCall = Schemas["ModelCall"];
-export type StepWhole = Schemas["StepShape"];
-export type Messages = Schemas["Messages"];
-export type Item = Schemas["Item"];
-export type Conversation = Schemas["Conversation"];
-export type Lanes = Schemas["Lanes"];
-export type Finding = Schemas["Finding"];
-export type Findings = Schemas["Findings"];
-export type Difference = Schemas["Difference"];
-export type Side = Schemas["Side"];
-export type Pair = Schemas["Pair"];
-export type PairStep = Schemas["PairStep"];
-export type Diff = Schemas["Diff"];
-
-/** Work that the server does. */
-export interface Job {
-  id: string;
-  kind: string;
-  status: "queued" | "running" | "done" | "failed" | "cancelled";
-  progress: { done: number; total: number | null; label: string };
-  result: unknown;
-  error: string | null;
-  files: { name: string; url: string }[];
-  created: string;
-  ended: string | null;
-}
-
 export type Me = Schemas["Me"];
 export type Call = Schemas["Call"];
