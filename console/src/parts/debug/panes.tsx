@@ -110,7 +110,7 @@ function Said({ message, answer = false }: { message: Message; answer?: boolean 
       </b>
       {message.thinking && <p className="thinking">{message.thinking}</p>}
       {message.text && <p className="words">{message.text}</p>}
-      {message.calls.map((call) => (
+      {message.calls?.map((call) => (
         <pre key={`${call.id} ${call.name}`}>{`calls ${call.name}(${spelled(call.args)})`}</pre>
       ))}
     </div>
