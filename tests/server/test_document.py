@@ -23,8 +23,6 @@ from reenact.server.app import application
 from reenact.server.settings import Settings
 
 STREAM = "text/event-stream"
-OPENS = {"/api/v1/sessions/start", "/api/v1/scrape"}
-"""Each answer of these is a browser: tests/server/wire asks them."""
 
 
 @pytest.fixture(scope="module")
