@@ -13,6 +13,7 @@
 #   make console  the console's pages, built into the package (needs npm)
 #   make check    style, types, layers
 #   make test-browser-use   the adapter of browser-use, with a real browser, in environments of its own
+#   make test-ray    a fleet of replays on a Ray cluster of several nodes, all on this machine
 #   make bench    figures side by side with peers, written to benchmarks/RESULTS.md and HEALING.md
 #   make clean    removes the environment and everything made here
 
@@ -42,7 +43,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-browser exercise picture test test-browser-use soak load frameworks frameworks-older \
+.PHONY: help demo demo-browser exercise picture test test-browser-use test-ray soak load frameworks frameworks-older \
 	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
 	setup-bench setup-older setup-browser-use chromium console
 
@@ -69,6 +70,11 @@ test: setup-dev chromium pages
 test-browser-use: setup-browser-use chromium
 	$(BROWSER_USE)/bin/pytest tests/adapters/browser_use tests/frameworks -k browser_use $(PYTEST_ARGS)
 	$(BROWSER_USE_OLDER)/bin/pytest tests/adapters/browser_use tests/frameworks -k browser_use $(PYTEST_ARGS)
+
+# Ray is large, and a cluster of several nodes takes half a minute to start on two cores.
+test-ray: setup-dev
+	$(INSTALL) --editable '.[ray]'
+	$(PYTEST) -n 0 tests/verify/test_cluster.py $(PYTEST_ARGS)
 
 soak: setup-dev
 	$(PYTEST) -m "slow or thorough" $(PYTEST_ARGS)
