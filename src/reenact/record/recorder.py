@@ -173,13 +173,21 @@ class Recorder:
     # -- within ----------------------------------------------------------------------------------------------
 
     def _called(self, number: int, effect: Effect, scope: Scope, ordinal: int) -> None:
-        encoder = self._encoder()
+        unkept: list[str] = []
+
+        def encode(value: Any) -> Tree:
+            # Hardly ever needed: most of what is asked is plain.
+            encoder = self._encoder()
+            tree = encoder.encode(value)
+            unkept.extend(encoder.unkept)
+            return tree
+
         line = self._questions.line(
-            effect, scope, number=number, ordinal=ordinal, now=self._seconds(), encode=encoder.encode
+            effect, scope, number=number, ordinal=ordinal, now=perf_counter() - self.started, encode=encode
         )
         self._writer.append(line)
-        if encoder.unkept:
-            self._note_unkept(encoder.unkept, number)
+        if unkept:
+            self._note_unkept(unkept, number)
 
     def _left(self, ticket: Ticket, outcome: Outcome) -> None:
         unkept: list[str] = []

@@ -100,12 +100,18 @@ class _Base:
     def __init__(self) -> None:
         self._cond = threading.Condition()
         self._pumps: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump] = WeakKeyDictionary()
+        self._last: _Pump | None = None
 
     def _pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
-        pump = self._pumps.get(loop)
-        if pump is None:
-            pump = self._pumps[loop] = _Pump(loop, self._may_release)
-            pump.idle, pump.rest = self._idle, self.blocks
+        last = self._last
+        if last is not None and last.loop is loop:
+            return last
+        pump = self._last = self._pumps.get(loop) or self._new_pump(loop)
+        return pump
+
+    def _new_pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
+        pump = self._pumps[loop] = _Pump(loop, self._may_release)
+        pump.idle, pump.rest = self._idle, self.blocks
         return pump
 
     def _may_release(self, entry: _Entry) -> bool:
