@@ -69,8 +69,9 @@ def _known(value: Any) -> bool | None:
         if kind in _PLAIN or kind is int:
             continue
         if kind is dict:
-            if any(type(key) is not str for key in part):
-                return False
+            for key in part:
+                if type(key) is not str:
+                    return False
             todo += part.values()
         elif kind is list:
             todo += part

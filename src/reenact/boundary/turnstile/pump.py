@@ -98,7 +98,9 @@ class _Base:
     """What both turnstiles share: the loops' pumps."""
 
     def __init__(self) -> None:
-        self._cond = threading.Condition()
+        # Taken for every outcome: the lock's own `with` is C, that of the condition is not.
+        self._lock = threading.RLock()
+        self._cond = threading.Condition(self._lock)
         self._pumps: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump] = WeakKeyDictionary()
         self._last: _Pump | None = None
 
