@@ -68,14 +68,18 @@ class Questions:
         label = effect.label
         place = (scope.path, label)
         base, earlier = self._bases.get(place) or self._bases.get(label) or (0, {})
-        frame = _CALLED % (number, number_of(scope.call), self._head(effect, scope), ordinal), _END % now
+        within, end = number_of(scope.call), _END % now
         given = effect.args
         found = None
         if label not in self._parted and _HEADERS not in given:
-            found = self._at_once(given, encode, frame, (earlier, base))
+            start = _CALLED % (number, within, _head(effect, scope), ordinal)
+            found = self._at_once(given, encode, (start, end), (earlier, base))
             if found is None:
                 self._parted.add(label)
-        args, line = found or self._one_by_one(label, given, encode, frame, (earlier, base))
+        if found is None:
+            start = _CALLED % (number, within, self._head(effect, scope), ordinal)
+            found = self._one_by_one(label, given, encode, (start, end), (earlier, base))
+        args, line = found
         if len(line) > _WORTH_SHARING or base:
             if len(self._bases) > _BASES:
                 self._bases.clear()
@@ -85,8 +89,8 @@ class Questions:
     def _at_once(
         self, given: Mapping[str, Any], encode: _Encode, frame: tuple[bytes, bytes], base: tuple[_Args, int]
     ) -> tuple[_Args, bytes] | None:
-        """The line, looked at once for all of its arguments; None where there is a secret in it, or in its lone
-        surrogates may be one. What looking at an argument by itself would find, looking at all of them finds.
+        """The line, looked at once for all that is in it; None where there is a secret, or what UTF-8 cannot hold.
+        What looking at a part by itself would find, looking at all of them finds.
         """
         (before, end), (earlier, call) = frame, base
         args: _Args = {}
@@ -108,7 +112,7 @@ class Questions:
         frame: tuple[bytes, bytes],
         base: tuple[_Args, int],
     ) -> tuple[_Args, bytes]:
-        """The line, argument by argument: where one holds secrets, what is known of the others is not looked at again."""
+        """The line, argument by argument: what is known of those without secrets is not looked at again."""
         (before, end), (earlier, call) = frame, base
         args: _Args = {}
         members: list[bytes] = []
@@ -129,7 +133,7 @@ class Questions:
         self._bases[scope, label] = self._bases[label] = known
 
     def _head(self, effect: Effect, scope: Scope) -> bytes:
-        """Where and what: mostly as in an earlier call."""
+        """Where and what, without secrets: mostly as in an earlier call."""
         key = (self._redactor.learnt, scope.path, effect.kind, effect.name)
         head = self._heads.get(key)
         if head is None:
@@ -218,6 +222,16 @@ def number_of(call: int | None) -> bytes:
 @lru_cache(_ITEMS)
 def _key(name: str) -> bytes:
     return orjson.dumps(name) + b":"
+
+
+def _head(effect: Effect, scope: Scope) -> bytes:
+    """Where and what, as it is. Every run of an agent is another place."""
+    return b'"at":%b,%b' % (codec.dumps(scope.path), _what(effect.kind, effect.name))
+
+
+@lru_cache(_ITEMS)
+def _what(kind: str, name: str) -> bytes:
+    return codec.dumps({"kind": kind, "name": name})[1:-1]
 
 
 def _arg(value: Any, encode: _Encode) -> Arg:

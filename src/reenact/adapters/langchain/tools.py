@@ -15,7 +15,6 @@ from reenact.adapters.langchain import interrupts
 from reenact.boundary import aperform, current, perform
 from reenact.model.event import Effect
 
-
 _TOOLS = 256
 
 
