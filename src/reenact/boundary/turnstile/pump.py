@@ -102,13 +102,13 @@ class _Base:
         self._lock = threading.RLock()
         self._cond = threading.Condition(self._lock)
         self._pumps: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump] = WeakKeyDictionary()
-        self._last: _Pump | None = None
+        self._latest: _Pump | None = None
 
     def _pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
-        last = self._last
+        last = self._latest
         if last is not None and last.loop is loop:
             return last
-        pump = self._last = self._pumps.get(loop) or self._new_pump(loop)
+        pump = self._latest = self._pumps.get(loop) or self._new_pump(loop)
         return pump
 
     def _new_pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
