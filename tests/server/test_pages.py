@@ -49,7 +49,9 @@ async def test_what_was_not_built_is_not_there(served, console, path):
     assert (answer.status_code, "secret" in answer.text) == (404, False)
 
 
-@pytest.mark.parametrize("path", ["/api", "/api/v1/no", "/api/v2/me", "/files", "/sessions/x", "/agents"])
+@pytest.mark.parametrize(
+    "path", ["/api", "/api/v1/no", "/api/v2/me", "/files", "/sessions/x/no", "/agents/x/no"]
+)
 async def test_what_is_asked_of_the_api_is_never_answered_with_the_page(served, console, path):
     _, client = served(console=console)
     answer = await client.get(path, headers={"Accept": "text/html"})

@@ -73,6 +73,7 @@ ROUTERS = (
     uploads.router,
     sessions.router,
     session_files.router,
+    sessions.pages,
     agents.router,
 )
 """What each of them is about is told in its own module."""
