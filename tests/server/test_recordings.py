@@ -217,3 +217,14 @@ def test_two_runs_are_compared_word_by_word(home):
         assert any(["-", "Rome"] in marks and ["+", "Bonn"] in marks for marks in words), words
         assert asked(f"/diff?a={one}&b={one}")["same"]
         assert "no recording" in asked.refused(f"/diff?a={one}&b=nope", 404)
+
+
+def test_a_damaged_index_is_made_anew(home, filled):
+    with Asking(Path(home)) as asked:
+        asked.until("/recordings", looked)
+    for name in ("index.sqlite", "findings.sqlite"):
+        assert (Path(home) / name).stat().st_size > 0
+        (Path(home) / name).write_bytes(b"nonsense" * 2000)
+    with Asking(Path(home)) as asked:
+        asked.until("/recordings", looked)
+        assert len(asked.listed(2, "tool:look and error")) == 2

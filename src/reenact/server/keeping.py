@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sqlite3
 import threading
 import time
 from collections.abc import Iterable
@@ -30,7 +31,7 @@ _SLICE = 1.0
 _REST = 2.0
 _SWEEP = 30.0
 _PATIENCE = 10.0
-_FIRST = 500
+_FIRST = 300
 _FEW = 20
 
 
@@ -94,12 +95,17 @@ class Keeper:
     def _run(self) -> None:
         index = Index(self._store)
         try:
-            self._load(index)
+            try:
+                if index.in_memory:
+                    # Whatever lies in its place is none.
+                    index.discard()
+                self._load(index)
+            except sqlite3.DatabaseError:
+                index.discard()
             self.loaded.set()
             while not self._ended.is_set():
                 begun = time.monotonic()
-                with contextlib.suppress(OSError):
-                    self._look(index)
+                self._look_once(index)
                 took = time.monotonic() - begun
                 # Much that is new is read with short rests, for as long as it takes.
                 self._wake.wait(took / 4 if len(self._waiting) > _FIRST else max(TICK, _REST * took))
@@ -114,7 +120,7 @@ class Keeper:
     def _load(self, index: Index) -> None:
         for limit in (_FIRST, -1):
             known = index.known_lines(limit)
-            self._lines.fill(self._entry(one) for one in known)
+            self._lines.fill([self._entry(one) for one in known])
             self.ready.set()
             if len(known) < _FIRST:
                 break
@@ -135,6 +141,18 @@ class Keeper:
         else:
             self._watched.discard(folder)
             self._glances.pop(folder, None)
+
+    def _look_once(self, index: Index) -> None:
+        """A look that fails costs that look: the next one sees the same."""
+        try:
+            self._look(index)
+        except (OSError, sqlite3.OperationalError):
+            # A folder that went while it was looked at; another process that writes the index just now.
+            return
+        except sqlite3.DatabaseError:
+            index.discard()
+            self._signatures.clear()
+            self._swept = float("-inf")
 
     # -- one look --------------------------------------------------------------------------------------------
 
