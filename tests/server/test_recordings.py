@@ -146,7 +146,7 @@ def test_what_comes_changes_and_goes_is_seen(home, filled):
         version = asked("/recordings")["version"]
         new = recorded(home, "late", "Oz")
         assert asked.listed(5)[0]["id"] == new
-        assert [line["id"] for line in asked.listed(3, "tool:look and error")][0] == new
+        assert asked.listed(3, "tool:look and error")[0]["id"] == new
         assert asked("/recordings")["version"] > version
         shutil.rmtree(store.folder(new))
         asked.listed(4)
@@ -165,7 +165,7 @@ def test_what_rules_have_found_is_remembered(home, filled):
         assert len(asked(f"/recordings/{filled[2]}/anomalies")["items"]) == found[filled[2]]
     shutil.copytree(LocalStore(home).folder(filled[0]), LocalStore(home).folder("copied"))
     with Asking(Path(home)) as asked:
-        asked.library._examiner._look = lambda entry: None  # it is asked nothing anew
+        asked.library._examiner._look = lambda _: None  # it is asked nothing anew
         again = asked.until("/recordings?filter=status:ok", lambda page: page["total"] == 4)
         told = {line["id"]: line["anomalies"] for line in again["items"]}
         assert {id: told[id] for id in filled} == {id: found[id] for id in filled}

@@ -57,8 +57,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An indexed recording: its key in the index, its folder's name, the state of the files that were read, its line, and
-    the seconds that reading it took just now.
+    """An indexed recording: its key in the index, its folder's name, the state of the files that were read, its line.
+
+    `seconds` is what reading it took just now.
     """
 
     key: int
@@ -123,7 +124,7 @@ class Index:
             )
             .fetchone()
         )
-        return Known(*row[:3], _summary(row[3:])) if row is not None else None
+        return Known(row[0], row[1], row[2], _summary(list(row[3:]))) if row is not None else None
 
     def among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
         """Those of the lines, given with their keys, that a filter means; with no look at the files."""
