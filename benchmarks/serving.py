@@ -224,6 +224,7 @@ def _long(section: Section, home: Path, name: str, rounds: int) -> list[tuple[st
     rows = []
     opened = 0.0
     with _client(home) as client:
+        _settle(client)
         for what, pattern in paths.items():
             path = pattern.replace("{half}", str(long // 2)).replace("{last}", str(long - 100))
             ask = partial(_timed, client, f"/recordings/{name}{path}")

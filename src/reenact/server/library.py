@@ -55,6 +55,7 @@ class Library:
 
     def close(self) -> None:
         """End what runs in the background."""
+        self._searches.close()
         self._examiner.close()
         self._keeper.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from bisect import insort
@@ -73,6 +74,11 @@ class Search:
     def stop(self) -> None:
         """Nobody asks any more."""
         self._stopped = True
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it will never be complete, and is to be begun anew."""
+        return self._stopped
 
     def page(
         self, offset: int, limit: int, sort: str, patience: float = _PATIENCE
@@ -181,6 +187,9 @@ class Search:
             self._tell(waiting)
         except ReenactError as error:
             self._failed = error
+        except (sqlite3.Error, RuntimeError):
+            # The index was made anew meanwhile, or the server ends: what was found so far is not all.
+            self._stopped = True
         finally:
             with self._here:
                 self.complete = not self._stopped
@@ -241,12 +250,18 @@ class Searches:
         self._lock = threading.Lock()
         self._known: OrderedDict[str, Search] = OrderedDict()
 
+    def close(self) -> None:
+        """End those that are under way."""
+        with self._lock:
+            for search in self._known.values():
+                search.stop()
+
     def of(self, text: str) -> Search:
         """The search of a filter. Raises FilterError where it does not parse."""
         text = text.strip()
         with self._lock:
             found = self._known.get(text)
-            if found is None:
+            if found is None or found.stopped:
                 found = Search(self._store, self._lines, text)
                 self._known[text] = found
                 found.begin()
