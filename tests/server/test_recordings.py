@@ -148,7 +148,14 @@ def test_what_comes_changes_and_goes_is_seen(home, filled):
         assert asked.listed(5)[0]["id"] == new
         assert asked.listed(3, "tool:look and error")[0]["id"] == new
         assert asked("/recordings")["version"] > version
+        # One whose folder comes a while before its events.
+        data = (store.folder(new) / EVENTS).read_bytes()
         shutil.rmtree(store.folder(new))
+        store.folder("later").mkdir()
+        asked.listed(4)
+        (store.folder("later") / EVENTS).write_bytes(data)
+        asked.listed(5)
+        shutil.rmtree(store.folder("later"))
         asked.listed(4)
         asked.listed(2, "tool:look and error")
         # Deleted by the server: gone at once, from the files as well.

@@ -55,6 +55,7 @@ class Keeper:
         self._touched: set[str] = set()
         self._signatures: dict[str, str] = {}
         self._watched: set[str] = set()
+        self._empty: set[str] = set()
         self._glances: dict[str, Glance] = {}
         self._seen: dict[str, str] = {}
         self._waiting: dict[str, Stale] = {}
@@ -161,7 +162,9 @@ class Keeper:
         while self._touched:
             names.add(self._touched.pop())
         fresh, gone = self._named()
-        names |= fresh
+        # A folder is there a moment before what is in it.
+        self._empty = {*list(self._empty)[-_FEW:], *fresh}
+        names |= self._empty
         if time.monotonic() - self._swept > max(_SWEEP, 20 * self._took):
             begun = time.monotonic()
             stale, gone = index.outdated(self._signatures)
@@ -174,6 +177,7 @@ class Keeper:
             self._forget(index, name)
         self._glance(stale)
         self._waiting |= {one.folder: one for one in stale}
+        self._empty -= self._waiting.keys() | self._signatures.keys()
         self._read_again(index)
         self._breathe()
 
