@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import tempfile
 import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -31,14 +30,12 @@ _SHORT = 8
 _HISTORY = 40
 _AGENTS = ("support", "booking", "research", "invoices", "triage")
 _HOW = (
-    "{recordings:,} recordings of {steps} steps each in one folder, written from five patterns with ids, names, times and "
-    "costs of their own, and one of {long:,} steps: half of them model calls with up to 40 messages, half tool calls. "
-    "Asked is the application itself, in one process and without a network. *Cold* is the first answer of a server that "
-    "was just made, its index up to date; what it takes to make the index from nothing is told apart. Median of {rounds} "
-    "rounds, the least in parentheses."
+    "{recordings:,} recordings of {steps} steps each in one folder, written from five patterns with ids, names, times "
+    "and costs of their own, and one of {long:,} steps: half of them model calls with up to 40 messages, half tool "
+    "calls. Asked is the application itself, in one process and without a network. *Cold* is the first answer of a "
+    "server that was just made, its index up to date; what it takes to make the index from nothing is told apart. "
+    "Median of {rounds} rounds, the least in parentheses."
 )
-
-Ask = Callable[[str], Any]
 
 
 def measure(plan: Plan) -> Section:
@@ -227,8 +224,9 @@ def _long(section: Section, home: Path, name: str, rounds: int) -> list[tuple[st
     rows = []
     opened = 0.0
     with _client(home) as client:
-        for what, path in paths.items():
-            path = path.replace("{half}", str(long // 2)).replace("{last}", str(long - 100))
+        _settle(client)
+        for what, pattern in paths.items():
+            path = pattern.replace("{half}", str(long // 2)).replace("{last}", str(long - 100))
             ask = partial(_timed, client, f"/recordings/{name}{path}")
             first = ask()
             again = [ask() for _ in range(rounds)]

@@ -146,9 +146,16 @@ def test_what_comes_changes_and_goes_is_seen(home, filled):
         version = asked("/recordings")["version"]
         new = recorded(home, "late", "Oz")
         assert asked.listed(5)[0]["id"] == new
-        assert [line["id"] for line in asked.listed(3, "tool:look and error")][0] == new
+        assert asked.listed(3, "tool:look and error")[0]["id"] == new
         assert asked("/recordings")["version"] > version
+        # One whose folder comes a while before its events.
+        data = (store.folder(new) / EVENTS).read_bytes()
         shutil.rmtree(store.folder(new))
+        store.folder("later").mkdir()
+        asked.listed(4)
+        (store.folder("later") / EVENTS).write_bytes(data)
+        asked.listed(5)
+        shutil.rmtree(store.folder("later"))
         asked.listed(4)
         asked.listed(2, "tool:look and error")
         # Deleted by the server: gone at once, from the files as well.
@@ -165,7 +172,7 @@ def test_what_rules_have_found_is_remembered(home, filled):
         assert len(asked(f"/recordings/{filled[2]}/anomalies")["items"]) == found[filled[2]]
     shutil.copytree(LocalStore(home).folder(filled[0]), LocalStore(home).folder("copied"))
     with Asking(Path(home)) as asked:
-        asked.library._examiner._look = lambda entry: None  # it is asked nothing anew
+        asked.library._examiner._look = lambda _: None  # it is asked nothing anew
         again = asked.until("/recordings?filter=status:ok", lambda page: page["total"] == 4)
         told = {line["id"]: line["anomalies"] for line in again["items"]}
         assert {id: told[id] for id in filled} == {id: found[id] for id in filled}
@@ -217,3 +224,14 @@ def test_two_runs_are_compared_word_by_word(home):
         assert any(["-", "Rome"] in marks and ["+", "Bonn"] in marks for marks in words), words
         assert asked(f"/diff?a={one}&b={one}")["same"]
         assert "no recording" in asked.refused(f"/diff?a={one}&b=nope", 404)
+
+
+def test_a_damaged_index_is_made_anew(home, filled):
+    with Asking(Path(home)) as asked:
+        asked.until("/recordings", looked)
+    for name in ("index.sqlite", "findings.sqlite"):
+        assert (Path(home) / name).stat().st_size > 0
+        (Path(home) / name).write_bytes(b"nonsense" * 2000)
+    with Asking(Path(home)) as asked:
+        asked.until("/recordings", looked)
+        assert len(asked.listed(2, "tool:look and error")) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -138,7 +139,7 @@ def test_what_ran_at_the_same_time_lies_on_lanes_of_its_own(home):
         lanes.setdefault(lane, []).append((began, began + duration, step))
     assert len(found["lanes"]) == len(lanes) == 4
     for bars in lanes.values():
-        assert all(one[1] <= other[0] for one, other in zip(bars, bars[1:], strict=False))
+        assert all(one[1] <= other[0] for one, other in pairwise(bars))
     assert lanes[0][-1][2] == 5
 
 

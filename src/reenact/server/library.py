@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -17,6 +18,7 @@ from reenact.server.lines import Entry, Lines
 from reenact.server.loaded import Loaded, Shelf
 from reenact.server.searching import Search, Searches
 from reenact.store.findings import Findings
+from reenact.store.index import Index
 from reenact.store.local import EVENTS, LocalStore
 
 ID = re.compile(r"[\w-]{1,64}", re.ASCII)
@@ -53,6 +55,7 @@ class Library:
 
     def close(self) -> None:
         """End what runs in the background."""
+        self._searches.close()
         self._examiner.close()
         self._keeper.close()
 
@@ -100,6 +103,17 @@ class Library:
     def entry(self, id: str) -> Entry | None:
         """What is known of a recording, or None where nobody has read it yet."""
         return self._lines.entries.get(id)
+
+    def indexed(self, id: str) -> Entry | None:
+        """What the index knows of a recording that is not in memory yet."""
+        index = Index(self.store)
+        try:
+            known = index.known_line(id)
+            return Entry(known.key, known.signature, known.summary) if known is not None else None
+        except sqlite3.Error:
+            return None
+        finally:
+            index.close()
 
     def opened(self, id: str) -> AbstractContextManager[Loaded]:
         """A recording, read and as it is now. Raises RecordingError."""

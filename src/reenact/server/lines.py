@@ -131,12 +131,15 @@ class Lines:
 
     def fill(self, entries: Iterable[Entry]) -> None:
         """Put many in at once, where nothing is known of them yet."""
+        fresh = {entry.summary.id: entry for entry in entries}
+        order = sorted(entry.place for entry in fresh.values())
         with self.lock:
-            for entry in entries:
-                self.entries.setdefault(entry.summary.id, entry)
-            self.order = sorted(entry.place for entry in self.entries.values())
+            known, self.entries = self.entries, fresh
+            self.order = order
             self.version += 1
             self._changes.clear()
+            for entry in known.values():
+                self.put(entry)
 
     def put(self, entry: Entry) -> None:
         """One that is new or has changed."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import orjson
@@ -57,8 +57,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An indexed recording: its key in the index, its folder's name, the state of the files that were read, its line, and
-    the seconds that reading it took just now.
+    """An indexed recording: its key in the index, its folder's name, the state of the files that were read, its line.
+
+    `seconds` is what reading it took just now.
     """
 
     key: int
@@ -106,7 +107,24 @@ class Index:
             " ORDER BY moment DESC, written DESC, id LIMIT ?",
             [limit],
         )
-        return [Known(key, folder, signature, _summary(row)) for key, folder, signature, *row in rows]
+        found = []
+        while batch := rows.fetchmany(_BATCH):
+            found += [Known(key, folder, signature, _summary(row)) for key, folder, signature, *row in batch]
+            # Who answers somebody beside us has his turn.
+            sleep(0)
+        return found
+
+    def known_line(self, folder: str) -> Known | None:
+        """One of them."""
+        row = (
+            self._open()
+            .execute(
+                f"SELECT key, folder, signature, {', '.join(_RECORDING)} FROM recordings WHERE folder = ?",  # noqa: S608
+                [folder],
+            )
+            .fetchone()
+        )
+        return Known(row[0], row[1], row[2], _summary(list(row[3:]))) if row is not None else None
 
     def among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
         """Those of the lines, given with their keys, that a filter means; with no look at the files."""
@@ -141,6 +159,12 @@ class Index:
             if rows:
                 return [(str(id), str(name)) for id, name in rows]
         return [(id, "") for id in self.store.ids()[:500]]
+
+    def discard(self) -> None:
+        """Begin a new one: the file was damaged."""
+        self.close()
+        with contextlib.suppress(OSError):
+            self._file.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Close the file. Harmless when closed."""
@@ -272,9 +296,7 @@ class Index:
             self.refresh(progress)
         except sqlite3.DatabaseError:
             # Damaged, or it cannot be written (a read-only folder, a full disk): without it, in memory.
-            self.close()
-            with contextlib.suppress(OSError):
-                self._file.unlink(missing_ok=True)
+            self.discard()
             self._database = _created(sqlite3.connect(":memory:"))
             self.refresh(progress)
         return self._open()

@@ -79,7 +79,7 @@ def delete(access: Writer, id: Id) -> Deleted:
 def _whole(access: Access, id: str, loaded: Loaded) -> dict[str, Any]:
     folder = access.library.folder(id)
     written = (folder / EVENTS).stat().st_mtime_ns
-    entry = access.library.entry(id)
+    entry = access.library.entry(id) or access.library.indexed(id)
     # What is on its line already is not added up anew: that takes a while for a long one.
     line = entry.summary if entry is not None else summarise(loaded.facts, path=str(folder), written=written)
     live = not loaded.following.sealed() and alive(folder, written / 1e9)
