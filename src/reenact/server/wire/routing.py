@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import Body, Depends, Path, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
+from playwright.async_api import Error
 
 from reenact.browser.remote.link import ERROR
 from reenact.errors import RecordingNotFound, ReenactError, UsageError
@@ -31,6 +32,10 @@ class WireRoute(APIRoute):
             except ReenactError as error:
                 headers = {ERROR: type(error).__name__}
                 return JSONResponse({"detail": str(error)}, _status(error), headers)
+            except Error as error:
+                # Playwright's own: what it says first is what the matter is, its log what was typed.
+                said = error.message.strip().partition("\n")[0] or type(error).__name__
+                return JSONResponse({"detail": said}, 409, {ERROR: "SessionError"})
 
         return answered
 
