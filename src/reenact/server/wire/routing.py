@@ -19,6 +19,10 @@ FOREIGN = "x-notte-sdk-version"
 """A header that `notte-sdk` sends: it writes some things in its own way."""
 
 
+BUSY: dict[int | str, dict[str, Any]] = {429: {"description": "As many sessions are open as may be."}}
+"""What a route says that opens a session."""
+
+
 class WireRoute(APIRoute):
     """A route whose errors of ours are answers."""
 
