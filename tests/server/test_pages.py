@@ -55,7 +55,8 @@ async def test_what_was_not_built_is_not_there(served, console, path):
 async def test_what_is_asked_of_the_api_is_never_answered_with_the_page(served, console, path):
     _, client = served(console=console)
     answer = await client.get(path, headers={"Accept": "text/html"})
-    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json")
+    assert answer.status_code in {401, 404}
+    assert answer.headers["content-type"] == "application/json"
     assert (await client.post("/r/abc")).status_code in {404, 405}
 
 

@@ -103,10 +103,11 @@ def application(settings: Settings) -> FastAPI:
     app.state.links = HomeLinks(settings.home, signer)
     app.state.logins = logins
     app.state.projects = projects
+    jobs.announce(app.state.jobs, projects, app.state.links)
     app.state.desk = Desk()
     app.state.library = projects.library(DEFAULT)
     for router in ROUTERS:
-        app.include_router(router, prefix=API, responses=refusals(400, 401, 403))
+        app.include_router(router, prefix=API, responses=refusals(400, 401, 403, 413))
     for router in ROOT:
         app.include_router(router, include_in_schema=False)
     app.get("/health", include_in_schema=False)(about.health)

@@ -174,8 +174,7 @@ class Keeper:
         return names - self._signatures.keys(), [name for name in self._signatures if name not in names]
 
     def _forget(self, index: Index, name: str) -> None:
-        for _ in index.renew((), [name]):
-            pass
+        index.renew((), [name])
         for known in (self._signatures, self._waiting, self._read, self._glances, self._seen):
             known.pop(name, None)
         self._watched.discard(name)
@@ -211,16 +210,10 @@ class Keeper:
             due.sort(key=self._urgency)
         self._total = max(self._total, self._done + len(due))
         until = now + (_SLICE if many else _BUDGET)
-        reading = index.renew(due[:_FIRST])
-        begun = time.monotonic()
-        with contextlib.closing(reading):
-            for known in reading:
-                ended = time.monotonic()
-                self._done += 1
-                self._take(known, ended - begun, ended)
-                if self._ended.is_set() or ended > until:
-                    break
-                begun = time.monotonic()
+        # Nobody is told of one before a search finds it.
+        for known in index.renew(due[:_FIRST], until=until):
+            self._done += 1
+            self._take(known)
         if not self._waiting:
             self._done = self._total = 0
 
@@ -233,10 +226,10 @@ class Keeper:
     def _urgency(self, one: Stale) -> tuple[bool, float]:
         return one.folder in self._read, self._read.get(one.folder, (0.0, 0.0))[0]
 
-    def _take(self, known: Known, cost: float, now: float) -> None:
+    def _take(self, known: Known) -> None:
         self._signatures[known.folder] = self._seen[known.folder] = known.signature
         self._waiting.pop(known.folder, None)
-        self._read[known.folder] = now, cost
+        self._read[known.folder] = time.monotonic(), known.seconds
         line = known.summary
         self._mind(known.folder, line, time.time())
         live = known.folder in self._watched and alive(Path(line.path), line.written / 1e9)

@@ -23,6 +23,7 @@ ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 """What a recording may be called."""
 
 _PATIENCE = 0.15
+_LONG = 2000
 
 
 class Library:
@@ -77,6 +78,11 @@ class Library:
         return self._lines.version
 
     @property
+    def loaded(self) -> bool:
+        """Whether all that the index knew is in memory."""
+        return self._keeper.loaded.is_set()
+
+    @property
     def indexing(self) -> dict[str, int]:
         """How far the reading of new recordings has come."""
         done, total = self._keeper.indexing
@@ -108,8 +114,19 @@ class Library:
             yield held[a], held[b]
 
     def findings(self, id: str) -> dict[str, Any]:
-        """What is odd about a recording, and why nothing can be said where it cannot be examined."""
+        """What is odd about a recording, and why nothing can be said where it cannot be examined.
+
+        A very long one is examined in the background: until that is done it is not `complete`.
+        """
+        self.start()
+        entry = self.entry(id)
+        known = self._examiner.known(entry) if entry is not None and not entry.live else None
+        if known is not None:
+            return known
         with self.opened(id) as loaded:
+            if len(loaded.facts.steps) > _LONG:
+                self._examiner.ask(id)
+                return {"items": [], "problem": None, "complete": False}
             if loaded.findings is None or loaded.findings[0] != loaded.state:
                 loaded.findings = loaded.state, self._examiner.examined(loaded.recording)
             return loaded.findings[1]

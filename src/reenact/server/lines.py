@@ -78,7 +78,10 @@ class Entry:
     def told(self, found_in: Iterable[int] = ()) -> dict[str, Any]:
         """Its line as JSON has it."""
         found = shape.line(self.summary)
-        del found["path"]
+        path = found.pop("path")
+        if found["problem"]:
+            # Where the server keeps them is nobody's business.
+            found["problem"] = found["problem"].replace(f"{path}/", "").replace(path, self.summary.id)
         parent, sessions = self.more()
         anomalies = len(self.found) if self.found is not None else None
         return found | {

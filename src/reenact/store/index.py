@@ -11,12 +11,13 @@ import contextlib
 import importlib
 import os
 import sqlite3
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import orjson
@@ -56,12 +57,15 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An indexed recording: its key in the index, its folder's name, and the state of the files that were read."""
+    """An indexed recording: its key in the index, its folder's name, the state of the files that were read, its line, and
+    the seconds that reading it took just now.
+    """
 
     key: int
     folder: str
     signature: str
     summary: Summary
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,10 @@ class Index:
 
     def known_lines(self, limit: int = -1) -> list[Known]:
         """The recordings as they are indexed, with no look at the files: those first that began last."""
+        with contextlib.suppress(sqlite3.Error), self._writing() as writable:
+            writable.execute(
+                "CREATE INDEX IF NOT EXISTS newest ON recordings (moment DESC, written DESC, id)"
+            )
         rows = self._open().execute(
             f"SELECT key, folder, signature, {', '.join(_RECORDING)} FROM recordings"  # noqa: S608
             " ORDER BY moment DESC, written DESC, id LIMIT ?",
@@ -173,11 +181,7 @@ class Index:
         """Read again what changed; returns how many recordings that were."""
         rows = self._open().execute("SELECT folder, signature FROM recordings")
         stale, gone = self.outdated(dict(rows))
-        for number, _ in enumerate(self.renew(stale, gone)):
-            if progress is not None:
-                progress(number, len(stale))
-        if progress is not None and stale:
-            progress(len(stale), len(stale))
+        self.renew(stale, gone, progress=progress)
         return len(stale) + len(gone)
 
     def outdated(
@@ -204,18 +208,35 @@ class Index:
         changed.sort(key=lambda stale: stale.written, reverse=True)
         return changed, [folder for folder in asked if folder not in there]
 
-    def renew(self, stale: Sequence[Stale], gone: Sequence[str] = ()) -> Generator[Known]:
-        """Read those again, one at a time, and forget what is gone. Others may ask in between."""
-        for start in range(0, max(len(stale), 1), _BATCH):
-            batch = stale[start : start + _BATCH]
-            if not batch and not gone:
-                return
-            with self._writing() as writable:
-                for folder in gone:
-                    _delete(writable, folder)
-                gone = ()
-                for one in batch:
-                    yield self._read(writable, one)
+    def renew(
+        self,
+        stale: Sequence[Stale],
+        gone: Sequence[str] = (),
+        *,
+        until: float = float("inf"),
+        progress: Progress | None = None,
+    ) -> list[Known]:
+        """Read those again, and forget what is gone; returns those that were read, once others may ask for them.
+
+        After `until`, by `time.monotonic`, no further one is begun.
+        """
+        found: list[Known] = []
+        if not stale and not gone:
+            return found
+        with self._writing() as writable:
+            for folder in gone:
+                _delete(writable, folder)
+            for number, one in enumerate(stale):
+                if progress is not None:
+                    progress(number, len(stale))
+                found.append(self._read(writable, one))
+                if number % _BATCH == _BATCH - 1:
+                    writable.commit()
+                if monotonic() > until:
+                    break
+        if progress is not None:
+            progress(len(stale), len(stale))
+        return found
 
     def _folders(self) -> list[tuple[str, str]]:
         try:
@@ -225,6 +246,7 @@ class Index:
             return []
 
     def _read(self, database: sqlite3.Connection, stale: Stale) -> Known:
+        begun = monotonic()
         folder, signature = stale.folder, stale.signature
         path = self.store.folder(folder)
         line, steps = _read(path, stale.written)
@@ -243,7 +265,7 @@ class Index:
         )
         blocks = [(_place(int(key or 0), place), block) for place, block in enumerate(packed(steps))]
         database.executemany("INSERT INTO details VALUES (?, ?)", blocks)
-        return Known(int(key or 0), folder, signature, line)
+        return Known(int(key or 0), folder, signature, line, monotonic() - begun)
 
     def _fresh(self, progress: Progress | None = None) -> sqlite3.Connection:
         try:

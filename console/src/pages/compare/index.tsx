@@ -127,6 +127,9 @@ function Aligned({ diff }: { diff: Diff }) {
   return (
     <div className="compare">
       <header className="both">
+        <h1 className="unseen">
+          {diff.a.name || diff.a.id} and {diff.b.name || diff.b.id}
+        </h1>
         <SideHead side={diff.a} name="A" />
         <SideHead side={diff.b} name="B" />
         <p className="verdict">
@@ -144,7 +147,7 @@ function Aligned({ diff }: { diff: Diff }) {
         </p>
       </header>
       <div ref={box} className="pairs" tabIndex={0} role="region" aria-label="The steps of both">
-        <Videos a={diff.a.id} b={diff.b.id} />
+        <Videos a={diff.a.id} b={diff.b.id} pairs={diff.pairs} />
         <div style={{ height: rows.getTotalSize(), position: "relative" }}>
           {rows.getVirtualItems().map((item) => {
             const line = lines[item.index];
