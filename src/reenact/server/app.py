@@ -41,6 +41,7 @@ from reenact.server.routes import (
     login,
     manual,
     recordings,
+    scraping,
     session_files,
     sessions,
     state,
@@ -73,12 +74,12 @@ ROUTERS = (
     uploads.router,
     sessions.router,
     session_files.router,
-    sessions.pages,
+    scraping.router,
     agents.router,
 )
 """What each of them is about is told in its own module."""
 
-ROOT = (sessions.router, session_files.router, sessions.pages, agents.router)
+ROOT = (sessions.router, session_files.router, scraping.router, agents.router)
 """What is there without `/api/v1` too: clients of the browser API ask there."""
 
 

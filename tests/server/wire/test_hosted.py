@@ -83,6 +83,25 @@ def test_the_servers_own_files_are_out_of_reach(opened):
         assert "root:" not in json.dumps(seen)
 
 
+def test_what_makes_no_sense_is_refused_in_one_line(opened):
+    client, id = opened
+    agent = {"session_id": id, "task": "Look"}
+    for path, body in (
+        ("agents/start", {**agent, "max_steps": "many"}),
+        ("agents/start", {**agent, "max_steps": 1000}),
+        ("agents/start", {**agent, "response_format": "text"}),
+        ("agents/start", {**agent, "url": "file:///etc/passwd"}),
+        ("agents/start", {**agent, "agent_id": "../a"}),
+        ("agents/start", {**agent, "vault_id": "v"}),
+        ("sessions/start", {"extra_http_headers": "x"}),
+        ("sessions/start", {"cdp_url": "http://127.0.0.1:9222"}),
+        (f"sessions/{id}/cookies", {"cookies": [{"name": "a", "value": "b"}]}),
+        (f"sessions/{id}/page/execute", {"type": "click"}),
+        (f"sessions/{id}/page/expect", {"url": {"pattern": "(a+)+$"}}),
+    ):
+        assert detail(client.post(f"/api/v1/{path}", json=body))[0] in {400, 409}, body
+
+
 def test_its_files_are_listed_fetched_and_removed(opened):
     client, id = opened
     files = f"/api/v1/sessions/{id}/files"
