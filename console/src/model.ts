@@ -27,19 +27,6 @@ export type Side = Schemas["Side"];
 export type Pair = Schemas["Pair"];
 export type PairStep = Schemas["PairStep"];
 export type Diff = Schemas["Diff"];
-
-/** Work that the server does. */
-export interface Job {
-  id: string;
-  kind: string;
-  status: "queued" | "running" | "done" | "failed" | "cancelled";
-  progress: { done: number; total: number | null; label: string };
-  result: unknown;
-  error: string | null;
-  files: { name: string; url: string }[];
-  created: string;
-  ended: string | null;
-}
-
+export type Job = Schemas["Job"];
 export type Me = Schemas["Me"];
 export type Call = Schemas["Call"];
