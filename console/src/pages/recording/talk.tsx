@@ -2,7 +2,7 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
-import { count, duration, money } from "../../format";
+import { count, counted, duration, money } from "../../format";
 import type { Finding, Item } from "../../model";
 import { Text, visible } from "../../text";
 import { Calls, Odd } from "../../told";
@@ -121,7 +121,7 @@ function Said({ item, marks, odd, open }: { item: Item; marks: string[]; odd: Fi
         <Odd key={finding.rule} finding={finding} />
       ))}
       {item.dropped ? (
-        <p className="quiet">{item.dropped} earlier messages were left out of the prompt</p>
+        <p className="quiet">{counted(item.dropped, "earlier message")} left out of the prompt</p>
       ) : null}
       {item.thinking && (
         <details className="thinking">
