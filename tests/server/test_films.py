@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
+import time
 
 import orjson
 import pytest
@@ -75,9 +76,16 @@ def test_what_is_not_there_is_not_found(bought):
     assert client.get("/api/v1/recordings/..%2f..%2fetc/sessions/1/film").status_code in (404, 422)
 
 
-def test_a_video_is_at_a_signed_address_in_ranges_and_nowhere_else(bought):
+def test_a_video_is_made_once_and_is_at_a_signed_address_in_ranges_and_nowhere_else(bought):
     client, address, _ = bought
-    video = client.get(f"{address}/video").json()
+    first = client.get(f"{address}/video")
+    assert (first.status_code, first.json()["kind"]) == (202, "video")
+    assert client.get(f"{address}/video").json()["id"] == first.json()["id"]
+    until = time.monotonic() + 60
+    while (made := client.get(f"{address}/video")).status_code == 202:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    video = made.json()
     assert video["segments"][0][0] == 0
     part = client.get(video["url"], headers={"Range": "bytes=4-7"})
     assert (part.status_code, part.content, part.headers["content-type"]) == (206, b"ftyp", "video/mp4")

@@ -216,6 +216,16 @@ async def finished(client, order):
     return told[-1]
 
 
+async def test_who_follows_the_project_is_told_of_its_jobs(shell, recorded, served):
+    app, client = served(shell.home, keyless=True)
+    feed = app.state.library.feed
+    job = await finished(client, {"kind": "keep", "recording": recorded})
+    told = [news.tell() for news in feed.since(0) if news.kind == "job"]
+    assert [(each["id"], each["status"], len(each["files"]), each["result"]) for each in told] == [
+        (job["id"], "done", 2, None)
+    ]
+
+
 async def test_programs_run_only_where_they_may_and_for_who_may(shell, recorded, served):
     app, client = served(shell.home, running=True)
     asked = {"Authorization": f"Bearer {app.state.keys.make(role='read')[1]}"}

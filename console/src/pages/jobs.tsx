@@ -1,6 +1,271 @@
+/** Jobs: reproduce, verify, fork, bisect, video, report, keep. Begun, watched, and what came of them. */
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { Link, useLocation, useParams, useSearchParams } from "wouter";
+import { get, path, remove } from "../client";
+import { counted, duration, when, whenExactly } from "../format";
+import { useKeys } from "../keys";
+import { useStream } from "../live";
+import type { Job, Recordings } from "../model";
+import { ENDED, Progress, useBegin } from "../parts/jobs";
+import { Result } from "../parts/results";
 import { useTitle } from "../shell";
+import { complain, say } from "../toasts";
+import { Failure, Nothing, Status } from "../ui";
+import "../parts/jobs.css";
 
 export default function Jobs() {
+  const { id } = useParams();
+  return id ? <One key={id} id={id} /> : <All />;
+}
+
+function All() {
   useTitle("Jobs");
-  return <h1>Jobs</h1>;
+  const [, go] = useLocation();
+  const [here, setHere] = useState(0);
+  const jobs = useQuery({
+    queryKey: ["jobs"],
+    queryFn: async ({ signal }) => (await get<{ items: Job[] }>("/jobs", {}, signal)).items,
+    staleTime: 0,
+    refetchInterval: ({ state }) => (state.data?.some((job) => !ENDED.includes(job.status)) ? 1000 : false),
+  });
+  const items = jobs.data ?? [];
+  useKeys("Jobs", {
+    j: { does: "Next job", run: () => setHere(Math.min(here + 1, items.length - 1)) },
+    k: { does: "Job before", run: () => setHere(Math.max(here - 1, 0)) },
+    Enter: { does: "Open it", run: () => items[here] && go(`/jobs/${items[here].id}`) },
+  });
+  return (
+    <div className="page jobs">
+      <h1>Jobs</h1>
+      <Begin />
+      {jobs.error && <Failure error={jobs.error} />}
+      {jobs.data && items.length === 0 && (
+        <Nothing title="No job was begun yet">
+          <p>A job runs programs again, or draws and writes what takes longer than a page may.</p>
+        </Nothing>
+      )}
+      <ul className="job-list">
+        {items.map((job, at) => (
+          <li key={job.id} className={at === here ? "here" : ""}>
+            <Link to={`/jobs/${job.id}`}>
+              <b>{job.kind}</b> <span className="quiet clip">{named(job)}</span>
+            </Link>
+            <Status of={job.status} />
+            <span className="quiet">{when(job.created)}</span>
+            <Progress job={job} />
+            {job.error && <p className="quiet clip error">{job.error}</p>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const KINDS = ["reproduce", "verify", "bisect", "report", "keep"] as const;
+
+const ABOUT: Record<(typeof KINDS)[number], string> = {
+  reproduce: "Does the failure reproduce? The program is replayed that many times.",
+  verify: "Replay recordings against today's code: all that a filter means.",
+  bisect: "Which step is decisive? A bad run, and a good one whose answers are tried in it.",
+  report: "One page that tells the failure, to send.",
+  keep: "The failure as a pytest test, and the recording that it needs.",
+};
+
+/** What is to be done, and with which recordings. */
+function Begin() {
+  const [words] = useSearchParams();
+  const asked = words.get("kind");
+  const [kind, setKind] = useState<(typeof KINDS)[number]>(
+    KINDS.find((each) => each === asked) ?? "reproduce",
+  );
+  const [open, setOpen] = useState(asked !== null);
+  const { begin, under } = useBegin();
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    const text = (name: string) => String(given.get(name) ?? "").trim();
+    if (kind === "verify") {
+      try {
+        const found = await get<Recordings>("/recordings", { filter: text("filter"), limit: 500 });
+        const recordings = found.items.map((line) => line.id);
+        if (recordings.length === 0) say("No recording matches", true);
+        else await begin({ kind, recordings, options: {} });
+      } catch (error) {
+        complain(error);
+      }
+      return;
+    }
+    const options = {
+      reproduce: { times: Number(text("times") || 5) },
+      bisect: { good: text("good"), check: text("check") },
+      report: { format: text("format") || "html" },
+      keep: { name: text("name") },
+    }[kind];
+    await begin({ kind, recording: text("recording"), options });
+  };
+  return (
+    <details
+      className="begin panel"
+      open={open}
+      onToggle={(event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}
+    >
+      <summary>Begin a job</summary>
+      <form onSubmit={submit}>
+        <label>
+          <span>What</span>
+          <select
+            className="field"
+            value={kind}
+            onChange={(event) => setKind(event.target.value as (typeof KINDS)[number])}
+          >
+            {KINDS.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </label>
+        <p className="quiet">{ABOUT[kind]}</p>
+        {kind === "verify" ? (
+          <Field name="filter" label="Which recordings, as a filter" hint="empty: the newest 500" />
+        ) : (
+          <Field
+            name="recording"
+            label={kind === "bisect" ? "The bad run" : "The recording"}
+            begin={words.get("recording") ?? ""}
+            required
+          />
+        )}
+        {kind === "reproduce" && (
+          <Field name="times" label="How often" begin="5" type="number" min={1} max={100} />
+        )}
+        {kind === "bisect" && (
+          <>
+            <Field name="good" label="The good run" required />
+            <Field name="check" label="A shell command that says good" hint="empty: the good run's output" />
+          </>
+        )}
+        {kind === "report" && (
+          <label>
+            <span>As</span>
+            <select name="format" className="field">
+              <option value="html">a page (HTML)</option>
+              <option value="md">text (Markdown)</option>
+            </select>
+          </label>
+        )}
+        {kind === "keep" && <Field name="name" label="The test's name" hint="empty: by the recording" />}
+        <button type="submit" className="button primary" disabled={under}>
+          {under ? "Beginning …" : "Begin"}
+        </button>
+      </form>
+    </details>
+  );
+}
+
+function Field({
+  name,
+  label,
+  begin = "",
+  hint = "",
+  ...more
+}: {
+  name: string;
+  label: string;
+  begin?: string;
+  hint?: string;
+  required?: boolean;
+  type?: string;
+  min?: number;
+  max?: number;
+}) {
+  return (
+    <label>
+      <span>{label}</span>
+      <input
+        name={name}
+        className="field mono"
+        defaultValue={begin}
+        placeholder={hint}
+        spellCheck={false}
+        autoComplete="off"
+        {...more}
+      />
+    </label>
+  );
+}
+
+function One({ id }: { id: string }) {
+  const [, go] = useLocation();
+  const cache = useQueryClient();
+  const asked = useQuery({
+    queryKey: ["job", id],
+    queryFn: ({ signal }) => get<Job>(path("jobs", id), {}, signal),
+    staleTime: 0,
+  });
+  const job = asked.data;
+  useTitle(job ? `${job.kind} ${named(job)}` : "Job");
+  const goes = job !== undefined && !ENDED.includes(job.status);
+  useStream(goes ? `${path("jobs", id)}/live` : null, {
+    job: (moved: Job) => cache.setQueryData(["job", id], moved),
+  });
+  const end = async () => {
+    try {
+      await remove(path("jobs", id));
+      if (!goes) go("/jobs");
+    } catch (error) {
+      complain(error);
+    }
+  };
+  useKeys("Job", { Escape: { does: "To all jobs", run: () => go("/jobs") } });
+  if (asked.error) return <Failure error={asked.error} />;
+  if (!job) return <div className="page" />;
+  return (
+    <div className="page job">
+      <header className="row">
+        <h1>{job.kind}</h1>
+        <Status of={job.status} />
+        <span className="quiet">
+          {whenExactly(job.created)}
+          {job.ended && `, took ${duration((Date.parse(job.ended) - Date.parse(job.created)) / 1000)}`}
+        </span>
+        <button type="button" className="button" onClick={end}>
+          {goes ? "End it" : "Forget it"}
+        </button>
+      </header>
+      <p className="row">
+        {job.recordings.slice(0, 6).map((each) => (
+          <Link key={each} to={`/r/${each}`} className="mono">
+            {each}
+          </Link>
+        ))}
+        {job.recordings.length > 6 && <span className="quiet">and {job.recordings.length - 6} more</span>}
+      </p>
+      <div role="status">
+        <Progress job={job} />
+      </div>
+      {job.error && <Failure error={new Error(job.error)} />}
+      {job.status === "done" && <Result job={job} />}
+      {job.files.length > 0 && (
+        <section>
+          <h2>Files</h2>
+          <ul className="job-files">
+            {job.files.map((file) => (
+              <li key={file.name}>
+                <a className="button" href={file.url} download={file.name}>
+                  {file.name}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+function named(job: Job): string {
+  return job.recordings.length > 2
+    ? counted(job.recordings.length, "recording")
+    : job.recordings.join(" and ");
 }

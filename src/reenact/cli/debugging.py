@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 
@@ -36,6 +37,16 @@ def debug(
     ] = None,
     plain: Annotated[bool, typer.Option("--plain", help="As lines, from standard input.")] = False,
     read: Annotated[bool, typer.Option("--read", help="Run nothing: only walk the recording.")] = False,
+    web: Annotated[
+        bool, typer.Option("--web", help="In the browser, on this machine alone: the console's debugger.")
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="With --web: its port; by default any that is free.", show_default=False),
+    ] = None,
+    show: Annotated[
+        bool, typer.Option("--open/--no-open", help="With --web: open it, where there is a screen.")
+    ] = True,
     live: Live = None,
     ignore: Ignore = None,
     on_divergence: OnDivergence = "raise",
@@ -48,14 +59,22 @@ def debug(
 
     Exit status of a script (--plain): 0; 1 the program left its recording; 2 a command could not be carried out.
     """
-    if not plain and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("the debugger's screen needs a terminal; --plain reads commands from standard input")
-    recording = LocalStore(home).load(ref)
+    if plain and web:
+        raise UsageError("--plain and --web are two faces of the debugger: choose one")
+    if not (plain or web) and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError(
+            "the debugger's screen needs a terminal; --plain reads commands from standard input, --web shows a page"
+        )
+    store = LocalStore(home)
+    recording = store.load(ref)
     if not recording.steps:
         raise UsageError(f"recording {recording.id} has no steps: there is nothing to debug")
     options = Options(tuple(live or ()), tuple(ignore or ()), on_divergence, inserted)
     options.tree()
     opening = Opening(recording, tuple(given(command)), options, home, tuple(break_ or ()), read)
+    if web:
+        _page(opening, store, ref, port or 0, show=show)
+        return
     if not plain:
         _screen(opening)
         return
@@ -73,3 +92,9 @@ def _screen(opening: Opening) -> None:
     from reenact import tui  # noqa: PLC0415 - a tenth of a second that no other command should pay
 
     tui.run(opening.recording, opening.open, home=str(opening.home or ""))
+
+
+def _page(opening: Opening, store: LocalStore, ref: str, port: int, *, show: bool) -> None:
+    from reenact.cli.hosting import alone, stored  # noqa: PLC0415 - a web server, for --web alone
+
+    alone(store, f"/debug/{quote(stored(store, ref))}", port, "the debugger is", show=show, begun=opening)

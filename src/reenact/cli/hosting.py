@@ -12,6 +12,7 @@ import typer
 from reenact.cli import present
 from reenact.cli.opening import opened
 from reenact.cli.options import Home, ids
+from reenact.driver.opening import Opening
 from reenact.errors import UsageError
 from reenact.server.hosting import LOOPBACK, PORT, address_of, is_loopback, listen, serve
 from reenact.server.keys import Keys
@@ -55,19 +56,36 @@ def console(
     [bold]reenact console last[/bold]
     """
     store = LocalStore(home)
-    page = f"/r/{quote(_recording(store, ref))}" if ref is not None else "/"
-    settings = Settings(store.root, LOOPBACK, keyless=True, running=True)
+    page = f"/r/{quote(stored(store, ref))}" if ref is not None else "/"
+    alone(store, page, port, "the console is", show=show)
+
+
+def alone(
+    store: LocalStore, page: str, port: int | None, what: str, *, show: bool, begun: Opening | None = None
+) -> None:
+    """Serve the console to whoever sits at this machine, until Ctrl-C; its address is printed.
+
+    Args:
+        store: The recordings.
+        page: The path of the page that is opened.
+        port: The port, or None for the usual one.
+        what: What is there then, for the user.
+        show: Open it in the browser, where there is a screen.
+        begun: A debugging session that is open from the start.
+    """
+    # A web framework: no other command should pay for it.
+    from reenact.server.app import application  # noqa: PLC0415
+
+    app = application(Settings(store.root, LOOPBACK, keyless=True, running=True))
     listening = listen("127.0.0.1", port)
+    if begun is not None:
+        app.state.desk.open(begun)
     address = address_of(listening, "127.0.0.1") + page
     sys.stdout.write(f"{address}\n")
     sys.stdout.flush()
     shown = show and opened(address)
-    present.say(
-        "the console is open in your browser; ctrl-c ends it"
-        if shown
-        else "the console is there; ctrl-c ends it"
-    )
-    _run(settings, listening)
+    present.say(f"{what} {'open in your browser' if shown else 'there'}; ctrl-c ends it")
+    serve(app, listening)
 
 
 def serve_(
@@ -141,7 +159,7 @@ def _run(settings: Settings, listening: socket.socket) -> None:
     serve(application(settings), listening)
 
 
-def _recording(store: LocalStore, ref: str) -> str:
+def stored(store: LocalStore, ref: str) -> str:
     """The id of a recording of the store."""
     found = store.find(ref)
     if found.parent != store.recordings:

@@ -20,6 +20,7 @@ from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
+from reenact.server.refusals import refusals
 from reenact.server.routes import (
     about,
     agents,
@@ -71,6 +72,7 @@ ROUTERS = (
     uploads.router,
     sessions.router,
     session_files.router,
+    sessions.pages,
     agents.router,
 )
 """What each of them is about is told in its own module."""
@@ -100,10 +102,11 @@ def application(settings: Settings) -> FastAPI:
     app.state.links = HomeLinks(settings.home, signer)
     app.state.logins = logins
     app.state.projects = projects
+    jobs.announce(app.state.jobs, projects, app.state.links)
     app.state.desk = Desk()
     app.state.library = projects.library(DEFAULT)
     for router in ROUTERS:
-        app.include_router(router, prefix=API)
+        app.include_router(router, prefix=API, responses=refusals(400, 401, 403, 413))
     for router in ROOT:
         app.include_router(router, include_in_schema=False)
     app.get("/health", include_in_schema=False)(about.health)

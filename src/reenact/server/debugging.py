@@ -190,6 +190,11 @@ class Desk:
         self._session: Session | None = None
         self._lock = threading.Lock()
 
+    @property
+    def recording(self) -> str | None:
+        """The id of the recording that is debugged, or None."""
+        return self._session.id if self._session is not None else None
+
     def session(self, id: str) -> Session | None:
         """The session of that recording, where it is open."""
         found = self._session

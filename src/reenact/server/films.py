@@ -44,7 +44,7 @@ class Told(BaseModel):
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
 
-class Said(Told):
+class FilmSaid(Told):
     """One message of a model call."""
 
     role: str
@@ -83,7 +83,7 @@ class FilmStep(Told):
     why: list[tuple[str, str]] = []
     selectors: list[tuple[str, str]] = []
     target: Target | None = None
-    said: list[Said] | None = None
+    said: list[FilmSaid] | None = None
     known: int | None = None
     model: str = ""
 

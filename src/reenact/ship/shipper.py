@@ -30,7 +30,7 @@ _TICK = 1_000_000_000
 
 _LINGER = 5.0
 _TOLD = 1.0
-_LONGEST = 30.0
+_LONGEST = 10.0
 _AGAIN = 300.0
 """Seconds after which a recording that was not taken is tried again."""
 
@@ -120,7 +120,7 @@ class Shipper:
         until = monotonic() + patience
         while True:
             try:
-                if not self.round() and all(one.stuck or one.held for one in self._shipments.values()):
+                if not self.round() and all(one.stuck or one.running for one in self._shipments.values()):
                     return
             except Away as away:
                 pause = self.backoff(away)

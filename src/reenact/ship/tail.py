@@ -163,7 +163,9 @@ def ended(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             pid = int(orjson.loads(file.readline())["pid"])
-        os.kill(pid if pid > 0 else -1, 0)
+        if pid <= 0:
+            return True
+        os.kill(pid, 0)
     except (ProcessLookupError, FileNotFoundError, ValueError, KeyError, TypeError):
         return True
     except OSError:

@@ -148,7 +148,7 @@ function Aligned({ diff }: { diff: Diff }) {
         </p>
       </header>
       <div ref={box} className="pairs" tabIndex={0} role="region" aria-label="The steps of both">
-        <Videos a={diff.a.id} b={diff.b.id} />
+        <Videos a={diff.a.id} b={diff.b.id} pairs={diff.pairs} />
         <div style={{ height: rows.getTotalSize(), position: "relative" }}>
           {rows.getVirtualItems().map((item) => {
             const line = lines[item.index];

@@ -1,11 +1,15 @@
 /** Both runs' browser sessions beside each other, where they have some. */
 
 import { useQueries } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
 import { Link } from "wouter";
 import { get, path } from "../../client";
-import type { Whole } from "../../model";
+import type { Pair, Whole } from "../../model";
 
-export function Videos({ a, b }: { a: string; b: string }) {
+const VideoPair = lazy(() => import("../../parts/video-pair"));
+
+export function Videos({ a, b, pairs }: { a: string; b: string; pairs: readonly Pair[] }) {
+  const [open, setOpen] = useState(true);
   const both = useQueries({
     queries: [a, b].map((id) => ({
       queryKey: ["recording", id],
@@ -14,8 +18,17 @@ export function Videos({ a, b }: { a: string; b: string }) {
   });
   const shown = both.flatMap(({ data }) => (data && data.browser_sessions.length > 0 ? [data] : []));
   if (shown.length === 0) return null;
+  const [one, other] = shown.map((line) => ({
+    id: line.id,
+    session: line.browser_sessions[0]?.number ?? 1,
+  }));
   return (
     <section className="videos" aria-label="Browser sessions">
+      {one && other && (
+        <button type="button" className="button" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? "Hide the sessions" : "Watch both sessions"}
+        </button>
+      )}
       {shown.map((line) => (
         <Link
           key={line.id}
@@ -25,6 +38,11 @@ export function Videos({ a, b }: { a: string; b: string }) {
           Session of {line.name || line.id}
         </Link>
       ))}
+      {one && other && open && (
+        <Suspense>
+          <VideoPair a={one} b={other} pairs={pairs} />
+        </Suspense>
+      )}
     </section>
   );
 }

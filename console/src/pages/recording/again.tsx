@@ -1,5 +1,6 @@
 /** What can be done with a recording on the command line, ready to copy. */
 
+import { Link } from "wouter";
 import type { Whole } from "../../model";
 import { Command, Dialog } from "../../ui";
 
@@ -29,6 +30,14 @@ export function Again({ line, step, close }: { line: Whole; step: number | null;
           </div>
         ))}
       </dl>
+      <p className="here">
+        Here, as a job:{" "}
+        {["reproduce", "bisect", "report", "keep"].map((kind) => (
+          <Link key={kind} to={`/jobs?kind=${kind}&recording=${id}`} className="button">
+            {kind}
+          </Link>
+        ))}
+      </p>
       <button type="button" className="button" onClick={close}>
         Close
       </button>

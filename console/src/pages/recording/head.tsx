@@ -65,6 +65,9 @@ export function Head({
           >
             Compare
           </Link>
+          <Link to={`/debug/${line.id}`} className="button">
+            Debug
+          </Link>
           <button type="button" className="button" onClick={run}>
             Run again{step ? ` · ${step}` : ""}
           </button>

@@ -46,6 +46,64 @@ export class Line {
   }
 }
 
+/** Two sides on one clock: at each pair both begin their step together, and who is done first waits. */
+export function together(
+  sides: readonly [Timed, Timed],
+  pairs: readonly (readonly [number | null, number | null])[],
+): { duration: number; lines: [Line, Line]; starts: number[] } {
+  const [one, other] = [anchors(sides[0], pairs, 0), anchors(sides[1], pairs, 1)];
+  const points: [[number, number][], [number, number][]] = [[[0, 0]], [[0, 0]]];
+  const place: [number, number] = [0, 0];
+  let now = 0;
+  const advance = (goals: [number, number]) => {
+    const long = Math.max(0, goals[0] - place[0], goals[1] - place[1]);
+    for (const side of [0, 1] as const) {
+      const goal = Math.max(goals[side], place[side]);
+      points[side].push([now + goal - place[side], goal], [now + long, goal]);
+      place[side] = goal;
+    }
+    now += long;
+  };
+  const next = { one: 0, other: 0 };
+  const goals = (): [number, number] => [
+    one[next.one]?.t ?? sides[0].duration,
+    other[next.other]?.t ?? sides[1].duration,
+  ];
+  advance(goals());
+  const starts = pairs.map((_, number) => {
+    const at = now;
+    const taking = [one[next.one]?.pair === number, other[next.other]?.pair === number];
+    if (taking[0]) next.one++;
+    if (taking[1]) next.other++;
+    const to = goals();
+    advance([taking[0] ? to[0] : place[0], taking[1] ? to[1] : place[1]]);
+    return at;
+  });
+  advance([sides[0].duration, sides[1].duration]);
+  return { duration: Math.max(now, 0.1), lines: [new Line(points[0]), new Line(points[1])], starts };
+}
+
+/** What is needed of a side: how long it is, and when its rows begin. */
+export interface Timed {
+  duration: number;
+  times: readonly number[];
+}
+
+/** The pairs at which a side's time goes on: not those that stand out of their order. */
+function anchors(side: Timed, pairs: readonly (readonly [number | null, number | null])[], which: 0 | 1) {
+  const found: { pair: number; t: number }[] = [];
+  let last = -1;
+  for (const [pair, places] of pairs.entries()) {
+    const at = places[which];
+    const t = at === null ? undefined : side.times[at];
+    if (t !== undefined && t >= last) {
+      found.push({ pair, t });
+      last = t;
+    }
+  }
+  return found;
+}
+
 /** 83.4 as `1:23.4`. */
 export function clockText(t: number): string {
   const tenths = Math.max(0, Math.round(t * 10));

@@ -7,7 +7,7 @@ export type Film = Schemas["Film"];
 export type FilmStep = Schemas["FilmStep"];
 export type FilmRequest = Schemas["FilmRequest"];
 export type FilmLine = Schemas["FilmLine"];
-export type Said = Schemas["Said"];
+export type Said = Schemas["FilmSaid"];
 export type SessionVideo = Schemas["SessionVideo"];
 
 /** A picture as a live session tells it (`Frame` of the API). */

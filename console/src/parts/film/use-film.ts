@@ -31,12 +31,13 @@ export function useVideo(film: Film | undefined): { video: SessionVideo | null; 
   });
   const cache = useQueryClient();
   const told = asked.data;
-  const job = told && "kind" in told ? told : null;
-  useHappened("job", (moved) => {
-    if (moved.id !== job?.id) return;
-    if (moved.status === "queued" || moved.status === "running") {
-      cache.setQueryData(["video", film?.recording, film?.session], moved);
-    } else void asked.refetch();
+  const job = told && "kind" in told && !asked.error ? told : null;
+  useStream(job ? `${path("jobs", job.id)}/live` : null, {
+    job: (moved: Job) => {
+      if (moved.status === "queued" || moved.status === "running") {
+        cache.setQueryData(["video", film?.recording, film?.session], moved);
+      } else void asked.refetch();
+    },
   });
   return { video: told && "url" in told ? told : null, making: job };
 }

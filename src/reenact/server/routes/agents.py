@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from time import monotonic
@@ -37,7 +38,9 @@ router = APIRouter(
     prefix="/agents", tags=["agents"], route_class=WireRoute, responses=refusals(400, 401, 403, 404, 409)
 )
 
-AgentId = Annotated[str, Path(max_length=200, description="The agent's id.")]
+_ID = r"^[\w .@:+-]{1,100}$"
+
+AgentId = Annotated[str, Path(pattern=_ID, description="The agent's id.")]
 
 
 class AgentTold(BaseModel):
@@ -62,6 +65,7 @@ class AgentTold(BaseModel):
 def start(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> AgentTold:
     """Begin a task in a session, and answer at once."""
     asked = {name: value for name, value in body.items() if value is not None}
+    hosted = hosts.find(access.project, str(asked.get("session_id")))
     for name in ("notifier_config", "vault_id", "persona_id"):
         if asked.pop(name, None):
             raise UsageError(
@@ -69,7 +73,8 @@ def start(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> AgentT
             )
     if unknown := sorted(asked.keys() - _FIELDS):
         raise UsageError(f"an agent has no option {unknown[0]!r}; there are {', '.join(sorted(_FIELDS))}")
-    hosted = hosts.find(access.project, str(asked.get("session_id")))
+    if not re.fullmatch(_ID, str(asked.get("agent_id", "agent"))):
+        raise UsageError(f"agent_id={asked['agent_id']!r}: letters, digits, spaces and .@:+-, 100 at most")
     live = hosted.live()
     if (url := asked.get("url")) is not None:
         check_address(str(url))

@@ -39,6 +39,12 @@ class Word(BaseModel):
     help: str
 
 
+class Debugged(BaseModel):
+    """The recording that is debugged, or null."""
+
+    recording: str | None
+
+
 class Begin(BaseModel):
     """How to debug: as the options of `reenact debug` say it."""
 
@@ -105,6 +111,12 @@ def _session(access: Writer, id: Id, desk: Annotated[Desk, Depends(desk_of)]) ->
 
 
 Open = Annotated[Session, Depends(_session)]
+
+
+@router.get("", responses=refusals(401, 403))
+def opened(access: Writer, desk: Annotated[Desk, Depends(desk_of)]) -> Debugged:
+    """Which recording is debugged here now."""
+    return Debugged(recording=desk.recording)
 
 
 @router.get("/commands", responses=refusals(401, 403))

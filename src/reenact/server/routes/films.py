@@ -7,22 +7,27 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, Query
+from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi import Path as InPath
 from fastapi.responses import Response
 from pydantic import BaseModel
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from reenact.browser.footage import Footage
-from reenact.browser.video import means, one_of, render
+from reenact.browser.video import Video as Made
+from reenact.browser.video import means, one_of
 from reenact.browser.video.pace import Kind
 from reenact.browser.video.render import kept
 from reenact.errors import RecordingError
 from reenact.server.access import Reader
 from reenact.server.films import Film, Frame, film_of, followed, picture_at
-from reenact.server.links import Lender
+from reenact.server.jobs import Job as Jobbed
+from reenact.server.jobs import Jobs
+from reenact.server.links import Lender, Links
+from reenact.server.orders import Video, VideoOptions
 from reenact.server.refusals import refusals
 from reenact.server.routes.asked import MISSING, Id
+from reenact.server.routes.jobs import Job, shown
 from reenact.store import local
 
 GOOD_FOR = 3600.0
@@ -93,22 +98,52 @@ async def _events(footage: Footage) -> AsyncIterator[ServerSentEvent]:
 # -- the video -----------------------------------------------------------------------------------------------
 
 
-@router.get("/video", responses=refusals(401, 404, 409))
-def video(access: Reader, links: Lender, id: Id, number: Number, pace: Kind = "real") -> SessionVideo:
-    """A session's video at a signed address."""
+@router.get(
+    "/video", responses={**refusals(401, 404, 409), 202: {"model": Job, "description": "It is being made."}}
+)
+def video(
+    request: Request,
+    response: Response,
+    access: Reader,
+    links: Lender,
+    id: Id,
+    number: Number,
+    *,
+    pace: Kind = "real",
+) -> SessionVideo | Job:
+    """A session's video at a signed address; or (202) the job that makes it: ask again when that is done."""
     with _sought():
         footage = one_of(access.library.folder(id), number)
     if means() == "page":
         raise HTTPException(409, "nothing here encodes a video: pip install 'reenact[browser]'")
-    found = kept(footage, pace) or render(footage, pace=pace)
+    found = kept(footage, pace)
+    if found is not None:
+        return _lent(links, found, number)
+    jobs: Jobs = request.app.state.jobs
+    order = Video(kind="video", recording=id, options=VideoOptions(session=number, pace=pace))
+    job = _making(jobs, access.project, order) or jobs.start(access.project, order)
+    if job.status == "failed":
+        raise HTTPException(409, f"no video could be made of it (job {job.id}): {job.error}")
+    response.status_code = 202
+    return shown(jobs, access.project, job, links)
+
+
+def _making(jobs: Jobs, project: str, order: Video) -> Jobbed | None:
+    """The job that makes that video already, or has failed to."""
+    alike = (job for job in jobs.all(project) if job.kind == "video" and job.recordings == (order.recording,))
+    wanted = (job for job in alike if job.status in ("queued", "running", "failed"))
+    return next((job for job in wanted if jobs.order(project, job.id) == order), None)
+
+
+def _lent(links: Links, video: Made, number: int) -> SessionVideo:
     try:
-        url, expires = links.lend(f"session {number}.mp4", found.path, GOOD_FOR)
-        captions, _ = links.lend(f"session {number}.vtt", found.captions, GOOD_FOR)
+        url, expires = links.lend(f"session {number}.mp4", video.path, GOOD_FOR)
+        captions, _ = links.lend(f"session {number}.vtt", video.captions, GOOD_FOR)
     except ValueError:
         raise HTTPException(409, "this recording may only be read, so its video lies elsewhere") from None
     return SessionVideo(
-        url=url, vtt_url=captions, expires_at=expires, start_ms=found.start_ms, duration_ms=found.duration_ms,
-        width=found.size[0], height=found.size[1], segments=list(found.segments),
+        url=url, vtt_url=captions, expires_at=expires, start_ms=video.start_ms, duration_ms=video.duration_ms,
+        width=video.size[0], height=video.size[1], segments=list(video.segments),
     )  # fmt: skip
 
 

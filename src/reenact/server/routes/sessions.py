@@ -140,10 +140,14 @@ class VerdictTold(BaseModel):
 # -- from the beginning to the end ---------------------------------------------------------------------------------
 
 
-@router.post("/start", responses={429: {"description": "As many sessions are open as may be."}})
+_BUSY: dict[int | str, dict[str, Any]] = {429: {"description": "As many sessions are open as may be."}}
+
+
+@router.post("/start", responses=_BUSY)
 def start(request: Request, access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> told.SessionTold:
     """Open a session. It is recorded in the project of the key."""
-    options = asking.options_of(body, foreign=foreign)
+    alone = request.app.state.settings.keyless
+    options = asking.options_of(body, foreign=foreign, alone=alone)
     hosted = hosts.start(access.project, access.library.store.root, options)
     return told.session(hosted, _viewer(request, hosted))
 
@@ -234,11 +238,8 @@ def replay(
     *,
     id: SessionId,
     pace: Literal["real", "compact"] = "real",
-    mask: bool = True,
 ) -> Replay:
-    """The session as a video, while it goes on and afterwards."""
-    if not mask:
-        raise UsageError("mask=false: a server gives no picture of what is secret")
+    """The session as a video, while it goes on and afterwards; what is secret is covered in it."""
     video = render(_known(access, hosts, id).session._crossing.footage(id), pace=pace)
     base = str(request.base_url).rstrip("/")
     address, expires = links.lend(f"session-{id}{video.path.suffix}", video.path, GOOD_FOR)
@@ -330,13 +331,13 @@ def secret(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> Secret:
 @router.post("/{id}/page/expect")
 def expect(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> VerdictTold:
     """Whether the page is as expected: `url`, `text` or `selector`; `now` gives it no time to become so."""
+    live = hosts.find(access.project, id).live()
     kind = next((name for name in ("url", "text", "selector") if name in body), None)
     if kind is None or not isinstance(body[kind], str | dict) or "pattern" in body[kind]:
         raise UsageError(
             "expect: give url, text or selector; a pattern and a function are for the program itself"
         )
     what = expecting.expected(body[kind])
-    live = hosts.find(access.project, id).live()
     verdict = live._driver.run(expecting.looking(what, 0 if body.get("now") else expecting.PATIENCE))
     return VerdictTold(state=verdict["state"], by=verdict["by"])
 
@@ -346,7 +347,7 @@ def expect(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> VerdictT
 pages = APIRouter(tags=["sessions"], route_class=WireRoute, responses=refusals(400, 401, 403, 409))
 
 
-@pages.post("/scrape")
+@pages.post("/scrape", responses=_BUSY)
 def scrape_url(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> told.DataTold:
     """Read one page, in a session of its own."""
     asked = dict(body)

@@ -117,11 +117,10 @@ def upload(access: Writer, body: Body) -> Acknowledged:
         pieces, live = wire.unpacked(body)
     except wire.Malformed as error:
         raise HTTPException(400, str(error)) from None
+    taken = intake.take(pieces)
     intake.heard(live)
     return Acknowledged(
-        pieces=[
-            TakenPiece(status=one.status, length=one.length, detail=one.detail) for one in intake.take(pieces)
-        ]
+        pieces=[TakenPiece(status=one.status, length=one.length, detail=one.detail) for one in taken]
     )
 
 

@@ -53,12 +53,13 @@ _DECORATION = frozenset({"category", "description", "param", "text_label", "stat
 _UNSUPPORTED = ("captcha_solve", "email_read", "email_verification_read", "sms_read")
 
 
-def options_of(given: Mapping[str, Any], *, foreign: bool) -> dict[str, Any]:
+def options_of(given: Mapping[str, Any], *, foreign: bool, alone: bool = False) -> dict[str, Any]:
     """A session's options.
 
     Args:
         given: As they were sent.
         foreign: By another client than Reenact's own.
+        alone: Whether the server asks for no keys: it is for one person on this machine, and so are its browsers.
 
     Raises:
         UsageError: One has no meaning here, or is not for others to set.
@@ -69,6 +70,12 @@ def options_of(given: Mapping[str, Any], *, foreign: bool) -> dict[str, Any]:
     options = {name: asked.pop(name) for name in _PLAIN if name in asked}
     picture = asked.pop("screenshot_type", "viewport")
     options["screenshot_type"] = "viewport" if foreign else picture
+    # A browser that listens is heard by all of the machine, and other sessions' browsers are on it.
+    options["cdp"] = bool(asked.pop("cdp", alone))
+    if "cdp_url" in options and not alone:
+        raise UsageError(
+            "cdp_url=… is not for others to set on a server: what listens on its machine is not theirs"
+        )
     if "chrome_args" in asked:
         options["chrome_args"] = _flags(asked.pop("chrome_args"))
     for name, value in asked.items():

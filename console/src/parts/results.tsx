@@ -1,0 +1,223 @@
+/** What came of a job: the attempts of a failure, the matrix of recordings, the decisive step. */
+
+import { useState } from "react";
+import { Link } from "wouter";
+import { counted, duration } from "../format";
+import type { Job } from "../model";
+import { Status } from "../ui";
+
+type Tree = Record<string, unknown>;
+
+export function Result({ job }: { job: Job }) {
+  const { result } = job;
+  if (job.kind === "reproduce" && isTree(result)) return <Reproduction tree={result} />;
+  if (job.kind === "verify" && Array.isArray(result)) return <Matrix outcomes={result.filter(isTree)} />;
+  if (job.kind === "bisect" && isTree(result)) return <Decisive tree={result} />;
+  if (job.kind === "fork" && isTree(result)) return <Forked tree={result} />;
+  if (!isTree(result)) return null;
+  return <pre className="panel">{JSON.stringify(result, null, 2)}</pre>;
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string {
+  return value === null || value === undefined ? "" : String(value);
+}
+
+const WORDS: Record<string, string> = {
+  reproduced: "It reproduces.",
+  different: "It goes otherwise than recorded.",
+  "flaky under replay": "It reproduces at times.",
+  "cannot run": "It cannot be run.",
+};
+
+function Reproduction({ tree }: { tree: Tree }) {
+  const attempts = Array.isArray(tree.attempts) ? tree.attempts.filter(isTree) : [];
+  const result = text(tree.result);
+  return (
+    <section>
+      <h2>{WORDS[result] ?? result}</h2>
+      {tree.where !== null && <p className="recorded">{text(tree.where)}</p>}
+      <table className="matrix">
+        <thead>
+          <tr>
+            <th scope="col">attempt</th>
+            <th scope="col">outcome</th>
+            <th scope="col">exit</th>
+            <th scope="col">took</th>
+            <th scope="col">why</th>
+          </tr>
+        </thead>
+        <tbody>
+          {attempts.map((each, at) => {
+            const verdict = isTree(each.verdict) ? each.verdict : null;
+            const word = each.failed ? "error" : verdict?.faithful === false ? "diverged" : "ok";
+            return (
+              // biome-ignore lint/suspicious/noArrayIndexKey: attempts are numbered
+              <tr key={at}>
+                <td>{at + 1}</td>
+                <td>
+                  <Status of={word} />
+                </td>
+                <td>{text(each.exit)}</td>
+                <td>{duration(Number(each.seconds))}</td>
+                <td className="recorded">{text(each.failed)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const MOST = 500;
+
+/** Recordings against today's code: how each went, those that went wrong first. */
+function Matrix({ outcomes }: { outcomes: Tree[] }) {
+  const [only, setOnly] = useState("");
+  const kinds = new Map<string, number>();
+  for (const each of outcomes) kinds.set(text(each.status), (kinds.get(text(each.status)) ?? 0) + 1);
+  const shown = outcomes
+    .filter((each) => !only || each.status === only)
+    .toSorted((one, other) => rank(one) - rank(other));
+  return (
+    <section>
+      <h2>{counted(outcomes.length, "recording")} against today's code</h2>
+      <p className="row">
+        {[...kinds].map(([kind, many]) => (
+          <button
+            key={kind}
+            type="button"
+            className="button"
+            aria-pressed={only === kind}
+            onClick={() => setOnly(only === kind ? "" : kind)}
+          >
+            <span className={`dot ${rank({ status: kind }) ? "good" : "bad"}`} aria-hidden /> {many} {kind}
+          </button>
+        ))}
+      </p>
+      <ul className="cells" aria-label="All of them">
+        {outcomes.slice(0, 2000).map((each) => (
+          <li key={text(each.recording)}>
+            <Link
+              to={`/r/${text(each.recording)}${each.step ? `/${text(each.step)}` : ""}`}
+              className={rank(each) ? "good" : "bad"}
+              title={`${text(each.recording)} ${text(each.status)} ${text(each.cause)}`}
+            >
+              <span className="unseen">
+                {text(each.recording)} {text(each.status)}
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <table className="matrix">
+        <thead>
+          <tr>
+            <th scope="col">recording</th>
+            <th scope="col">outcome</th>
+            <th scope="col">step</th>
+            <th scope="col">why</th>
+            <th scope="col">took</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.slice(0, MOST).map((each) => (
+            <tr key={text(each.recording)}>
+              <td>
+                <Link to={`/r/${text(each.recording)}`} className="mono">
+                  {text(each.recording)}
+                </Link>{" "}
+                <span className="quiet">{text(each.name)}</span>
+              </td>
+              <td>
+                <span className={rank(each) ? "badge good" : "badge bad"}>{text(each.status)}</span>
+              </td>
+              <td>
+                {each.step !== null && each.step !== undefined && (
+                  <Link to={`/r/${text(each.recording)}/${text(each.step)}`}>{text(each.step)}</Link>
+                )}
+              </td>
+              <td className="recorded">{text(each.cause) || text(each.detail)}</td>
+              <td>{duration(Number(each.seconds))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {shown.length > MOST && <p className="quiet">and {shown.length - MOST} more: the files have all</p>}
+    </section>
+  );
+}
+
+/** 1 for what is as it was, 0 for what is not. */
+function rank(outcome: Tree): number {
+  return ["same", "fixed"].includes(text(outcome.status)) ? 1 : 0;
+}
+
+function Decisive({ tree }: { tree: Tree }) {
+  const trials = Array.isArray(tree.trials) ? tree.trials.filter(isTree) : [];
+  const changes = Array.isArray(tree.changes) ? tree.changes.filter(isTree) : [];
+  return (
+    <section>
+      <h2>{text(tree.summary)}</h2>
+      <p className="row">
+        {changes.map((change) =>
+          change.step ? (
+            <Link key={text(change.name)} to={`/r/${text(tree.bad)}/${text(change.step)}`} className="button">
+              step {text(change.step)}: {text(change.name)}
+            </Link>
+          ) : (
+            <span key={text(change.name)}>{text(change.name)}</span>
+          ),
+        )}
+        <Link to={`/compare/${text(tree.good)}/${text(tree.bad)}`} className="button">
+          Compare the two
+        </Link>
+      </p>
+      <table className="matrix">
+        <thead>
+          <tr>
+            <th scope="col">trial</th>
+            <th scope="col">answers of the good run</th>
+            <th scope="col">outcome</th>
+            <th scope="col">why</th>
+          </tr>
+        </thead>
+        <tbody>
+          {trials.map((trial, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: trials are numbered
+            <tr key={at}>
+              <td>{at + 1}</td>
+              <td className="recorded">{Array.isArray(trial.changes) ? trial.changes.join(", ") : ""}</td>
+              <td>{text(trial.result)}</td>
+              <td className="recorded">{text(trial.why)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Forked({ tree }: { tree: Tree }) {
+  const child = text(tree.recording);
+  const parent = text(tree.parent);
+  return (
+    <section>
+      <h2>A new recording was made</h2>
+      <p className="row">
+        <Link to={`/r/${child}`} className="button primary">
+          Open {child}
+        </Link>
+        {parent && (
+          <Link to={`/compare/${parent}/${child}`} className="button">
+            Compare it with {parent}
+          </Link>
+        )}
+      </p>
+    </section>
+  );
+}

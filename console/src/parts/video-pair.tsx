@@ -1,0 +1,105 @@
+/** Two browser sessions beside each other, in step: one clock plays both, and who is done first waits. */
+
+import { useEffect, useMemo, useState } from "react";
+import { useKeys } from "../keys";
+import type { Pair } from "../model";
+import { Failure } from "../ui";
+import { Stage } from "./film/stage";
+import { Clock, lastAt, together, useClock } from "./film/time";
+import { Transport } from "./film/transport";
+import { type Film, failed } from "./film/types";
+import { busyOf, useFilm, useVideo } from "./film/use-film";
+import "./film/film.css";
+
+interface Props {
+  a: { id: string; session: number };
+  b: { id: string; session: number };
+  /** How their steps go together, as the comparison says it. */
+  pairs: readonly Pair[];
+}
+
+export default function VideoPair({ a, b, pairs }: Props) {
+  const one = useFilm(a.id, a.session);
+  const other = useFilm(b.id, b.session);
+  const error = one.error ?? other.error;
+  if (error) return <Failure error={error} />;
+  if (!one.data || !other.data) return null;
+  return <Two films={[one.data, other.data]} pairs={pairs} />;
+}
+
+function Two({ films, pairs }: { films: [Film, Film]; pairs: readonly Pair[] }) {
+  const [clock] = useState(() => new Clock());
+  const videos = [useVideo(films[0]).video, useVideo(films[1]).video];
+  const joined = useMemo(() => join(films, pairs), [films, pairs]);
+  useEffect(() => {
+    const busy = films.flatMap((film, side) => busyOf(film).map((t) => joined.lines[side]?.back(t) ?? t));
+    clock.span(
+      joined.duration,
+      busy.sort((x, y) => x - y),
+    );
+  }, [clock, films, joined]);
+  const place = useClock(clock, (now) =>
+    Math.max(
+      0,
+      lastAt(joined.starts, now.now + 1e-9, (t) => t),
+    ),
+  );
+  const step = (by: 1 | -1) => {
+    const to = joined.starts[place + by];
+    if (to !== undefined) clock.seek(to);
+  };
+  useKeys("Both sessions", {
+    " ": { does: "Play or pause both", run: () => clock.toggle() },
+    ArrowLeft: { does: "A second back", run: () => clock.seek(clock.now - 1) },
+    ArrowRight: { does: "A second on", run: () => clock.seek(clock.now + 1) },
+    ",": { does: "To the step before", run: () => step(-1) },
+    ".": { does: "To the next step", run: () => step(1) },
+  });
+  const rows = joined.rows[place];
+  return (
+    <section className="video-pair" aria-label="Both sessions, in step">
+      <div className="both-stages">
+        {films.map((film, side) => (
+          <div key={side === 0 ? "a" : "b"}>
+            <Stage
+              film={film}
+              clock={clock}
+              line={joined.lines[side as 0 | 1]}
+              video={videos[side] ?? null}
+              rings
+              label={side === 0 ? "A" : "B"}
+            />
+            <p className="doing clip">{titleOf(film, rows?.[side as 0 | 1] ?? null)}</p>
+          </div>
+        ))}
+      </div>
+      <Transport clock={clock} marks={joined.marks} step={step} />
+    </section>
+  );
+}
+
+function titleOf(film: Film, place: number | null): string {
+  const row = place === null ? undefined : film.steps[place];
+  return row ? `${row.n ?? ""} ${row.title}` : "has no such step";
+}
+
+/** The comparison's pairs as places among the steps of both films, and one clock for them. */
+function join(films: [Film, Film], pairs: readonly Pair[]) {
+  const places = films.map((film) => new Map(film.steps.map((step, place) => [step.n, place])));
+  const rows = pairs
+    .map(({ a, b }): [number | null, number | null] => [
+      a ? (places[0]?.get(a.step) ?? null) : null,
+      b ? (places[1]?.get(b.step) ?? null) : null,
+    ])
+    .filter(([a, b]) => a !== null || b !== null);
+  const timed = (film: Film) => ({ duration: film.duration, times: film.steps.map((step) => step.t) });
+  const clocked = together([timed(films[0]), timed(films[1])], rows);
+  const marks = rows.map((places, at) => ({
+    at: clocked.starts[at] ?? 0,
+    bad: places.some((row, side) => {
+      const step = row === null ? undefined : films[side]?.steps[row];
+      return step !== undefined && failed(step);
+    }),
+  }));
+  return { ...clocked, rows, marks };
+}
