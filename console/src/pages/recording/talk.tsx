@@ -40,11 +40,14 @@ export function Talk({ ref, id, total, here, at, hits, marks, findings }: ListPr
   });
   const show = (step: number) => rows.scrollToIndex(Math.min(step, count_) - 1, { align: "auto" });
   useImperativeHandle(ref, () => ({ show }));
-  const arrived = here !== null && found.at(here - 1) !== undefined;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names, and when it is there
+  const arrived = useRef(false);
+  const there = here !== null && found.at(here - 1) !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names, when it is there
   useEffect(() => {
-    if (here !== null) rows.scrollToIndex(here - 1, { align: "center" });
-  }, [arrived]);
+    if (here === null || arrived.current) return;
+    rows.scrollToIndex(here - 1, { align: "center" });
+    arrived.current = there;
+  }, [there]);
   return (
     <div
       ref={box}
