@@ -86,6 +86,7 @@ async def test_two_are_chosen_and_compared(window, ids):
 async def test_the_palette_goes_anywhere(window):
     page = await window()
     await page.goto("/")
+    await expect(page.get_by_role("row")).not_to_have_count(0)
     await page.keyboard.press("Control+k")
     await page.keyboard.type("supp")
     await expect(page.get_by_role("option")).to_have_count(2)
