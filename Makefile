@@ -62,6 +62,7 @@ exercise: setup-dev
 picture: setup-demo setup-dev chromium
 	@FORCE_COLOR=1 $(BIN)/python examples/order_agent/picture.py
 	@$(BIN)/python examples/lamp_shop/draw.py
+	@$(BIN)/python -m tests.console.picture
 
 test: setup-dev chromium pages
 	$(PYTEST) -m "not slow and not thorough" -n 2 $(PYTEST_ARGS)

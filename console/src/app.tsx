@@ -1,10 +1,10 @@
 /** Which page is shown at which address. Each comes when it is asked for. */
 
-import { type ComponentType, lazy, Suspense, useEffect } from "react";
+import { Component, type ComponentType, lazy, type ReactNode, Suspense, useEffect } from "react";
 import { Route, Switch, useLocation } from "wouter";
 import Recordings from "./pages/recordings";
 import { Shell, useTitle } from "./shell";
-import { Nothing } from "./ui";
+import { Failure, Nothing } from "./ui";
 
 const Login = lazy(() => import("./login"));
 
@@ -43,18 +43,39 @@ export function App() {
   }
   return (
     <Shell>
-      <Suspense fallback={null}>
-        <Switch>
-          {PAGES.map(([address, page]) => (
-            <Route key={address} path={address} component={page} />
-          ))}
-          <Route>
-            <Lost />
-          </Route>
-        </Switch>
-      </Suspense>
+      <Whole key={at.split("/").slice(0, 3).join("/")}>
+        <Suspense fallback={null}>
+          <Switch>
+            {PAGES.map(([address, page]) => (
+              <Route key={address} path={address} component={page} />
+            ))}
+            <Route>
+              <Lost />
+            </Route>
+          </Switch>
+        </Suspense>
+      </Whole>
     </Shell>
   );
+}
+
+/** A page that breaks says so in its place; all else goes on. */
+class Whole extends Component<{ children: ReactNode }, { error: unknown }> {
+  override state = { error: null as unknown };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error };
+  }
+
+  override render() {
+    if (this.state.error === null) return this.props.children;
+    return (
+      <Nothing title="This page broke">
+        <Failure error={this.state.error} />
+        <p>That is a defect of the console. Another page, or this one loaded again, may do.</p>
+      </Nothing>
+    );
+  }
 }
 
 function Lost() {

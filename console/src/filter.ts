@@ -1,5 +1,17 @@
 /** Filters as text: what a person means by a few words, and terms that come and go. */
 
+let list = "/";
+
+/** Where the list was left: with its filter, and what was chosen. */
+export function listAt(): string {
+  return list;
+}
+
+/** The list is shown at this address. */
+export function listIsAt(address: string): void {
+  list = address;
+}
+
 const WORDS = new Set(["and", "or", "not", "model", "tool", "http", "error", "cancelled", "unanswered"]);
 
 /**
@@ -45,4 +57,9 @@ function pieces(filter: string): string[] {
     }
   }
   return found;
+}
+
+/** A search that goes on in the background is asked again for what it has found since: after how many milliseconds. */
+export function unfinished(answer: { complete: boolean } | undefined): number | false {
+  return answer && !answer.complete ? 400 : false;
 }

@@ -104,11 +104,11 @@ export function useStream(where: string | null, heard: Record<string, (told: nev
 export function feed(cache: QueryClient): void {
   listeners.job.add((job) => {
     cache.setQueryData(["job", job.id], job);
-    cache.setQueryData<Job[]>(["jobs"], (known) =>
-      known?.some((one) => one.id === job.id)
-        ? known.map((one) => (one.id === job.id ? job : one))
-        : known && [job, ...known],
-    );
+    cache.setQueryData<{ items: Job[] }>(["jobs"], (known) => {
+      if (!known) return known;
+      const others = known.items.filter((one) => one.id !== job.id);
+      return { items: [job, ...others].sort((a, b) => b.created.localeCompare(a.created)) };
+    });
   });
   listeners.recording.add((line) => {
     cache.setQueryData<Line>(["recording", line.id], (known) => known && { ...known, ...line });

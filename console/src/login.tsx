@@ -28,22 +28,31 @@ export default function Login() {
     go(/^\/[^/\\]/.test(to) ? to : "/", { replace: true });
   };
   return (
-    <form className="login" onSubmit={submit}>
-      <h1>Reenact</h1>
-      <label htmlFor="key">API key</label>
-      <input id="key" name="key" type="password" className="field" autoComplete="current-password" required />
-      {error && (
-        <p className="failure" role="alert">
-          {error}
+    <main>
+      <form className="login" onSubmit={submit}>
+        <h1>Reenact</h1>
+        <label htmlFor="key">API key</label>
+        <input
+          id="key"
+          name="key"
+          type="password"
+          className="field"
+          autoComplete="current-password"
+          required
+        />
+        {error && (
+          <p className="failure" role="alert">
+            {error}
+          </p>
+        )}
+        <button type="submit" className="button primary">
+          Log in
+        </button>
+        <p className="quiet">
+          The first start of <code>reenact serve</code> prints a key. More are made by who may:{" "}
+          <code>reenact keys add</code>.
         </p>
-      )}
-      <button type="submit" className="button primary">
-        Log in
-      </button>
-      <p className="quiet">
-        The first start of <code>reenact serve</code> prints a key. More are made by who may:{" "}
-        <code>reenact keys add</code>.
-      </p>
-    </form>
+      </form>
+    </main>
   );
 }

@@ -27,7 +27,6 @@ export type Side = Schemas["Side"];
 export type Pair = Schemas["Pair"];
 export type PairStep = Schemas["PairStep"];
 export type Diff = Schemas["Diff"];
-
 export type Job = Schemas["Job"];
 export type Me = Schemas["Me"];
 export type Call = Schemas["Call"];

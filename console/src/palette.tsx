@@ -4,8 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
 import { useLocation } from "wouter";
 import { get } from "./client";
-import { meant } from "./filter";
-import type { Line } from "./model";
+import { meant, unfinished } from "./filter";
+import type { Recordings } from "./model";
 import { Dialog } from "./ui";
 
 interface Goal {
@@ -27,9 +27,9 @@ export function Palette({ places, close }: { places: { to: string; name: string 
   const wanted = useDeferredValue(text.trim());
   const found = useQuery({
     queryKey: ["palette", wanted],
-    queryFn: ({ signal }) =>
-      get<{ items: Line[] }>("/recordings", { filter: sought(wanted), limit: 8 }, signal),
+    queryFn: ({ signal }) => get<Recordings>("/recordings", { filter: sought(wanted), limit: 8 }, signal),
     placeholderData: (before) => before,
+    refetchInterval: ({ state }) => unfinished(state.data),
     retry: false,
   });
   const pages = places.filter((place) => place.name.toLowerCase().includes(wanted.toLowerCase()));

@@ -28,6 +28,7 @@ export interface Windowed<T, P extends Page<T>> {
  *   ask: Asks for a page, from an offset on.
  *   first, last: The places that are looked at.
  *   size: How many are asked for at once.
+ *   again: After how many milliseconds a page is asked for anew, false for not.
  */
 export function useWindowed<T, P extends Page<T>>(
   key: QueryKey,
@@ -35,6 +36,7 @@ export function useWindowed<T, P extends Page<T>>(
   first: number,
   last: number,
   size: number,
+  again: (page: P) => number | false = () => false,
 ): Windowed<T, P> {
   const from = Math.floor(Math.max(first, 0) / size);
   const to = Math.max(from, Math.floor(Math.max(last, 0) / size));
@@ -44,6 +46,8 @@ export function useWindowed<T, P extends Page<T>>(
     queries: numbers.map((number) => ({
       queryKey: [...key, number],
       queryFn: ({ signal }: { signal: AbortSignal }) => ask(number * size, signal),
+      refetchInterval: (query: { state: { data: P | undefined } }) =>
+        query.state.data !== undefined && again(query.state.data),
       // While one types, the list of before stays until the next is there; never one page in another's place.
       placeholderData: (before: P | undefined, query: { queryKey: QueryKey } | undefined) =>
         query?.queryKey.at(-1) === number ? before : undefined,

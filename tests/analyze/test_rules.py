@@ -118,7 +118,9 @@ def test_a_result_of_which_nothing_is_used_is_named(finds):
 
 def test_half_a_megabyte_without_a_space_is_looked_at_at_once(finds):
     # It took minutes: the suite's limit of time is what this runs against.
-    assert len(finds("unused-result", does("page", result="x." * 250_000), says("There is nothing here."))) <= 1
+    assert (
+        len(finds("unused-result", does("page", result="x." * 250_000), says("There is nothing here."))) <= 1
+    )
 
 
 def test_the_same_result_is_called_unused_once(finds):

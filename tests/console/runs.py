@@ -124,11 +124,11 @@ def long(steps):
 
 def hostile():
     """What a page or a tool may say to harm whoever reads it."""
-    echo = reenact.tool(lambda text, **more: text, name="<b>echo</b>")
+    echo = reenact.tool(lambda text: text, name="<b>echo</b>")
     echo(HOSTILE)
     echo("x" * 400_000)
     echo({HOSTILE: [HOSTILE] * 3, "__proto__": {"harmed": 5}, "long": "y" * 5000})
-    reenact.tool(lambda messages: {"role": "assistant", "content": HOSTILE}, kind="model", name="gpt-4o")(
+    reenact.tool(_harm, kind="model", name="gpt-4o")(
         [{"role": "system", "content": HOSTILE}, {"role": "user", "content": "\u202e" + HOSTILE}]
     )
     reenact.track(HOSTILE, {"k": HOSTILE})
@@ -136,6 +136,10 @@ def hostile():
         reenact.tool(_refuse, name="refuse")()
     except ValueError:
         pass
+
+
+def _harm(messages):
+    return {"role": "assistant", "content": HOSTILE}
 
 
 def _refuse():

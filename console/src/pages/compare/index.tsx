@@ -5,6 +5,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type FormEvent, useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import { get } from "../../client";
+import { listAt } from "../../filter";
 import { count, duration, money, whenExactly } from "../../format";
 import { useKeys } from "../../keys";
 import type { Diff, Pair, Side } from "../../model";
@@ -118,7 +119,7 @@ function Aligned({ diff }: { diff: Diff }) {
     a: { does: "Open the step of the first", run: () => side?.a && go(`/r/${diff.a.id}/${side.a.step}`) },
     b: { does: "Open the step of the second", run: () => side?.b && go(`/r/${diff.b.id}/${side.b.step}`) },
     s: { does: "Swap the two", run: () => go(`/compare/${diff.b.id}/${diff.a.id}`) },
-    Escape: { does: "To the recordings", run: () => go("/") },
+    Escape: { does: "To the recordings", run: () => go(listAt()) },
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the parting
   useEffect(() => {

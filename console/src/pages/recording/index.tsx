@@ -1,8 +1,8 @@
 /** One recording: its timeline, what was said and done, and a step of it in full. */
 
-import { type Ref, useMemo, useRef, useState } from "react";
+import { type Ref, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation, useParams, useSearchParams } from "wouter";
-import { meant } from "../../filter";
+import { listAt, meant } from "../../filter";
 import { useKeys } from "../../keys";
 import { useTitle } from "../../shell";
 import { looked } from "../../text";
@@ -61,7 +61,13 @@ function OneRecording({ id }: { id: string }) {
     () => follow && step === null && list.current?.show(Number.MAX_SAFE_INTEGER),
   );
 
+  // Keys may come faster than the page is drawn: each goes on from where the one before it led.
+  const place = useRef(step);
+  useEffect(() => {
+    place.current = step;
+  }, [step]);
   const at = (to: number | null) => {
+    place.current = to;
     const rest = words.toString();
     go(`/r/${id}${to === null ? "" : `/${to}`}${rest ? `?${rest}` : ""}`, {
       replace: step !== null && to !== null,
@@ -79,9 +85,9 @@ function OneRecording({ id }: { id: string }) {
       { replace: true },
     );
   const move = (by: number) =>
-    total > 0 && at(Math.max(1, Math.min((step ?? (by > 0 ? 0 : total + 1)) + by, total)));
+    total > 0 && at(Math.max(1, Math.min((place.current ?? (by > 0 ? 0 : total + 1)) + by, total)));
   const leap = (by: 1 | -1) => {
-    const here = step ?? 0;
+    const here = place.current ?? 0;
     const next = by > 0 ? marked.find((one) => one > here) : marked.findLast((one) => one < here);
     const to = next ?? (by > 0 ? marked[0] : marked.at(-1));
     if (to !== undefined) at(to);
@@ -102,7 +108,7 @@ function OneRecording({ id }: { id: string }) {
     ...(line?.live ? { f: { does: "Follow what comes", run: () => setFollow(!follow) } } : {}),
     Escape: {
       does: "Close the step, leave the search",
-      run: () => (q ? put("q", "") : step !== null ? at(null) : go("/")),
+      run: () => (q ? put("q", "") : step !== null ? at(null) : go(listAt())),
     },
   });
 
@@ -124,7 +130,6 @@ function OneRecording({ id }: { id: string }) {
     marks,
     findings: findings.data?.items ?? [],
   };
-  const place = list as Ref<Shown>;
   return (
     <div className={`recording ${step === null ? "" : "stepped"} view-${view}`}>
       <Head line={line} step={step} run={() => setAgain(true)} follow={follow} setFollow={setFollow} />
@@ -145,7 +150,11 @@ function OneRecording({ id }: { id: string }) {
             error={hits.error}
             waiting={hits.isFetching}
           />
-          {view === "steps" ? <Steps ref={place} {...lists} /> : <Talk ref={place} {...lists} />}
+          {view === "steps" ? (
+            <Steps ref={list as Ref<Shown>} {...lists} />
+          ) : (
+            <Talk ref={list as Ref<Shown>} {...lists} />
+          )}
         </section>
         {step === null ? (
           <About line={line} known={!whole.isPlaceholderData} findings={findings.data} at={at} />

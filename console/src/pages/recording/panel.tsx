@@ -35,7 +35,10 @@ export function StepPanel({
   const [tab, setTab] = useState("step");
   const box = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another step begins at its top
-  useEffect(() => box.current?.scrollTo({ top: 0 }), [step, tab]);
+  useEffect(() => {
+    // It gives a promise in newer browsers, which an effect must not.
+    void box.current?.scrollTo({ top: 0 });
+  }, [step, tab]);
   const whole = found.data;
   return (
     <section className="panel-step" aria-label={`Step ${step}`}>

@@ -28,11 +28,14 @@ export function Steps({ ref, id, total, here, at, hits, findings }: ListProps) {
     },
   });
   useImperativeHandle(ref, () => ({ show: (step) => rows.scrollToIndex(Math.min(step, many) - 1) }));
-  const arrived = here !== null && found.at(here - 1) !== undefined;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names, and when it is there
+  const arrived = useRef(false);
+  const there = here !== null && found.at(here - 1) !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names, when it is there
   useEffect(() => {
-    if (here !== null) rows.scrollToIndex(here - 1, { align: "center" });
-  }, [arrived]);
+    if (here === null || arrived.current) return;
+    rows.scrollToIndex(here - 1, { align: "center" });
+    arrived.current = there;
+  }, [there]);
   return (
     <div
       ref={box}

@@ -2,7 +2,7 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
-import { count, duration, money } from "../../format";
+import { count, counted, duration, money } from "../../format";
 import type { Finding, Item } from "../../model";
 import { Text, visible } from "../../text";
 import { Calls, Odd } from "../../told";
@@ -40,11 +40,14 @@ export function Talk({ ref, id, total, here, at, hits, marks, findings }: ListPr
   });
   const show = (step: number) => rows.scrollToIndex(Math.min(step, count_) - 1, { align: "auto" });
   useImperativeHandle(ref, () => ({ show }));
-  const arrived = here !== null && found.at(here - 1) !== undefined;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names, and when it is there
+  const arrived = useRef(false);
+  const there = here !== null && found.at(here - 1) !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names, when it is there
   useEffect(() => {
-    if (here !== null) rows.scrollToIndex(here - 1, { align: "center" });
-  }, [arrived]);
+    if (here === null || arrived.current) return;
+    rows.scrollToIndex(here - 1, { align: "center" });
+    arrived.current = there;
+  }, [there]);
   return (
     <div
       ref={box}
@@ -121,7 +124,7 @@ function Said({ item, marks, odd, open }: { item: Item; marks: string[]; odd: Fi
         <Odd key={finding.rule} finding={finding} />
       ))}
       {item.dropped ? (
-        <p className="quiet">{item.dropped} earlier messages were left out of the prompt</p>
+        <p className="quiet">{counted(item.dropped, "earlier message")} left out of the prompt</p>
       ) : null}
       {item.thinking && (
         <details className="thinking">

@@ -66,9 +66,9 @@ export function Within({
         onKeyDown={(event) => {
           if (event.key !== "Enter" && event.key !== "Escape") return;
           event.preventDefault();
-          if (event.key === "Enter" && text === q) leap(event.shiftKey ? -1 : 1);
-          if (event.key === "Enter") put("q", text);
-          else field.current?.blur();
+          if (event.key === "Escape") field.current?.blur();
+          else if (text === q) leap(event.shiftKey ? -1 : 1);
+          else put("q", text);
         }}
       />
       {(marked.length > 0 || q) && (

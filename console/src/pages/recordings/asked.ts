@@ -1,7 +1,7 @@
 /** What is asked for and what is chosen: both stand in the address, so that a link shows the same. */
 
 import { useSearchParams } from "wouter";
-import { toggled } from "../../filter";
+import { listIsAt, toggled } from "../../filter";
 
 export interface Asked {
   filter: string;
@@ -17,6 +17,7 @@ export interface Asked {
 
 export function useAsked(): Asked {
   const [words, setWords] = useSearchParams();
+  listIsAt(words.size ? `/?${words}` : "/");
   const filter = words.get("q") ?? "";
   const chosen = (words.get("x") ?? "").split(",").filter(Boolean);
   const put = (name: string, value: string) =>

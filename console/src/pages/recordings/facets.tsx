@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { get } from "../../client";
-import { has, meant, toggled } from "../../filter";
+import { has, meant, toggled, unfinished } from "../../filter";
 import { count } from "../../format";
 import type { Facets, FacetValue } from "../../model";
 
@@ -21,6 +21,7 @@ export function FacetList({ filter, change }: { filter: string; change: (filter:
     queryKey: ["facets", filter],
     queryFn: ({ signal }) => get<Facets>("/recordings/facets", { filter: meant(filter) }, signal),
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => unfinished(state.data),
   });
   if (!facets.data) return null;
   const { data } = facets;

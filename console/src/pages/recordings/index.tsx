@@ -5,7 +5,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { get } from "../../client";
-import { meant } from "../../filter";
+import { meant, unfinished } from "../../filter";
 import { count } from "../../format";
 import { useKeys } from "../../keys";
 import type { Line, Recordings } from "../../model";
@@ -37,7 +37,9 @@ export default function RecordingsPage() {
   const list = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const [window_, setWindow] = useState({ first: 0, last: SIZE - 1 });
-  const [cursor, setCursor] = useState(0);
+  const [cursor, point] = useState(0);
+  // Keys may come faster than the list is drawn: each goes on from where the one before it led.
+  const place = useRef(0);
   const [facets, setFacets] = useState(false);
   const id = useId();
   const found = useWindowed<Line, Recordings>(
@@ -47,6 +49,7 @@ export default function RecordingsPage() {
     window_.first,
     window_.last,
     SIZE,
+    unfinished,
   );
   const { total } = found;
   useEffect(() => {
@@ -70,12 +73,17 @@ export default function RecordingsPage() {
   useNarrow(() => rows.measure());
   // biome-ignore lint/correctness/useExhaustiveDependencies: another question begins at the top
   useEffect(() => {
-    setCursor(0);
+    place.current = 0;
+    point(0);
     list.current?.scrollTo({ top: 0 });
   }, [filter]);
 
+  const setCursor = (to: number) => {
+    place.current = to;
+    point(to);
+  };
   const move = (by: number) => {
-    const next = Math.max(0, Math.min(cursor + by, total - 1));
+    const next = Math.max(0, Math.min(place.current + by, total - 1));
     setCursor(next);
     rows.scrollToIndex(next);
     list.current?.focus({ preventScroll: true });
@@ -98,12 +106,12 @@ export default function RecordingsPage() {
     PageUp: { does: "A page back", run: () => move(-15) },
     Home: { does: "The first", run: () => move(-total) },
     End: { does: "The last", run: () => move(total) },
-    Enter: { does: "Open", run: () => open(found.at(cursor)) },
+    Enter: { does: "Open", run: () => open(found.at(place.current)) },
     "/": { does: "Search", run: () => field.current?.select() },
     x: {
       does: "Choose, to compare",
       run: () => {
-        const line = found.at(cursor);
+        const line = found.at(place.current);
         if (line) asked.choose(line.id);
       },
     },
@@ -146,7 +154,7 @@ export default function RecordingsPage() {
       <div className="middle">
         <TrendStrip filter={filter} />
         {found.error && !found.page && !COLUMN.test(found.error.message) && <Failure error={found.error} />}
-        {total === 0 && found.page && !found.stale ? (
+        {total === 0 && found.page?.complete && !found.stale ? (
           <Empty filter={filter} indexing={found.page.indexing} />
         ) : (
           <div

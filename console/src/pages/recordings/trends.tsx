@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { get } from "../../client";
-import { meant } from "../../filter";
+import { meant, unfinished } from "../../filter";
 import { count, counted, duration, money } from "../../format";
 import type { Bucket, Trends } from "../../model";
 
@@ -34,6 +34,7 @@ export function TrendStrip({ filter }: { filter: string }) {
     queryKey: ["trends", filter],
     queryFn: ({ signal }) => closest(meant(filter), signal),
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => unfinished(state.data),
   });
   const buckets = useMemo(() => recent(trends.data), [trends.data]);
   if (buckets.length < 2) return null;

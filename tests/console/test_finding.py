@@ -1,0 +1,94 @@
+"""The list of recordings, as a person uses it: by keyboard."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.async_api import expect
+
+driven = pytest.mark.asyncio(loop_scope="session")
+
+
+@driven
+async def test_a_run_is_found_by_typing_and_opened_and_left_by_keyboard(window, ids):
+    page = await window()
+    await page.goto("/")
+    await expect(page.get_by_role("status").filter(has_text="4 recordings")).to_be_visible()
+    await page.keyboard.press("/")
+    await page.keyboard.type("tag:staging")
+    await expect(page.get_by_role("status").filter(has_text="2 recordings")).to_be_visible()
+    assert page.url.endswith("/?q=tag%3Astaging")
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("j")
+    await page.keyboard.press("Enter")
+    await expect(page).to_have_url(re.compile(f"/r/{ids['first']}"))
+    await expect(page.get_by_role("heading", name="support", level=1)).to_be_visible()
+    await page.keyboard.press("?")
+    help_ = page.get_by_role("dialog", name="What the keys do")
+    await expect(help_).to_contain_text("Next anomaly")
+    await page.keyboard.press("Escape")
+    await expect(help_).to_have_count(0)
+    await page.keyboard.press("Escape")
+    await expect(page).to_have_url(re.compile(r"/\?q=tag%3Astaging$"))
+
+
+@driven
+async def test_a_filter_that_cannot_be_read_is_marked_and_the_list_stays(window):
+    page = await window()
+    await page.goto("/")
+    await page.get_by_role("searchbox").fill("tool and steps >")
+    wrong = page.get_by_role("alert")
+    await expect(wrong).to_contain_text("column")
+    await expect(page.get_by_role("searchbox")).to_have_attribute("aria-invalid", "true")
+    await expect(page.get_by_role("row")).to_have_count(4)
+    await page.get_by_role("searchbox").fill("tool:cancel_order")
+    await expect(wrong).to_have_count(0)
+    await expect(page.get_by_role("row")).to_have_count(2)
+
+
+@driven
+async def test_plain_words_are_looked_for_in_texts(window):
+    page = await window()
+    await page.goto("/")
+    await page.get_by_role("searchbox").fill("changed my mind")
+    await expect(page.get_by_role("row")).to_have_count(2)
+
+
+@driven
+async def test_what_is_chosen_beside_the_list_stands_in_the_address(window):
+    page = await window()
+    await page.goto("/")
+    await page.get_by_role("complementary").get_by_role("button", name="staging").click()
+    await expect(page.get_by_role("row")).to_have_count(2)
+    await page.reload()
+    await expect(page.get_by_role("row")).to_have_count(2)
+    pressed = page.get_by_role("button", name="staging", pressed=True)
+    await pressed.click()
+    await expect(page.get_by_role("row")).to_have_count(4)
+
+
+@driven
+async def test_two_are_chosen_and_compared(window, ids):
+    page = await window()
+    await page.goto("/")
+    await expect(page.get_by_role("row")).to_have_count(4)
+    await page.get_by_role("grid").focus()
+    for key in "xjxc":
+        await page.keyboard.press(key)
+    await expect(page).to_have_url(re.compile(f"/compare/{ids['second']}/{ids['first']}"))
+    await expect(page.get_by_text("Both runs").or_(page.get_by_text("They part")).first).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("row")).to_have_count(4)
+
+
+@driven
+async def test_the_palette_goes_anywhere(window):
+    page = await window()
+    await page.goto("/")
+    await expect(page.get_by_role("row")).not_to_have_count(0)
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type("supp")
+    await expect(page.get_by_role("option")).to_have_count(2)
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("heading", name="support", level=1)).to_be_visible()

@@ -1,0 +1,83 @@
+"""The pages as they look: to those who see them, to those who hear them, and to what would harm them."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import expect
+
+from tests.console.conftest import AXE
+
+driven = pytest.mark.asyncio(loop_scope="session")
+COMBINATIONS = [
+    (False, 1440),
+    (True, 390),
+    pytest.param(True, 1440, marks=pytest.mark.thorough),
+    pytest.param(False, 390, marks=pytest.mark.thorough),
+]
+
+
+def pages(ids):
+    first, second = ids["first"], ids["second"]
+    return {
+        "/": "support",
+        "/?q=tokens+%3E": "expected",
+        f"/r/{first}": "changed my mind",
+        f"/r/{first}?view=steps": "get_order",
+        f"/r/{first}/7": "since step 5",
+        f"/r/{first}/9": "smtp.example.org",
+        f"/compare/{first}/{second}": "steps",
+        "/compare": "Compare two recordings",
+        "/login": "API key",
+    }
+
+
+@driven
+@pytest.mark.parametrize(("dark", "width"), COMBINATIONS)
+async def test_every_page_is_clean_in_both_themes_and_widths(window, ids, dark, width):
+    if not AXE.is_file():
+        pytest.skip("axe-core is not installed here: make console")
+    page = await window(dark=dark, width=width)
+    wrong = []
+    for address, text in pages(ids).items():
+        await page.goto(address)
+        await expect(page.locator("#root")).to_contain_text(text)
+        await page.evaluate(AXE.read_text())
+        found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        wrong += [
+            f"{address}: {one['id']}: {one['nodes'][0]['html'][:200]} {one['nodes'][0]['failureSummary'][:300]}"
+            for one in found["violations"]
+        ]
+        if await page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            wrong.append(f"{address}: it scrolls sideways")
+        wrong += [f"{address}: {one}" for one in await page.evaluate("window.violations")]
+    assert wrong == []
+    assert page.errors == []
+
+
+@driven
+async def test_what_would_harm_is_shown_as_text_and_nothing_of_it_happens(window, site, ids):
+    page = await window()
+    hostile = ids["hostile"]
+    addresses = [
+        "/",
+        f"/r/{hostile}",
+        f"/r/{hostile}?view=steps",
+        *(f"/r/{hostile}/{step}" for step in range(1, 6)),
+        f"/compare/{hostile}/{ids['first']}",
+    ]
+    for address in addresses:
+        await page.goto(address)
+        await expect(page.locator("#root")).to_contain_text("<script>window.harmed = 1</script>")
+        for tab in ("State", "Raw"):
+            if f"{hostile}/" in address and "/r/" in address:
+                await page.get_by_role("tab", name=tab).click()
+        await page.wait_for_load_state()
+        seen = await page.evaluate(
+            "[window.harmed ?? null, window.violations, ({}).harmed ?? null,"
+            " document.querySelectorAll('#root script, #root iframe, #root style, [onerror], a[href^=javascript]').length,"
+            " [...document.links].filter((link) => link.origin !== location.origin).length,"
+            " /[\\u202a-\\u202e]/.test(document.body.innerText)]"
+        )
+        assert seen == [None, [], None, 0, 0, False], address
+    assert {url for url in page.asked if not url.startswith(f"{site}/")} == set()
+    assert page.errors == []

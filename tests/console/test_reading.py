@@ -1,0 +1,135 @@
+"""A recording, as a person reads it."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+
+import pytest
+from playwright.async_api import expect
+
+import reenact
+
+driven = pytest.mark.asyncio(loop_scope="session")
+
+
+@driven
+async def test_the_conversation_says_what_was_asked_and_done(window, ids):
+    page = await window()
+    await page.goto(f"/r/{ids['first']}")
+    talk = page.get_by_role("feed", name="Conversation")
+    await expect(talk).to_contain_text("Please cancel my order ORD-5521")
+    await expect(talk).to_contain_text("get_order")
+    await page.keyboard.press("j")
+    await expect(page).to_have_url(re.compile(r"/1$"))
+    for _ in range(4):
+        await page.keyboard.press("j")
+    await expect(page).to_have_url(re.compile(r"/5$"))
+    await page.keyboard.press("k")
+    await expect(page).to_have_url(re.compile(r"/4$"))
+
+
+@driven
+async def test_a_link_to_a_step_shows_what_changed_in_its_prompt_and_state(window, ids):
+    page = await window()
+    await page.goto(f"/r/{ids['first']}/7")
+    step = page.get_by_role("region", name="Step 7")
+    await expect(step).to_contain_text("Prompt, since step 5")
+    await expect(step.locator("ins")).to_contain_text("and exact")
+    await step.get_by_role("tab", name="State").click()
+    await expect(step.get_by_role("tabpanel", name="State")).to_contain_text("total")
+    await step.get_by_role("tab", name="Raw").click()
+    await expect(step.get_by_role("tabpanel", name="Raw")).to_contain_text("called")
+
+
+@driven
+async def test_n_goes_from_oddity_to_oddity_and_through_what_a_search_found(window, ids):
+    page = await window()
+    await page.goto(f"/r/{ids['first']}")
+    await expect(page.get_by_text("What is odd")).to_be_visible()
+    await page.keyboard.press("n")
+    await expect(page.get_by_role("region", name=re.compile("Step "))).to_be_visible()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("/")
+    await page.keyboard.type("tool:get_*")
+    await expect(page.get_by_text("2 hits")).to_be_visible()
+    await page.keyboard.press("Enter")
+    await expect(page).to_have_url(re.compile(r"/2\?"))
+    await page.keyboard.press("Enter")
+    await expect(page).to_have_url(re.compile(r"/3\?"))
+    await expect(page.get_by_text("2 of 2 hits")).to_be_visible()
+
+
+@driven
+async def test_ten_thousand_steps_are_gone_through_and_few_are_drawn(window, ids):
+    page = await window()
+    await page.goto(f"/r/{ids['long']}?view=steps")
+    row = page.locator("[role=row]")
+    await expect(row.first).to_contain_text("look")
+    await page.keyboard.press("End")
+    last = page.locator("[aria-rowindex='10000']")
+    await expect(last).to_contain_text("look")
+    await expect(last).to_have_attribute("aria-selected", "true")
+    await page.get_by_role("grid", name="Steps").hover()
+    await page.mouse.wheel(0, -140_000)
+    await expect(page.locator("[aria-rowindex='4990']")).to_contain_text("look")
+    assert await row.count() < 150
+    assert await page.get_by_role("img", name="10000 steps").count() == 1
+
+
+@driven
+async def test_what_runs_grows_while_one_looks(window, home):
+    page = await window()
+    await page.goto("/")
+    go, done = threading.Event(), threading.Event()
+    look = reenact.tool(lambda page: f"page {page}", name="look")
+
+    def run():
+        with reenact.record("alive", home=home[0]):
+            for page in range(1, 4):
+                look(page)
+            go.wait(30)
+            for page in range(4, 7):
+                look(page)
+                time.sleep(0.05)
+            done.wait(30)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        row = page.get_by_role("row").filter(has_text="alive")
+        await expect(row).to_contain_text("live")
+        await row.get_by_role("link", name="alive").click()
+        await expect(page.get_by_role("feed")).to_contain_text("page=3")
+        go.set()
+        await expect(page.get_by_role("feed")).to_contain_text("page=6")
+        await expect(page.get_by_role("banner").or_(page.locator("header.head")).last).to_contain_text(
+            "6 steps"
+        )
+        done.set()
+        await expect(page.locator("header.head").get_by_text("live", exact=True)).to_have_count(0)
+    finally:
+        go.set()
+        done.set()
+        thread.join(30)
+        await page.close()
+
+
+@driven
+async def test_two_runs_stand_beside_each_other_and_part_where_they_do(window, ids):
+    page = await window()
+    await page.goto(f"/compare/{ids['first']}/{ids['hostile']}")
+    await expect(page.get_by_text("They part here")).to_be_visible()
+    await page.keyboard.press("n")
+    await page.keyboard.press("a")
+    await expect(page).to_have_url(re.compile(f"/r/{ids['first']}/"))
+
+
+@driven
+async def test_what_is_not_there_is_said_in_a_sentence(window):
+    page = await window()
+    await page.goto("/r/nothere000")
+    await expect(page.get_by_role("alert")).to_contain_text("no recording")
+    await page.goto("/nowhere/at/all")
+    await expect(page.get_by_text("There is no page here")).to_be_visible()
