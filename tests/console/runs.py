@@ -15,7 +15,10 @@ HOSTILE = (
 
 
 def _usage(asked, said):
-    return {"prompt_tokens": sum(len(str(one)) for one in asked) // 4, "completion_tokens": len(str(said)) // 4}
+    return {
+        "prompt_tokens": sum(len(str(one)) for one in asked) // 4,
+        "completion_tokens": len(str(said)) // 4,
+    }
 
 
 @reenact.tool(kind="model", name="gpt-4o")
@@ -49,8 +52,12 @@ _SAID = itertools.cycle(
 @reenact.tool
 async def get_order(order_id):
     await asyncio.sleep(0.004)
-    return await reenact.effect("db", "orders", sql="SELECT * FROM orders WHERE id = ?", id=order_id).aperform(
-        lambda: _later({"id": order_id, "status": "paid", "total": 86.4, "items": [{"sku": "lamp", "many": 2}]})
+    return await reenact.effect(
+        "db", "orders", sql="SELECT * FROM orders WHERE id = ?", id=order_id
+    ).aperform(
+        lambda: _later(
+            {"id": order_id, "status": "paid", "total": 86.4, "items": [{"sku": "lamp", "many": 2}]}
+        )
     )
 
 
@@ -88,7 +95,9 @@ def support(total=86.4):
         ]
         await ask(messages)
         found = await asyncio.gather(get_order("ORD-5521"), get_customer("mara@example.org"))
-        messages += [{"role": "tool", "tool_call_id": f"call_{n}", "content": str(one)} for n, one in enumerate(found)]
+        messages += [
+            {"role": "tool", "tool_call_id": f"call_{n}", "content": str(one)} for n, one in enumerate(found)
+        ]
         cart["notes"].append("found the order")
         await ask(messages)
         await cancel_order("ORD-5521", "changed her mind")
