@@ -73,7 +73,7 @@ def opened(chromium, address):
     """Opens a page of the console. What its script complains of fails the test."""
     contexts, wrong = [], []
 
-    def open(path):
+    def show(path):
         context = chromium.new_context(viewport={"width": 1440, "height": 900})
         contexts.append(context)
         page = context.new_page()
@@ -83,7 +83,7 @@ def opened(chromium, address):
         page.goto(address + path)
         return page
 
-    yield open
+    yield show
     for context in contexts:
         context.close()
     assert wrong == []
