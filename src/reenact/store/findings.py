@@ -77,7 +77,9 @@ class Findings:
         return {
             folder: (
                 signature,
-                tuple((sys.intern(str(rule)), step) for rule, step in orjson.loads(found)) if found != "[]" else (),
+                tuple((sys.intern(str(rule)), step) for rule, step in orjson.loads(found))
+                if found != "[]"
+                else (),
             )
             for folder, signature, found in rows
         }
