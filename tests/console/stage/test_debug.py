@@ -63,12 +63,16 @@ def test_a_program_is_debugged_by_keys_alone(opened, agent):
     def stands(text):
         page.locator(".debug-standing", has_text=text).wait_for()
 
+    def say(key, text):
+        page.keyboard.press(key)
+        page.keyboard.type(text)
+        page.keyboard.press("Enter")
+        page.get_by_role("dialog").wait_for(state="hidden")
+
     stands("stopped before step 1")
     page.keyboard.press("s")
     stands("stopped before step 2")
-    page.keyboard.press("B")
-    page.keyboard.type("tool:order")
-    page.keyboard.press("Enter")
+    say("B", "tool:order")
     page.get_by_role("list", name="Breakpoints").get_by_text("at 4").wait_for()
     page.keyboard.press("c")
     stands("breakpoint tool:order")
@@ -98,22 +102,16 @@ def test_a_program_is_debugged_by_keys_alone(opened, agent):
     shown.locator("ins", has_text="290").wait_for()
     sound(page)
 
-    page.keyboard.press(":")
-    page.keyboard.type("undo 2")
-    page.keyboard.press("Enter")
+    say(":", "undo 2")
     stands("stopped before step 2")
-    page.keyboard.press(":")
-    page.keyboard.type("clear")
-    page.keyboard.press("Enter")
+    say(":", "clear")
     page.get_by_role("list", name="Breakpoints").wait_for(state="hidden")
     page.keyboard.press("c")
     page.locator(".debug-standing .badge", has_text="faithful").wait_for()
     page.keyboard.press("f")
     page.get_by_text(f"reenact fork {agent} --at").wait_for()
     page.keyboard.press("Escape")
-    page.keyboard.press(":")
-    page.keyboard.type("quit")
-    page.keyboard.press("Enter")
+    say(":", "quit")
     page.get_by_role("button", name="Start").wait_for()
     assert page.evaluate("window.harmed") is None
     assert standing.count() <= 1
