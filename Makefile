@@ -6,12 +6,14 @@
 #   make picture  the pictures of README and guide, drawn from what really runs
 #   make test     the test suite
 #   make soak     the slow suites: thousands of recordings, hundreds of kills
+#   make load     200 agents record into one server for ten minutes, which is killed three times
 #   make frameworks      docs/frameworks.md: every framework's program recorded, replayed, forked
 #   make frameworks-older  the same with the frameworks' versions of half a year ago
 #   make frameworks-browser-use  the same of browser-use, in both versions
 #   make console  the console's pages, built into the package (needs npm)
 #   make check    style, types, layers
 #   make test-browser-use   the adapter of browser-use, with a real browser, in environments of its own
+#   make test-ray    a fleet of replays on a Ray cluster of several nodes, all on this machine
 #   make bench    figures side by side with peers, written to benchmarks/RESULTS.md and HEALING.md
 #   make clean    removes the environment and everything made here
 
@@ -41,7 +43,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-browser exercise picture test test-browser-use soak frameworks frameworks-older \
+.PHONY: help demo demo-browser exercise picture test test-browser-use test-ray soak load frameworks frameworks-older \
 	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
 	setup-bench setup-older setup-browser-use chromium console
 
@@ -69,10 +71,18 @@ test-browser-use: setup-browser-use chromium
 	$(BROWSER_USE)/bin/pytest tests/adapters/browser_use tests/frameworks -k browser_use $(PYTEST_ARGS)
 	$(BROWSER_USE_OLDER)/bin/pytest tests/adapters/browser_use tests/frameworks -k browser_use $(PYTEST_ARGS)
 
+# Ray is large, and a cluster of several nodes takes half a minute to start on two cores.
+test-ray: setup-dev
+	$(INSTALL) --editable '.[ray]'
+	$(PYTEST) -n 0 tests/verify/test_cluster.py $(PYTEST_ARGS)
+
 soak: setup-dev
 	$(PYTEST) -m "slow or thorough" $(PYTEST_ARGS)
 	REENACT_RESULTS=1 $(PYTEST) -q tests/record/test_canaries.py
 	$(MAKE) frameworks-older
+
+load: setup-dev
+	$(PYTEST) tests/soak/test_load.py -n 0 $(PYTEST_ARGS)
 
 frameworks: setup-dev
 	REENACT_RESULTS=1 $(PYTEST) -q -n 2 tests/frameworks/test_frameworks.py

@@ -15,6 +15,7 @@ import random
 import re
 import sys
 import tempfile
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -249,7 +250,13 @@ def section(rows: Sequence[Row]) -> Section:
     found.figure(
         "done in the end, of all that a person would call the same", "", _share(len(done), len(alike))
     )
-    found.tables += [_subjects(rows, alike, broke), _rungs(asked, found), _kinds(rows), _sites(rows)]
+    found.tables += [
+        _subjects(rows, alike, broke),
+        _rungs(asked, found),
+        _kinds(rows),
+        _sites(rows),
+        _halves(rows),
+    ]
     found.notes += [_told(row) for row in wrong] or ["No rung acted on a wrong element."]
     found.notes += [
         f"Stopped {many} times, {kind}: {why}" for (kind, why), many in _stops(broke).most_common(12)
@@ -332,6 +339,16 @@ def _kinds(rows: Sequence[Row]) -> Table:
 
 def _sites(rows: Sequence[Row]) -> Table:
     return _grouped("pages", rows, lambda row: row.site, sorted({row.site for row in rows}))
+
+
+def _halves(rows: Sequence[Row]) -> Table:
+    """By scripts: with the pages of one half the rules were made, those of the other were never looked at for that."""
+
+    def half(row: Row) -> str:
+        script = row.step.rpartition(" ")[0]
+        return "held out" if zlib.crc32(script.encode()) & 1 else "tuned with"
+
+    return _grouped("half", rows, half, ("tuned with", "held out"))
 
 
 def _grouped(name: str, rows: Sequence[Row], key: Any, order: Iterable[str]) -> Table:

@@ -2,7 +2,8 @@
 
 /** `0.4 ms`, `35 ms`, `1.2 s`, `3 min 5 s`, `2 h 4 min`; an empty text where it is not known. */
 export function duration(seconds: number | null | undefined): string {
-  if (seconds === null || seconds === undefined) return "";
+  // Exactly nothing is what imported runs have that knew no times.
+  if (!seconds) return "";
   if (seconds < 0.01) return `${(seconds * 1000).toFixed(1)} ms`;
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
 import { useLocation } from "wouter";
 import { get } from "./client";
+import { meant } from "./filter";
 import type { Line } from "./model";
 import { Dialog } from "./ui";
 
@@ -13,6 +14,12 @@ interface Goal {
   about: string;
 }
 
+/** By the beginning of an id, by name, or by anything in it. */
+function sought(text: string): string {
+  if (!/^[\w.-]+$/.test(text)) return meant(text);
+  return `name:"*${text}*" or id ~ "^${text}"`;
+}
+
 export function Palette({ places, close }: { places: { to: string; name: string }[]; close: () => void }) {
   const [, go] = useLocation();
   const [text, setText] = useState("");
@@ -20,7 +27,8 @@ export function Palette({ places, close }: { places: { to: string; name: string 
   const wanted = useDeferredValue(text.trim());
   const found = useQuery({
     queryKey: ["palette", wanted],
-    queryFn: ({ signal }) => get<{ items: Line[] }>("/recordings", { filter: wanted, limit: 8 }, signal),
+    queryFn: ({ signal }) =>
+      get<{ items: Line[] }>("/recordings", { filter: sought(wanted), limit: 8 }, signal),
     placeholderData: (before) => before,
     retry: false,
   });

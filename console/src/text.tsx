@@ -39,8 +39,20 @@ function beginning(text: string): number {
   return text.length - cut < 200 ? text.length : cut;
 }
 
+/** Characters that turn the direction of what is around them: they would show `exe.png` where `gnp.exe` stands. */
+const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** A recorded text with what cannot be seen made visible. */
+export function visible(text: string): string {
+  return text.replace(
+    TURNING,
+    (mark) => `⟨U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+  );
+}
+
 /** A text in which some words are marked. */
-export function Marked({ text, marks }: { text: string; marks: string[] }): ReactNode {
+export function Marked({ text: recorded, marks }: { text: string; marks: string[] }): ReactNode {
+  const text = visible(recorded);
   if (marks.length === 0) return text;
   const found = new RegExp(`(${marks.map(escaped).join("|")})`, "gi");
   return text.split(found).map((part, index) =>
@@ -80,13 +92,21 @@ export function compared(before: string, after: string): Words {
 /** Words that went and came, in one text. What is equal for long is folded. */
 export function WordChanges({ words }: { words: Words }) {
   const [all, setAll] = useState(false);
+  if (!words.some(([kind]) => kind === "=")) {
+    return words.map(([kind, text]) => (
+      <div key={kind} className={kind === "-" ? "whole removed" : "whole added"}>
+        <span className="unseen">{kind === "-" ? "before: " : "after: "}</span>
+        <Text text={text} />
+      </div>
+    ));
+  }
   return (
     <div className="recorded words">
       {words.map(([kind, text], index) => {
         const key = `${index}${kind}`;
-        if (kind === "-") return <del key={key}>{text}</del>;
-        if (kind === "+") return <ins key={key}>{text}</ins>;
-        if (all || text.length < 400) return <span key={key}>{text}</span>;
+        if (kind === "-") return <del key={key}>{visible(text)}</del>;
+        if (kind === "+") return <ins key={key}>{visible(text)}</ins>;
+        if (all || text.length < 400) return <span key={key}>{visible(text)}</span>;
         return (
           <span key={key}>
             {index > 0 && text.slice(0, 120)}

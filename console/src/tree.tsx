@@ -2,7 +2,7 @@
 
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef, useState } from "react";
-import { Text } from "./text";
+import { Text, visible } from "./text";
 
 interface Twig {
   path: string;
@@ -73,7 +73,7 @@ function Long({ twigs, turn }: { twigs: Twig[]; turn: (twig: Twig) => void }) {
 }
 
 function Line({ twig, turn }: { twig: Twig; turn: (twig: Twig) => void }) {
-  const name = twig.key === null ? null : <span className="key">{twig.key}</span>;
+  const name = twig.key === null ? null : <span className="key">{visible(twig.key)}</span>;
   if (twig.holds === null) {
     return (
       <div className="leaf">
@@ -85,7 +85,7 @@ function Line({ twig, turn }: { twig: Twig; turn: (twig: Twig) => void }) {
   const list = Array.isArray(twig.value);
   return (
     <button type="button" className="branch" aria-expanded={twig.open} onClick={() => turn(twig)}>
-      <span aria-hidden className="turn">
+      <span aria-hidden className="caret">
         {twig.open ? "▾" : "▸"}
       </span>
       {name}
@@ -103,7 +103,7 @@ function Leaf({ value }: { value: unknown }) {
         <Text text={value} />
       </span>
     ) : (
-      <span className="value text recorded">{JSON.stringify(value)}</span>
+      <span className="value text recorded">{visible(JSON.stringify(value))}</span>
     );
   }
   return (
@@ -148,7 +148,7 @@ function members(value: object, path: string, depth: number) {
 
 function glimpse(value: unknown): string {
   try {
-    return JSON.stringify(value)?.slice(0, 160) ?? "";
+    return visible(JSON.stringify(value)?.slice(0, 160) ?? "");
   } catch {
     return "";
   }

@@ -22,6 +22,7 @@ from pathlib import Path
 from time import perf_counter
 from urllib.parse import urlsplit
 
+import httpx
 from rich.console import Console
 from rich.markup import escape
 from rich.panel import Panel
@@ -308,9 +309,34 @@ def main() -> int:
         return 1
     recording = recorded["agent.py"][0]
     headline(f"Done in {perf_counter() - begun:.0f} s. Look around")
-    console.print(
-        f"{BIN.relative_to(ROOT)}/reenact show {recording}\n{BIN.relative_to(ROOT)}/reenact replay {recording}"
-    )
+    for verb in ("show", "replay", "console"):
+        console.print(f"{BIN.relative_to(ROOT)}/reenact {verb} {recording}")
+    return look(recording)
+
+
+def look(recording: str) -> int:
+    """Open the console on the run: until Ctrl-C where somebody sits here, else to see that it answers."""
+    console.print()
+    with subprocess.Popen(
+        [BIN / "reenact", "console", recording], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as server:
+        address = server.stdout.readline().strip() if server.stdout is not None else ""
+        try:
+            if sys.stdout.isatty():
+                console.print(f"The run in the console: [bold]{address}[/]  [dim](ctrl-c ends it)[/]")
+                server.wait()
+                return 0
+            told = httpx.get(
+                f"{address.partition('/r/')[0]}/api/v1/recordings/{recording}", timeout=60
+            ).json()
+            claim(told.get("id") == recording, f"the console shows the run: {address}")
+        except KeyboardInterrupt:
+            pass
+        except (DemoError, httpx.HTTPError) as error:
+            console.print(f"[bold red]✗[/] the console: {escape(str(error))}")
+            return 1
+        finally:
+            server.terminate()
     return 0
 
 

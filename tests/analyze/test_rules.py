@@ -116,6 +116,11 @@ def test_a_result_of_which_nothing_is_used_is_named(finds):
     assert finds("unused-result", does("weather", result=weather), says("It is 21.5 degrees.")) == []
 
 
+def test_half_a_megabyte_without_a_space_is_looked_at_at_once(finds):
+    # It took minutes: the suite's limit of time is what this runs against.
+    assert len(finds("unused-result", does("page", result="x." * 250_000), says("There is nothing here."))) <= 1
+
+
 def test_the_same_result_is_called_unused_once(finds):
     weather = '{"city": "Lisbon", "temperature": "21.5", "wind": "14.2", "humidity": "63.1", "sky": "Cloudy"}'
     looks = [does("weather", {"at": "x"}, weather) for _ in range(3)]

@@ -43,6 +43,8 @@ driven = pytest.mark.asyncio(loop_scope="session")
             "'get_by_role(\"button\").evaluate(\"1\")' is no locator: it has no method 'evaluate'",
         ),
         ("get_by_text(open('/etc/passwd').read())", "is no locator: it has no method 'read'"),
+        ('locator("b").filter(has_text=re.compile(open("x")))', "is no pattern, as re.compile("),
+        ('locator("b").filter(has_text=re.compile("("))', "'(' is no pattern: "),
         ("locator(__import__('os').system('true'))", "is no locator: it has no method 'system'"),
         ("get_by_text(1 + x)", "'get_by_text(1 + x)' has more in it than texts and numbers"),
     ],
@@ -217,3 +219,32 @@ async def test_durable_selectors_are_exact_on_pages_that_nobody_here_wrote(page,
 )  # fmt: skip
 async def test_durable_selectors_are_exact_on_more_such_pages(page, miniwob, task):
     await all_of_a_task(page, miniwob, task)
+
+
+@driven
+async def test_a_pattern_as_playwright_writes_it_names_a_text_as_a_whole(page):
+    await page.set_content("<div>Save</div><div>Save as</div>")
+    for written in (r're.compile(r"^Save$")', r're.compile("^save$", re.IGNORECASE)'):
+        (selector,) = parse(f'locator("div").filter(has_text={written})')
+        assert await selector.within(page).all_inner_texts() == ["Save"]
+
+
+@driven
+async def test_a_field_without_a_label_has_the_text_before_it_as_its_caption(page):
+    await page.set_content("""<table><tr><td>Street:</td><td><div><input id=street></div></td><td><input id=number></td></tr></table>
+        <p><input type=checkbox id=news> News please</p><label>City <input id=city></label>
+        <p>Secret: <b>none</b></p><button id=go>Go</button>""")
+    captions = [
+        (await fingerprint(page.locator(f"#{id}")))["caption"] for id in ("street", "number", "news", "go")
+    ]
+    assert captions == ["Street:", "", "News please", ""]
+
+
+@driven
+async def test_what_stands_beside_an_element_is_the_same_in_further_boxes(page):
+    row = "<li><span>Ada</span> {}<span>writes</span></li>"
+    near = []
+    for inside in ("<button>Edit</button>", "<div><p><span><button>Edit</button></span></p></div>"):
+        await page.set_content(f"<ul>{row.format(inside)}</ul>")
+        near.append((await fingerprint(page.locator("button")))["near"])
+    assert near[0] == near[1] == ["Ada", "writes"]

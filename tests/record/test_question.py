@@ -32,6 +32,14 @@ def asked(home: Path, *questions: dict[str, Any], secrets: Any = DEFAULT_RULES) 
     return Path(recording.path, "events.jsonl").read_bytes()
 
 
+def test_a_place_that_names_a_secret_is_written_without_it(tmp_path: Path) -> None:
+    with reenact.record(home=tmp_path) as recording, reenact.span("run"):
+        perform(Effect("tool", f"api_key={SECRET}a", {"question": "why"}), lambda: "ok")
+    written = Path(recording.path, "events.jsonl").read_bytes()
+    assert SECRET.encode() not in written
+    assert b"[[secret:" in written
+
+
 def test_a_flag_and_its_secret_are_not_parted_by_what_is_stored_once(tmp_path: Path) -> None:
     command = ["curl", "-s", "https://host/a-path-that-is-long", "--api-key"]
     written = asked(tmp_path, *({"command": [*command, f"{SECRET}{n}", "-v"]} for n in "abc"))

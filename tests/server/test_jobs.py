@@ -216,6 +216,16 @@ async def finished(client, order):
     return told[-1]
 
 
+async def test_who_follows_the_project_is_told_of_its_jobs(shell, recorded, served):
+    app, client = served(shell.home, keyless=True)
+    feed = app.state.library.feed
+    job = await finished(client, {"kind": "keep", "recording": recorded})
+    told = [news.tell() for news in feed.since(0) if news.kind == "job"]
+    assert [(each["id"], each["status"], len(each["files"]), each["result"]) for each in told] == [
+        (job["id"], "done", 2, None)
+    ]
+
+
 async def test_programs_run_only_where_they_may_and_for_who_may(shell, recorded, served):
     app, client = served(shell.home, running=True)
     asked = {"Authorization": f"Bearer {app.state.keys.make(role='read')[1]}"}
@@ -228,6 +238,28 @@ async def test_programs_run_only_where_they_may_and_for_who_may(shell, recorded,
         assert (answer.status_code, "reenact serve --running" in answer.text) == (403, True)
 
 
+async def test_a_project_sees_nothing_of_anothers_recordings_and_jobs(shell, recorded, served):
+    app, client = served(shell.home)
+    ours, theirs = (
+        {"Authorization": f"Bearer {app.state.keys.make(role='admin', project=name)[1]}"}
+        for name in ("default", "shop")
+    )
+    begun = await client.post("/api/v1/jobs", json={"kind": "keep", "recording": recorded}, headers=ours)
+    job = f"/api/v1/jobs/{begun.json()['id']}"
+    for path in (
+        f"/api/v1/recordings/{recorded}",
+        f"/api/v1/recordings/{recorded}/steps",
+        job,
+        f"{job}/live",
+    ):
+        assert (await client.get(path, headers=theirs)).status_code == 404, path
+    assert (await client.delete(job, headers=theirs)).status_code == 404
+    assert (await client.get("/api/v1/jobs", headers=theirs)).json() == {"items": []}
+    assert (await client.get("/api/v1/recordings", headers=theirs)).json()["total"] == 0
+    assert (await client.get(job, headers=ours)).status_code == 200
+    assert (await client.get(f"/api/v1/recordings/{recorded}", headers=ours)).status_code == 200
+
+
 @pytest.mark.parametrize("id", ["../../x", "a/b", "..", "", "x" * 200])
 async def test_an_order_names_recordings_and_no_paths(served, id):
     _, client = served(keyless=True, running=True)
@@ -236,7 +268,8 @@ async def test_an_order_names_recordings_and_no_paths(served, id):
         {"kind": "verify", "recordings": [id]},
         {"kind": "bisect", "recording": "abc", "options": {"good": id}},
     ):
-        assert (await client.post("/api/v1/jobs", json=order)).status_code == 422
+        answer = await client.post("/api/v1/jobs", json=order)
+        assert (answer.status_code, "String should match pattern" in answer.json()["detail"]) == (422, True)
 
 
 async def test_a_job_that_has_ended_is_forgotten_with_its_files(shell, recorded, served):

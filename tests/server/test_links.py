@@ -30,6 +30,8 @@ async def test_a_file_is_given_without_a_key_and_in_parts(lent):
         "video/mp4",
     )
     assert whole.headers["content-disposition"] == "inline; filename*=UTF-8''session%201.mp4"
+    asked = await client.head(url)
+    assert (asked.status_code, asked.headers["content-length"], asked.content) == (200, "200", b"")
     part = await client.get(url, headers={"Range": "bytes=10-19"})
     assert (part.status_code, part.content) == (206, bytes(range(10, 20)))
     assert (await client.get(url, headers={"Range": "bytes=500-"})).status_code == 416

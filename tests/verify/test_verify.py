@@ -12,6 +12,7 @@ import pytest
 import reenact
 from reenact.errors import ProgramError, UsageError
 from reenact.verify import Status, grouped, passed, verify
+from reenact.verify.engine import Local
 from reenact.verify.outcome import outcome_of
 
 SHOP = """
@@ -197,3 +198,42 @@ def test_nothing_to_verify_is_one_line(shell):
     assert done.err == "reenact: there are no recordings to verify; `reenact list` shows what there is\n"
     done = shell.run("verify", "--filter", "tool:(")
     assert done.status == 2
+
+
+class Counting:
+    """An engine that runs here, tells each outcome twice as after a lost worker, and counts what it was given."""
+
+    def __init__(self, told=None):
+        self.given = []
+        self.told = told
+
+    def run(self, tasks, job, done):
+        self.given += [task.ref for task in tasks]
+
+        def twice(task, report):
+            if self.told is None or len(self.told) < 2:
+                done(task, report)
+                done(task, {"failed": "the same one, run again"})
+            if self.told is not None:
+                self.told.append(task.ref)
+
+        Local().run(tasks, job, twice)
+
+
+def test_an_outcome_that_comes_twice_counts_once(shop):
+    seen = []
+    outcomes = verify(shop[:3], entry="shop:answer", engine=Counting(), progress=seen.append)
+    assert statuses(outcomes) == [Status.SAME] * 3
+    assert len(seen) == 3
+
+
+def test_a_fleet_that_was_interrupted_goes_on_with_the_rest_until_the_code_changes(shop, shell):
+    with pytest.raises(KeyError):  # of the five only two came back
+        verify(shop, entry="shop:answer", engine=Counting([]))
+    rest = Counting()
+    assert statuses(verify(shop, entry="shop:answer", engine=rest, resume=True)) == [Status.SAME] * 5
+    assert len(rest.given) == 3
+    shell.write("shop.py", SHOP.replace('question + "!"', 'question + "?"'))
+    anew = Counting()
+    assert statuses(verify(shop, entry="shop:answer", engine=anew, resume=True)) == [Status.DIVERGED] * 5
+    assert sorted(anew.given) == sorted(shop)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import Any, TypeVar
 
 from reenact.adapters.scopes import listening
@@ -35,17 +35,25 @@ def as_completed(original: Callable[..., Any], fs: Iterable[Any], *, timeout: fl
     return original([asyncio.ensure_future(item) for item in fs], timeout=timeout)
 
 
-async def wait(original: Callable[..., Any], fs: Iterable[Any], **options: Any) -> Any:
+def wait(original: Callable[..., Any], fs: Iterable[Any], **options: Any) -> Any:
     """`asyncio.wait`."""
-    if listening() is None:
-        return await original(fs, **options)
-    given = list(fs)
+    # Some frameworks wait for each little thing. Of one there is no order, unless it is left over and others join it.
+    one = isinstance(fs, Sized) and len(fs) == 1 and options.get("timeout") is None
+    if one or listening() is None:
+        return original(fs, **options)
+    return _wait(original, list(fs), options)
+
+
+async def _wait(original: Callable[..., Any], given: list[Any], options: dict[str, Any]) -> Any:
+    done, pending = await original(given, **options)
     order = {item: place for place, item in enumerate(given)}
-    return tuple(_in_order(found, order) for found in await original(given, **options))
+    return _in_order(done, order), _in_order(pending, order)
 
 
-def _in_order(found: set[T], order: Mapping[T, int]) -> InOrder[T]:
-    # Some frameworks wait for each little thing: made so, it takes no time.
+def _in_order(found: set[T], order: Mapping[T, int]) -> set[T]:
+    if not found:
+        return found
+    # Made so, it takes no time.
     ordered = InOrder(found)
     ordered._order = order
     return ordered

@@ -39,8 +39,8 @@ def transparent() -> bool:
     """Whether the code that starts this task belongs to a framework."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        found = _known[module] if module in _known else _judged(module)
+        file = frame.f_code.co_filename
+        found = _known[file] if file in _known else _judged(file, frame.f_globals.get("__name__", ""))
         if found is not None:
             return found
         frame = frame.f_back
@@ -48,17 +48,21 @@ def transparent() -> bool:
 
 
 _known: dict[str, bool | None] = {}
-"""What `_judged` has said: some frameworks start dozens of tasks for each call."""
+"""What `_judged` has said, by the file of the code: some frameworks start dozens of tasks for each call."""
 
 
-def _judged(module: str) -> bool | None:
+def _judged(file: str, module: str) -> bool | None:
     """Whether a module belongs to a framework; None where it only carries what others start."""
     top = module.partition(".")[0]
+    found = None if top in _PLUMBING else top in TRANSPARENT
     if top == "agents":
         # A package of the program's own may be called as the OpenAI Agents SDK is; what it starts is told apart.
-        return hasattr(sys.modules.get(top), "run_internal")
-    found = None if top in _PLUMBING else top in TRANSPARENT
-    _known[module] = found
+        found = hasattr(sys.modules.get(top), "run_internal")
+        if not found:
+            return False
+    if not file.startswith("<"):
+        # Code that is made at run time has the same name in all modules.
+        _known[file] = found
     return found
 
 

@@ -104,7 +104,7 @@ class Scope:
         self.call = call
         self.hidden = hidden
         self._ordinals: dict[str, int] = {}
-        self._standing: dict[str, Scope] = {}
+        self._standing: dict[str, Scope] | None = None
 
     def count(self, label: str) -> int:
         """The next ordinal of that label in this scope, from 0."""
@@ -134,6 +134,9 @@ class Scope:
         the same protocol) is told apart by it, and counted for each of them.
         """
         with self.run.lock:
+            if self._standing is None:
+                # Each effect is a scope, and hardly any has such.
+                self._standing = {}
             found = self._standing.get(name)
             if found is None:
                 found = self._standing[name] = Scope(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -122,13 +122,7 @@ def consequence(
 
 def _change(before: Digest, after: Digest) -> dict[str, Any]:
     came, went = after.lines - before.lines, before.lines - after.lines
-    changed = []
-    for line in list(came):
-        role, name, standing = line.split("\t")
-        was = next((old for old in went if standing and old.startswith(f"{role}\t{name}\t")), None)
-        if was is not None:
-            changed.append(f"{_line(line)} {was.rpartition(chr(9))[2]} -> {standing}")
-            del came[line], went[was]
+    changed = [*_stands(came, went), *_renamed(came, went)]
     change: dict[str, Any] = {}
     for name, lines in (("added", _lines(came)), ("removed", _lines(went)), ("changed", sorted(changed))):
         if lines:
@@ -138,6 +132,27 @@ def _change(before: Digest, after: Digest) -> dict[str, Any]:
     if not (before.whole and after.whole):
         change["partly"] = True
     return change
+
+
+def _stands(came: Counter[str], went: Counter[str]) -> Iterator[str]:
+    """What stands otherwise, of all that is still called the same; it is taken from both."""
+    for line in list(came):
+        role, name, standing = line.split("\t")
+        was = next((old for old in went if standing and old.startswith(f"{role}\t{name}\t")), None)
+        if was is not None:
+            yield f"{_line(line)} {was.rpartition(chr(9))[2]} -> {standing}"
+            del came[line], went[was]
+
+
+def _renamed(came: Counter[str], went: Counter[str]) -> Iterator[str]:
+    """The same of the only one of its role: it is called otherwise now, and is no other one for that."""
+    for line in list(came):
+        role, _, standing = line.split("\t")
+        here, there = ([one for one in counted if one.startswith(f"{role}\t")] for counted in (came, went))
+        stood = there[0].rpartition("\t")[2] if len(here) == len(there) == 1 else ""
+        if standing and stood and stood != standing:
+            yield f"{_line(line)} {stood} -> {standing}"
+            del came[line], went[there[0]]
 
 
 def _lines(counted: Counter[str]) -> list[str]:
@@ -163,7 +178,7 @@ def tells(one: Mapping[str, Any] | None) -> bool:
     if not one:
         return False
     dom = one.get("dom") or {}
-    return bool(one.get("navigated") or one.get("requests") or any(dom.get(part) for part in _PARTS))
+    return bool(one.get("navigated") or one.get("requests") or any(_of(dom, part) for part in _PARTS))
 
 
 _PARTS = ("added", "changed", "removed")
@@ -190,11 +205,19 @@ def _same_change(now: Mapping[str, Any] | None, then: Mapping[str, Any]) -> bool
     if now is None:
         return None
     for part in _PARTS:
-        mine, its = ({plain(one) for one in told.get(part) or ()} for told in (now, then))
+        mine, its = _of(now, part), _of(then, part)
         if mine and its:
             kinds = part == "changed" and {_kind(one) for one in mine} & {_kind(one) for one in its}
             return bool(mine & its or kinds)
-    return False if any(now.get(part) for part in _PARTS) else None
+    return False if any(_of(now, part) for part in _PARTS) else None
+
+
+_CLOCK = re.compile(r"\d ?(s|secs?|seconds?|min|minutes?|h|hours?)\b|\d{1,2}:\d{2}|\bago\b", re.IGNORECASE)
+
+
+def _of(dom: Mapping[str, Any], part: str) -> set[str]:
+    """What of a change says something: a clock that goes on would have done so anyhow."""
+    return {plain(one) for one in dom.get(part) or () if not _CLOCK.search(one)}
 
 
 def _kind(line: str) -> str:

@@ -280,14 +280,16 @@
     return kept;
   }
 
+  // What stands beside an element and beside the boxes around it. A box that holds nothing else is no neighbourhood.
   function nearText(el, selectors) {
     const found = [];
-    for (let at = el, up = 0; at && up < 3 && found.length < 3; at = at.parentElement, up += 1) {
+    for (let at = el, up = 0; at && up < 3 && found.length < 3; at = at.parentElement) {
+      if ((at.parentElement?.childElementCount ?? 2) > 1 || beside(at)) up += 1;
       for (const [step, most] of [["previousSibling", 4], ["nextSibling", 2]]) {
         let other = at[step];
         for (let tries = 0; other && tries < most; other = other[step], tries += 1) {
-          const text = other.nodeType === 3 ? cut(other.data, 60) : other.nodeType === 1 ? textOf(other, selectors, 60) : "";
-          if (text && !/^(script|style)$/i.test(other.nodeName)) {
+          const text = saidBy(other, selectors);
+          if (text) {
             found.push(text);
             break;
           }
@@ -295,6 +297,28 @@
       }
     }
     return found.slice(0, 4);
+  }
+  const beside = (el) => [...(el.parentElement?.childNodes ?? [])].some((one) => one.nodeType === 3 && tidy(one.data));
+  const saidBy = (node, selectors) =>
+    node.nodeType === 3 ? cut(node.data, 60)
+      : node.nodeType === 1 && !/^(script|style)$/i.test(node.nodeName) ? textOf(node, selectors, 60) : "";
+
+  // What people read as a field's label where none is tied to it: the text before it, or behind a box to tick.
+  function captionOf(el, selectors) {
+    const type = typeOf(el), ticked = type === "checkbox" || type === "radio";
+    const field = FIELD.has(tagOf(el)) ? ticked || !/^(submit|button|reset|image|hidden)$/.test(type) : editable(el);
+    if (!field) return "";
+    const fields = "input:not([type=hidden]),select,textarea";
+    for (let at = el, up = 0; at && up < 4 && !/^(form|body|fieldset|dialog)$/.test(tagOf(at)); at = at.parentElement) {
+      if ((at.parentElement?.childElementCount ?? 2) > 1 || beside(at)) up += 1;
+      const step = ticked ? "nextSibling" : "previousSibling";
+      for (let other = at[step]; other; other = other[step]) {
+        if (other.nodeType === 1 && (matches(other, fields) || holds(other, fields))) return "";
+        const text = saidBy(other, selectors);
+        if (text) return text;
+      }
+    }
+    return "";
   }
 
   // The last heading that stands before the element. The list is made once for many elements.
@@ -319,6 +343,7 @@
       name: hidden ? "" : nameOf(el, selectors),
       text: textOf(el, selectors),
       label: labelOf(el, selectors),
+      caption: captionOf(el, selectors),
       attributes: attributesOf(el),
       classes: [...el.classList].slice(0, 12),
       heading: headingOf(host, headings || [...document.querySelectorAll(HEADINGS)], selectors),

@@ -33,6 +33,7 @@ class Settings:
         idle: Seconds without an action after which the session ends; 0 for never.
         longest: Seconds after which it ends at all; 0 for never.
         mask: Selectors of elements whose content is secret.
+        cdp: Whether the browser listens for other programs of this machine.
     """
 
     headless: bool = True
@@ -47,6 +48,7 @@ class Settings:
     idle: float = 0
     longest: float = 0
     mask: tuple[str, ...] = ()
+    cdp: bool = True
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ async def launch(playwright: Playwright, settings: Settings) -> Started:
     options: dict[str, Any] = {
         "executable_path": path,
         "headless": settings.headless,
-        "args": ["--remote-debugging-port=0", *settings.chrome_args],
+        "args": [*(["--remote-debugging-port=0"] if settings.cdp else []), *settings.chrome_args],
         "viewport": {"width": width, "height": height},
         "user_agent": settings.user_agent,
         "extra_http_headers": settings.headers or None,
@@ -91,7 +93,8 @@ async def launch(playwright: Playwright, settings: Settings) -> Started:
             if own is not None:
                 shutil.rmtree(own, ignore_errors=True)
             raise SessionError(f"the browser {path} did not start: {_first_line(error)}") from None
-        return Started(context, context.browser, _address(Path(folder) / _PORT), own)
+        address = _address(Path(folder) / _PORT) if settings.cdp else None
+        return Started(context, context.browser, address, own)
     raise AssertionError("one of them was tried last")
 
 

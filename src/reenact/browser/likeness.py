@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from playwright.async_api import Frame, Locator, Page
 
 from reenact.browser.selectors import Selector, parse
+from reenact.browser.wording import meaning
 from reenact.browser.world import chained, frame_chain, of_page, origin
 
 WEIGHTS = {
@@ -25,6 +26,7 @@ WEIGHTS = {
     "field": 2.0,
     "name": 2.5,
     "label": 1.5,
+    "caption": 1.5,
     "text": 1.5,
     "aria-label": 1.0,
     "placeholder": 1.5,
@@ -60,6 +62,8 @@ class Match(NamedTuple):
     fingerprint: dict[str, Any]
     parts: dict[str, tuple[float, float]]
     """Weight and likeness (0 to 1) by part."""
+    spot: str = ""
+    """Where it stands in its frame, as a selector by place."""
 
 
 def likeness(
@@ -91,6 +95,8 @@ def _flat(told: Mapping[str, Any]) -> dict[str, Any]:
         del flat["label"]  # said once
     if flat.get("text") and flat.get("text") == flat.get("name"):
         del flat["text"]
+    if flat.get("label") or flat.get("name"):
+        flat.pop("caption", None)  # a field that says what it is needs none
     return flat
 
 
@@ -121,12 +127,14 @@ def _part(part: str, sought: Any, had: Any, other: Mapping[str, Any]) -> float:
 
 @lru_cache(maxsize=8192)
 def alike(one: str, other: str) -> float:
-    """How alike two texts are, 0 to 1: by their letters and by their words, whichever is more, case aside."""
+    """How alike two texts are, 0 to 1: by letters, by words or by what they mean, whichever is most; case aside."""
     one, other = _plain(one), _plain(other)
     if not one or not other:
         return 0.0
     if one == other:
         return 1.0
+    if meaning(one) == meaning(other):
+        return 0.95
     letters = SequenceMatcher(None, one, other, autojunk=False).ratio()
     mine, theirs = set(one.split()), set(other.split())
     return max(letters if letters > 0.5 else letters / 2, 0.95 * len(mine & theirs) / len(mine | theirs))
@@ -208,7 +216,7 @@ async def similar(
             scored.append((-score, number, order, path, told, parts))
     scored.sort(key=lambda one: one[:3])
     return [
-        Match(-score, _at(page.main_frame, told["frames"], path), told, parts)
+        Match(-score, _at(page.main_frame, told["frames"], path), told, parts, path)
         for score, _, _, path, told, parts in scored[:most]
         if score
     ]

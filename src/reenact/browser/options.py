@@ -44,6 +44,7 @@ class Options:
         chrome_args: Further arguments of its command line.
         viewport_width: In CSS pixels; `viewport_height` too.
         cdp_url: The address of a running browser to use in the place of an own one.
+        cdp: Whether another program of this machine may connect to the browser, by `session.cdp_url()`.
         extra_http_headers: Sent with every request.
         profile: A folder to keep cookies, logins and the like in, from one session to the next.
         cookie_file: A JSON file of cookies to begin with.
@@ -67,6 +68,7 @@ class Options:
     viewport_width: int | None = None
     viewport_height: int | None = None
     cdp_url: str | None = None
+    cdp: bool = True
     extra_http_headers: Mapping[str, str] | None = None
     profile: str | os.PathLike[str] | None = None
     cookie_file: str | os.PathLike[str] | None = None
@@ -105,6 +107,7 @@ class Options:
             idle=self.idle_timeout_minutes * 60,
             longest=self.max_duration_minutes * 60,
             mask=tuple(self.mask),
+            cdp=self.cdp,
         )
 
     def asked(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ frame=#pay >> css=button            in a frame; several nest
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -164,6 +165,8 @@ def _checked(node: ast.expr, text: str) -> None:
 
 
 def _value(node: ast.expr, text: str) -> Any:
+    if _is_pattern(node):
+        return _pattern(node)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
         _checked(node, text)  # a locator within a filter
         return node
@@ -171,6 +174,26 @@ def _value(node: ast.expr, text: str) -> Any:
         return ast.literal_eval(node)
     except ValueError:
         raise SelectorError(f"{text!r} has more in it than texts and numbers") from None
+
+
+_FLAGS = {"IGNORECASE": re.IGNORECASE, "MULTILINE": re.MULTILINE, "DOTALL": re.DOTALL}
+
+
+def _is_pattern(node: ast.expr) -> bool:
+    """Whether it is `re.compile("…")`, which Playwright itself writes where a text is to match as a whole."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile" and not node.keywords
+
+
+def _pattern(node: ast.expr) -> re.Pattern[str]:
+    assert isinstance(node, ast.Call)
+    flags = [_FLAGS.get(ast.unparse(one).removeprefix("re.")) for one in node.args[1:]]
+    text = node.args[0].value if node.args and isinstance(node.args[0], ast.Constant) else None
+    if not isinstance(text, str) or len(flags) > 1 or None in flags:
+        raise SelectorError(f'{ast.unparse(node)!r} is no pattern, as re.compile("^Save$") is')
+    try:
+        return re.compile(text, flags[0] or 0 if flags else 0)
+    except re.error as error:
+        raise SelectorError(f"{text!r} is no pattern: {error}") from None
 
 
 def _built(node: ast.expr, scope: Any, root: Any = None) -> Any:
@@ -185,6 +208,8 @@ def _built(node: ast.expr, scope: Any, root: Any = None) -> Any:
         method = getattr(scope, node.func.id)
 
     def argument(value: ast.expr) -> Any:
+        if _is_pattern(value):
+            return _pattern(value)
         return _built(value, root) if isinstance(value, ast.Call) else ast.literal_eval(value)
 
     return method(*map(argument, node.args), **{str(one.arg): argument(one.value) for one in node.keywords})

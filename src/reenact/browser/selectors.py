@@ -16,7 +16,7 @@ from reenact.errors import ReenactError
 
 __all__ = [
     "KINDS", "LARGE", "AmbiguousElement", "ElementNotFound", "Selector", "SelectorError", "durable", "fingerprint",
-    "known", "parse", "plain", "resolve", "styles", "type_of", "written",
+    "known", "parse", "plain", "resolve", "spot_of", "styles", "type_of", "written",
 ]  # fmt: skip
 
 POLL = 0.05
@@ -149,9 +149,10 @@ async def known(
     the last resort of `css`.
 
     The fingerprint knows it again when its selectors fail (`likeness`): `tag`, `role`, `name` (accessible), `text`,
-    `label`, `attributes` (id, name, type, placeholder, aria-label, title, alt, test ids, paths of href and src without
-    their query), `classes`, `heading` (the nearest before it), `near` (its neighbours' texts), `box` (in the main
-    viewport), `path` (in the DOM, with indices), `siblings`, `frames`, `secret`, `visible`.
+    `label`, `caption` (of a field: the text before it), `attributes` (id, name, type, placeholder, aria-label, title,
+    alt, test ids, paths of href and src without their query), `classes`, `heading` (the nearest before it), `near` (its
+    neighbours' texts), `box` (in the main viewport), `path` (in the DOM, with indices), `siblings`, `frames`, `secret`,
+    `visible`.
 
     What people typed is in neither, nor what an element shows that one of the selectors `secret` names.
 
@@ -164,7 +165,7 @@ async def known(
     if outside and not names["secret"]:
         names["secret"] = await _within_any(locator, outside, timeout)
         if names["secret"]:
-            told["fingerprint"] |= {"name": "", "text": "", "label": "", "secret": True}
+            told["fingerprint"] |= {"name": "", "text": "", "label": "", "caption": "", "secret": True}
     return await _exact(locator, told, place), await _placed(told, place)
 
 
@@ -204,7 +205,8 @@ async def _within_any(locator: Locator, selectors: Sequence[str], timeout: float
 
 
 _SPOT = """(found) => {
-  if (found.length !== 1 || found[0].getRootNode() !== document) return "";
+  if (found.length !== 1) return null;
+  if (found[0].getRootNode() !== document) return "";
   const steps = [];
   for (let at = found[0]; at; at = at.parentElement) {
     let place = 1;
@@ -213,6 +215,16 @@ _SPOT = """(found) => {
   }
   return "xpath=/" + steps.join("/");
 }"""
+
+
+async def spot_of(locator: Locator) -> str | None:
+    """Where the element of a locator stands in its frame, as XPath by numbers alone.
+
+    Empty where that cannot be said so, within a shadow root; None where the locator names no element, or several.
+    Raises Playwright's Error.
+    """
+    told = await locator.evaluate_all(_SPOT)
+    return None if told is None else str(told)
 
 
 async def _exact(locator: Locator, told: dict[str, Any], place: _Place) -> dict[str, str]:
@@ -272,7 +284,7 @@ async def _found(page: Page, text: str, element: Locator | ElementHandle, spot: 
     try:
         found = one_of(text).within(page)
         if isinstance(element, Locator):
-            return bool(await found.evaluate_all(_SPOT) == spot)
+            return await spot_of(found) == spot
         same = "(found, el) => found.length === 1 && found[0] === el"
         return bool(await found.evaluate_all(same, element))
     except (Error, SelectorError):

@@ -16,7 +16,8 @@ from typing import Any, Self, cast
 from reenact.browser import actions as do
 from reenact.browser import reading, steps
 from reenact.browser.crossing import Crossing, Keep
-from reenact.browser.driver import Doer, Driver, Here
+from reenact.browser.driver import Doer, Driver
+from reenact.browser.here import Here
 from reenact.browser.options import Options
 from reenact.browser.page import Page
 from reenact.browser.remote.link import Server

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,8 @@ from reenact.launch import Options
 from reenact.search import find
 from reenact.store.local import SUFFIX, LocalStore
 from reenact.verify import Outcome, Status, grouped, pages, passed, verify
+from reenact.verify.cluster import Cluster
+from reenact.verify.shard import Shard
 
 _COLORS = {
     Status.SAME: "green",
@@ -30,6 +33,13 @@ _COLORS = {
     Status.UNABLE: "yellow",
 }
 _SHOWN = 5
+
+
+class Engines(str, Enum):
+    """What runs the replays."""
+
+    LOCAL = "local"
+    RAY = "ray"
 
 
 def register(app: typer.Typer) -> None:
@@ -56,6 +66,27 @@ def verify_(
         int, typer.Option("--workers", "-j", help="How many at once; 0: one for each core.", min=0)
     ] = 0,
     timeout: Annotated[float, typer.Option(help="Seconds that one may take.", min=0.1)] = 60.0,
+    engine: Annotated[
+        Engines, typer.Option(help="Where the replays run: the cores of this machine, or a Ray cluster.")
+    ] = Engines.LOCAL,
+    address: Annotated[
+        str,
+        typer.Option(
+            help="Of the Ray cluster: ray://head:10001, or auto on a node of it.", show_default=False
+        ),
+    ] = "",
+    shard: Annotated[
+        str,
+        typer.Option(
+            help="Only one of so many equal parts: 2/5. Parts of all jobs make the whole.", show_default=False
+        ),
+    ] = "",
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Only what no earlier run has found for this very code and these options."
+        ),
+    ] = False,
     live: Live = None,
     ignore: Ignore = None,
     on_divergence: OnDivergence = "raise",
@@ -69,6 +100,10 @@ def verify_(
     Exit status: 0 all run as recorded (or better), 1 some do not, 2 it could not begin.
     """
     chosen = _chosen(refs or [], filter, home)
+    if shard:
+        chosen = Shard.parsed(shard).among(chosen)
+    if address and engine is not Engines.RAY:
+        raise UsageError("--address is of a Ray cluster: --engine ray")
     options = Options(tuple(live or ()), tuple(ignore or ()), on_divergence)
     bar = Progress(
         TextColumn("verifying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
@@ -79,6 +114,7 @@ def verify_(
         outcomes = verify(
             chosen, entry=entry, options=options, workers=workers, timeout=timeout, home=home,
             progress=lambda outcome: bar.advance(task),  # noqa: ARG005 - only that it came
+            engine=Cluster(address, workers) if engine is Engines.RAY else None, resume=resume,
         )  # fmt: skip
     if junit is not None:
         junit.write_bytes(pages.junit(outcomes))

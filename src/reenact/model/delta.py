@@ -107,7 +107,8 @@ def _text(text: str, base: str, call: int) -> bytes:
 
 def _items(items: list[bytes], base: list[bytes], call: int) -> bytes:
     most = min(len(items), len(base))
-    head = _common(items, base, most)
+    # Tools mostly are all as before.
+    head = most if items == base else _common(items, base, most)
     if head and items[head - 1].startswith(b'"'):
         # A flag may stand before its secret (`--api-key`, …): the two are never parted before they are looked at.
         head -= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -243,9 +244,18 @@ class Lanes:
         return lane
 
 
+_UNNAMED = re.compile(r"[:#]|\.\d+$")
+"""A task, a thread, a call or an effect: their names are those of the program's own functions, or nobody's."""
+
+
 def named(scope: str) -> str:
     """The innermost part of a scope that somebody gave a name: an agent, a graph's node, a span; or nothing."""
     parts = scope.split("/")[1:]
     return next(
-        (part for part in reversed(parts) if part.startswith(("agent:", "node:")) or ":" not in part), ""
+        (
+            part
+            for part in reversed(parts)
+            if part.startswith(("agent:", "node:")) or not _UNNAMED.search(part)
+        ),
+        "",
     )

@@ -30,6 +30,11 @@ _CALLED = b'{"event":"called","call":%d,"in":%b,%b,"n":%d,"args":{'
 _END = b'},"t":%.6f}'
 
 _Args = dict[str, Arg]
+_Encode = Callable[[Any], Tree]
+
+_FIXED = {None: Arg(data=b"null"), True: Arg(data=b"true"), False: Arg(data=b"false")}
+_HEADERS = "headers"
+"""An argument with secrets as a rule, and most of it as in the request before."""
 
 
 class Questions:
@@ -46,6 +51,8 @@ class Questions:
         self._heads: dict[tuple[int, str, str, str], bytes] = {}
         self._items: dict[bytes, bytes] = {}
         self._clean: dict[bytes, int] = {}
+        self._parted: set[str] = set()
+        """The labels of those that are looked at argument by argument: a secret was seen in one."""
 
     def line(
         self,
@@ -55,29 +62,70 @@ class Questions:
         number: int,
         ordinal: int,
         now: float,
-        encode: Callable[[Any], Tree],
+        encode: _Encode,
     ) -> bytes:
         """The event of the call `number`, ready to be written. `encode` gives the tree of any value."""
         label = effect.label
         place = (scope.path, label)
         base, earlier = self._bases.get(place) or self._bases.get(label) or (0, {})
-        args: _Args = {}
-        members: list[bytes] = []
-        for name, value in effect.args.items():
-            args[name], member = self._member(label, name, value, encode, (earlier.get(name), base))
-            members.append(member)
-        before = _CALLED % (number, number_of(scope.call), self._head(effect, scope), ordinal)
-        line = b"".join((before, b",".join(members), _END % now))
-        if (self._redactor.patterns or any(map(is_value, args))) and self._redactor.line(line) is not line:
-            # Here a secret shows only in two arguments together.
-            whole = b",".join([_key(name) + arg.whole() for name, arg in args.items()])
-            line = self._redactor.line(b"".join((before, whole, _END % now)))
-            args = {name: Arg.of(tree) for name, tree in codec.loads(line)["args"].items()}
+        within, end = number_of(scope.call), _END % now
+        given = effect.args
+        found = None
+        if label not in self._parted and _HEADERS not in given:
+            start = _CALLED % (number, within, _head(effect, scope), ordinal)
+            found = self._at_once(given, encode, (start, end), (earlier, base))
+            if found is None:
+                self._parted.add(label)
+        if found is None:
+            start = _CALLED % (number, within, self._head(effect, scope), ordinal)
+            found = self._one_by_one(label, given, encode, (start, end), (earlier, base))
+        args, line = found
         if len(line) > _WORTH_SHARING or base:
             if len(self._bases) > _BASES:
                 self._bases.clear()
             self._bases[place] = self._bases[label] = (number, args)
         return line
+
+    def _at_once(
+        self, given: Mapping[str, Any], encode: _Encode, frame: tuple[bytes, bytes], base: tuple[_Args, int]
+    ) -> tuple[_Args, bytes] | None:
+        """The line, looked at once for all that is in it; None where there is a secret, or what UTF-8 cannot hold.
+        What looking at a part by itself would find, looking at all of them finds.
+        """
+        (before, end), (earlier, call) = frame, base
+        args: _Args = {}
+        members = []
+        try:
+            for name, value in given.items():
+                arg = args[name] = _arg(value, encode)
+                members.append(_key(name) + _against(arg, (earlier.get(name), call)))
+        except TypeError:
+            return None
+        line = b"".join((before, b",".join(members), end))
+        return (args, line) if self._redactor.line(line) is line else None
+
+    def _one_by_one(
+        self,
+        label: str,
+        given: Mapping[str, Any],
+        encode: _Encode,
+        frame: tuple[bytes, bytes],
+        base: tuple[_Args, int],
+    ) -> tuple[_Args, bytes]:
+        """The line, argument by argument: what is known of those without secrets is not looked at again."""
+        (before, end), (earlier, call) = frame, base
+        args: _Args = {}
+        members: list[bytes] = []
+        for name, value in given.items():
+            args[name], member = self._member(label, name, value, encode, (earlier.get(name), call))
+            members.append(member)
+        line = b"".join((before, b",".join(members), end))
+        if (self._redactor.patterns or any(map(is_value, args))) and self._redactor.line(line) is not line:
+            # Here a secret shows only in two arguments together.
+            whole = b",".join([_key(name) + arg.whole() for name, arg in args.items()])
+            line = self._redactor.line(b"".join((before, whole, end)))
+            args = {name: Arg.of(tree) for name, tree in codec.loads(line)["args"].items()}
+        return args, line
 
     def build_on(self, number: int, scope: str, label: str, args: Mapping[str, Tree]) -> None:
         """Later arguments are written against those of a call that the recording has already (a fork's)."""
@@ -85,7 +133,7 @@ class Questions:
         self._bases[scope, label] = self._bases[label] = known
 
     def _head(self, effect: Effect, scope: Scope) -> bytes:
-        """Where and what: mostly as in an earlier call."""
+        """Where and what, without secrets: mostly as in an earlier call."""
         key = (self._redactor.learnt, scope.path, effect.kind, effect.name)
         head = self._heads.get(key)
         if head is None:
@@ -110,15 +158,7 @@ class Questions:
         if type(value) is dict and (members := self._redactor.members(value)) is not None:
             arg = Arg(data=b"{%b}" % b",".join([member.data for member in members]))
             return arg, _key(name) + _against(arg, base)
-        if type(value) is codec.Items and not value.rest:
-            arg = Arg(items=value.data)
-        elif type(value) is list:
-            items = exact_items(value)
-            arg = Arg.of(encode(value)) if items is None else Arg(items=items)
-        else:
-            data = exact(value)
-            arg = Arg(data=data) if data is not None else Arg.of(encode(value))
-        return self._without_secrets(label, name, arg, base)
+        return self._without_secrets(label, name, _arg(value, encode), base)
 
     def _without_secrets(
         self, label: str, name: str, arg: Arg, base: tuple[Arg | None, int]
@@ -182,6 +222,32 @@ def number_of(call: int | None) -> bytes:
 @lru_cache(_ITEMS)
 def _key(name: str) -> bytes:
     return orjson.dumps(name) + b":"
+
+
+def _head(effect: Effect, scope: Scope) -> bytes:
+    """Where and what, as it is. Every run of an agent is another place."""
+    return b'"at":%b,%b' % (codec.dumps(scope.path), _what(effect.kind, effect.name))
+
+
+@lru_cache(_ITEMS)
+def _what(kind: str, name: str) -> bytes:
+    return codec.dumps({"kind": kind, "name": name})[1:-1]
+
+
+def _arg(value: Any, encode: _Encode) -> Arg:
+    """An argument as it is, secrets and all."""
+    kind = type(value)
+    if kind is str:
+        return Arg(value)
+    if value is None or value is True or value is False:
+        return _FIXED[value]
+    if kind is codec.Items and not value.rest:
+        return Arg(items=value.data)
+    if kind is list:
+        items = exact_items(value)
+        return Arg.of(encode(value)) if items is None else Arg(items=items)
+    data = exact(value)
+    return Arg(data=data) if data is not None else Arg.of(encode(value))
 
 
 def _against(arg: Arg, base: tuple[Arg | None, int]) -> bytes:

@@ -30,6 +30,7 @@ _STREAM, _WHOLE = b',"stream":true,"t":%.6f}', b',"t":%.6f}'
 _CHUNK = b'{"event":"chunk","call":%d,"value":%b,"t":%.6f}'
 _TEXT = b'{"event":"chunk","call":%d,"value":{"$utf8":%b},"t":%.6f}'
 _FIRED = b'{"event":"fired",%b,"in":%b,%b,"t":%.6f}'
+_DREW = b'{"event":"drew",%b,"in":%b,%b,"value":%b}'
 _END = b'{"event":"%b","call":%d,"t":%.6f}'
 
 
@@ -106,10 +107,16 @@ class Recorder:
         value = live()
         try:
             kept = self._redactor.env(source[4:], value) if source.startswith("env:") and value else value
-            tree = codec.Encoder().encode(kept)
-            self._write(
-                {"event": "drew", "at": scope.path, "in": scope.call, "source": source, "value": tree}
-            )
+            at, what = self._redactor.member("at", scope.path), self._redactor.member("source", source)
+            data = exact(kept)
+            if at is None or what is None or data is None:
+                tree = codec.Encoder().encode(kept)
+                self._write(
+                    {"event": "drew", "at": scope.path, "in": scope.call, "source": source, "value": tree}
+                )
+                return value
+            line = _DREW % (at.data, number_of(scope.call), what.data, data)
+            self._writer.append(self._redactor.line(line))
         except Exception as error:
             self._failed(error)
         return value
@@ -173,13 +180,21 @@ class Recorder:
     # -- within ----------------------------------------------------------------------------------------------
 
     def _called(self, number: int, effect: Effect, scope: Scope, ordinal: int) -> None:
-        encoder = self._encoder()
+        unkept: list[str] = []
+
+        def encode(value: Any) -> Tree:
+            # Hardly ever needed: most of what is asked is plain.
+            encoder = self._encoder()
+            tree = encoder.encode(value)
+            unkept.extend(encoder.unkept)
+            return tree
+
         line = self._questions.line(
-            effect, scope, number=number, ordinal=ordinal, now=self._seconds(), encode=encoder.encode
+            effect, scope, number=number, ordinal=ordinal, now=perf_counter() - self.started, encode=encode
         )
         self._writer.append(line)
-        if encoder.unkept:
-            self._note_unkept(encoder.unkept, number)
+        if unkept:
+            self._note_unkept(unkept, number)
 
     def _left(self, ticket: Ticket, outcome: Outcome) -> None:
         unkept: list[str] = []

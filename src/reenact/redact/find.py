@@ -50,11 +50,14 @@ class Finder:
                 self._slow.append(pattern)
         self._scan = self._marked.scan
         self._own = _Marked(own, literal=False) if own else None
+        self._more = bool(self._own or self._slow)
 
     def find(self, data: bytes) -> list[Hit]:
         """All secrets in data, in no order and perhaps overlapping."""
         marks = self._scan(data)
-        hits = self._marked.look(data, marks) if marks else []
+        if not self._more and not marks and b"@" not in data:
+            return []
+        hits = self._marked.look(data, marks)
         if b"@" in data:
             hits += passwords(data)
         if self._own:

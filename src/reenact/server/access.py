@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import Depends, HTTPException, Request
+from fastapi import Depends, HTTPException, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from reenact.server.keys import ROLES, Role
 from reenact.server.library import Library
@@ -28,7 +29,13 @@ class Access:
     library: Library
 
 
-def _known(request: Request) -> Access:
+_SCHEME = HTTPBearer(scheme_name="key", description="An API key: `reenact keys add`.", auto_error=False)
+"""For the document of the API alone: the guard reads the header itself, and knows the console's cookie too."""
+
+
+def _known(
+    request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_SCHEME)] = None
+) -> Access:
     """The access that the guard found for this request. Answers 401 where it found none."""
     access: Access | None = getattr(request.state, "access", None)
     if access is None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from reenact import __version__
@@ -20,6 +21,7 @@ from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
+from reenact.server.refusals import refusals
 from reenact.server.routes import (
     about,
     agents,
@@ -39,6 +41,7 @@ from reenact.server.routes import (
     login,
     manual,
     recordings,
+    scraping,
     session_files,
     sessions,
     state,
@@ -71,11 +74,12 @@ ROUTERS = (
     uploads.router,
     sessions.router,
     session_files.router,
+    scraping.router,
     agents.router,
 )
 """What each of them is about is told in its own module."""
 
-ROOT = (sessions.router, session_files.router, sessions.pages, agents.router)
+ROOT = (sessions.router, session_files.router, scraping.router, agents.router)
 """What is there without `/api/v1` too: clients of the browser API ask there."""
 
 
@@ -100,16 +104,18 @@ def application(settings: Settings) -> FastAPI:
     app.state.links = HomeLinks(settings.home, signer)
     app.state.logins = logins
     app.state.projects = projects
+    jobs.announce(app.state.jobs, projects, app.state.links)
     app.state.desk = Desk()
     app.state.library = projects.library(DEFAULT)
     for router in ROUTERS:
-        app.include_router(router, prefix=API)
+        app.include_router(router, prefix=API, responses=refusals(400, 401, 403, 413, 422))
     for router in ROOT:
         app.include_router(router, include_in_schema=False)
     app.get("/health", include_in_schema=False)(about.health)
     app.include_router(files.router)
     app.router.routes.append(Pages(settings.console))
     app.add_exception_handler(ReenactError, _refused)
+    app.add_exception_handler(RequestValidationError, _misshapen)
     app.add_middleware(Guard, settings=settings, keys=known, logins=logins, projects=projects)
     return app
 
@@ -127,3 +133,12 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
     """What the verbs refuse: one line, as on the command line."""
     status = 404 if isinstance(error, RecordingNotFound) else 400
     return JSONResponse({"detail": str(error)}, status)
+
+
+async def _misshapen(request: Request, error: Exception) -> JSONResponse:
+    """What is not as the document says: the first that is wrong, in one line as everything that is refused."""
+    assert isinstance(error, RequestValidationError)
+    first, *more = error.errors()
+    place = ".".join(str(part) for part in first["loc"])
+    others = f" (and {len(more)} more)" if more else ""
+    return JSONResponse({"detail": f"{place}: {first['msg']}{others}"}, 422)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from functools import cached_property
@@ -22,6 +23,7 @@ from reenact.store.local import EVENTS, load
 _LARGEST = 1 << 26
 _LOOK = 1.0
 _REST = 4.0
+_LONGEST = 60.0
 
 
 class Examiner:
@@ -38,6 +40,8 @@ class Examiner:
         self._findings = findings
         self._tell = tell
         self._ended = threading.Event()
+        self._wake = threading.Event()
+        self._asked: deque[str] = deque()
         self._thread: threading.Thread | None = None
 
     @cached_property
@@ -50,8 +54,19 @@ class Examiner:
         try:
             found = examine(recording, self.choice)
         except RecordingError as error:
-            return {"items": [], "problem": str(error)}
-        return {"items": [{**asdict(one), "others": list(one.others)} for one in found], "problem": None}
+            return {"items": [], "problem": str(error), "complete": True}
+        items = [{**asdict(one), "others": list(one.others)} for one in found]
+        return {"items": items, "problem": None, "complete": True}
+
+    def known(self, entry: Entry) -> dict[str, Any] | None:
+        """What was found in a recording before, or None."""
+        return self._findings.told(entry.summary.id, entry.signature)
+
+    def ask(self, id: str) -> None:
+        """Look at that recording next."""
+        if id not in self._asked:
+            self._asked.append(id)
+            self._wake.set()
 
     def start(self, loaded: threading.Event) -> None:
         """Begin to look through all recordings once they are loaded; harmless when begun."""
@@ -64,6 +79,7 @@ class Examiner:
     def close(self) -> None:
         """End, soon."""
         self._ended.set()
+        self._wake.set()
         if self._thread is not None:
             self._thread.join(5)
 
@@ -79,15 +95,17 @@ class Examiner:
         self._recall()
         version = -1
         while not self._ended.is_set():
-            if version != self._lines.version:
+            if version != self._lines.version or self._asked:
                 version = self._lines.version
                 for entry in self._open():
                     begun = time.thread_time()
                     self._look(entry)
-                    # The recordings that somebody waits for come first.
-                    if self._ended.wait(_REST * (time.thread_time() - begun)):
+                    # Others have the processor meanwhile, but for what somebody waits for.
+                    self._wake.wait(min(_REST * (time.thread_time() - begun), _LONGEST))
+                    if self._ended.is_set():
                         return
-            self._ended.wait(_LOOK)
+            self._wake.wait(_LOOK)
+            self._wake.clear()
 
     def _recall(self) -> None:
         """What was found before, all at once."""
@@ -101,9 +119,15 @@ class Examiner:
         with self._lines.lock:
             ids = [id for _, id in self._lines.order]
         for id in ids:
-            entry = self._lines.entries.get(id)
-            if entry is not None and entry.found is None and not entry.live and not entry.summary.broken:
-                yield entry
+            while self._asked:
+                self._wake.clear()
+                yield from self._there(self._asked.popleft())
+            yield from self._there(id)
+
+    def _there(self, id: str) -> Iterator[Entry]:
+        entry = self._lines.entries.get(id)
+        if entry is not None and entry.found is None and not entry.live and not entry.summary.broken:
+            yield entry
 
     def _look(self, entry: Entry) -> None:
         id, path = entry.summary.id, Path(entry.summary.path)
@@ -112,10 +136,11 @@ class Examiner:
             try:
                 if (path / EVENTS).stat().st_size > _LARGEST:
                     return
-                found = tuple((one.rule, one.step) for one in examine(load(path), self.choice))
-            except (ReenactError, OSError):
-                found = ()
-            self._findings.keep(id, entry.signature, found)
+                told = self.examined(load(path))
+            except (ReenactError, OSError) as error:
+                told = {"items": [], "problem": str(error), "complete": True}
+            found = tuple((one["rule"], one["step"]) for one in told["items"])
+            self._findings.keep(id, entry.signature, found, told)
         self._put(entry, found)
 
     def _put(self, entry: Entry, found: Found) -> None:

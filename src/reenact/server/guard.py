@@ -37,6 +37,8 @@ UPLOADS = (
     ("PUT", re.compile(r"/api/v1/recordings/[^/]+/(files|blobs)/[^/]+"), 256_000_000),
     ("POST", re.compile(r"/api/v1/recordings/import"), 4_000_000_000),
     ("POST", re.compile(r"/api/v1/uploads"), wire.BODY),
+    # A form around a file of 100 MB.
+    ("POST", re.compile(r"(/api/v1)?/sessions/[^/]+/files"), 101_000_000),
 )
 """What may have more, since it is written to the disk as it comes: method, path, bytes."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import logging
 import socket
 
 import uvicorn
@@ -73,8 +74,11 @@ def serve(app: ASGIApp, listening: socket.socket) -> None:
         app, http="h11", ws="none", lifespan="on", log_level="warning", access_log=False, server_header=False,
         timeout_graceful_shutdown=_GRACE,
     )  # fmt: skip
+    server = uvicorn.Server(config)
+    # A stream that is closed because the server ends is no error of the route that wrote it.
+    logging.getLogger("uvicorn.error").addFilter(lambda _: not server.should_exit)
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        server.run(sockets=[listening])
     except KeyboardInterrupt:
         # Uvicorn ends in good order, and then repeats the signal that it was ended by.
         return

@@ -22,11 +22,14 @@ from time import monotonic
 import orjson
 
 from reenact.model.event import FORMAT
+from reenact.server.living import RECEIVED
 from reenact.ship.wire import BLOB, FILE, ID, LARGEST, Piece, Taken
 from reenact.store.local import EVENTS, LocalStore
 
 _SAME = b'{"event":"same"'
-_HEARD = 30.0
+_AGAIN = 5.0
+"""Seconds after which it is written down again that a recording is being written."""
+
 _AT_ONCE = 16
 
 
@@ -84,17 +87,15 @@ class Intake:
         return bool(ID.fullmatch(id) and found and self._blob(id, found[1]).is_file())
 
     def heard(self, ids: Iterable[str]) -> None:
-        """These are being written, far away."""
+        """These are being written, far away: `living.alive` says so for a while."""
         now = monotonic()
-        for id in ids:
-            self._heard[id] = now
         if len(self._heard) > 10_000:
-            self._heard = {id: at for id, at in self._heard.items() if now - at < _HEARD}
-
-    def live(self, id: str) -> bool:
-        """Whether a recording is being written, as far as was heard lately."""
-        at = self._heard.get(id)
-        return at is not None and monotonic() - at < _HEARD
+            self._heard.clear()
+        for id in ids:
+            if ID.fullmatch(id) and now - self._heard.get(id, -_AGAIN) >= _AGAIN:
+                self._heard[id] = now
+                with contextlib.suppress(OSError):
+                    os.utime(self._store.folder(id) / RECEIVED)
 
     def take(self, pieces: Sequence[Piece]) -> list[Taken]:
         """Append them; when this returns, what it calls ok is on the disk."""
@@ -128,6 +129,8 @@ class Intake:
                     if problem := _no_header(piece):
                         return Taken("refused", detail=problem)
                     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    (folder / RECEIVED).touch(0o600)
+                    os.utime(folder / RECEIVED, (0, 0))
                     folders |= {folder, folder.parent, folder.parent.parent}
                 elif not (folder / EVENTS).exists():
                     return Taken("gap", detail=f"its {EVENTS} comes first")
@@ -190,7 +193,9 @@ class Intake:
         return self._store.folder(id) / "blobs" / digest[:2] / digest
 
     def _sync(self, paths: Iterable[Path]) -> None:
-        for _ in self._pool.map(_synced, paths):
+        # A share of the paths for each thread, not a task for each path: handing over costs more than it does.
+        some = list(paths)
+        for _ in self._pool.map(_synced, [some[at::_AT_ONCE] for at in range(min(_AT_ONCE, len(some)))]):
             pass
 
 
@@ -252,17 +257,15 @@ def _write(path: Path, piece: Piece) -> tuple[Taken, int]:
         os.close(file)
 
 
-def _synced(path: Path) -> None:
+def _synced(paths: Iterable[Path]) -> None:
     """On the disk. A file that was deleted meanwhile need not be."""
-    with contextlib.suppress(FileNotFoundError):
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            if path.is_dir():
-                os.fsync(file)
-            else:
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
                 os.fdatasync(file)
-        finally:
-            os.close(file)
+            finally:
+                os.close(file)
 
 
 class _Sizes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sqlite3
 import threading
 import time
 from collections.abc import Iterable
@@ -30,7 +31,7 @@ _SLICE = 1.0
 _REST = 2.0
 _SWEEP = 30.0
 _PATIENCE = 10.0
-_FIRST = 500
+_FIRST = 300
 _FEW = 20
 
 
@@ -54,6 +55,7 @@ class Keeper:
         self._touched: set[str] = set()
         self._signatures: dict[str, str] = {}
         self._watched: set[str] = set()
+        self._empty: set[str] = set()
         self._glances: dict[str, Glance] = {}
         self._seen: dict[str, str] = {}
         self._waiting: dict[str, Stale] = {}
@@ -94,12 +96,17 @@ class Keeper:
     def _run(self) -> None:
         index = Index(self._store)
         try:
-            self._load(index)
+            try:
+                if index.in_memory:
+                    # Whatever lies in its place is none.
+                    index.discard()
+                self._load(index)
+            except sqlite3.DatabaseError:
+                index.discard()
             self.loaded.set()
             while not self._ended.is_set():
                 begun = time.monotonic()
-                with contextlib.suppress(OSError):
-                    self._look(index)
+                self._look_once(index)
                 took = time.monotonic() - begun
                 # Much that is new is read with short rests, for as long as it takes.
                 self._wake.wait(took / 4 if len(self._waiting) > _FIRST else max(TICK, _REST * took))
@@ -114,7 +121,7 @@ class Keeper:
     def _load(self, index: Index) -> None:
         for limit in (_FIRST, -1):
             known = index.known_lines(limit)
-            self._lines.fill(self._entry(one) for one in known)
+            self._lines.fill([self._entry(one) for one in known])
             self.ready.set()
             if len(known) < _FIRST:
                 break
@@ -136,6 +143,18 @@ class Keeper:
             self._watched.discard(folder)
             self._glances.pop(folder, None)
 
+    def _look_once(self, index: Index) -> None:
+        """A look that fails costs that look: the next one sees the same."""
+        try:
+            self._look(index)
+        except (OSError, sqlite3.OperationalError):
+            # A folder that went while it was looked at; another process that writes the index just now.
+            return
+        except sqlite3.DatabaseError:
+            index.discard()
+            self._signatures.clear()
+            self._swept = float("-inf")
+
     # -- one look --------------------------------------------------------------------------------------------
 
     def _look(self, index: Index) -> None:
@@ -143,7 +162,9 @@ class Keeper:
         while self._touched:
             names.add(self._touched.pop())
         fresh, gone = self._named()
-        names |= fresh
+        # A folder is there a moment before what is in it.
+        self._empty = {*list(self._empty)[-_FEW:], *fresh}
+        names |= self._empty
         if time.monotonic() - self._swept > max(_SWEEP, 20 * self._took):
             begun = time.monotonic()
             stale, gone = index.outdated(self._signatures)
@@ -156,6 +177,7 @@ class Keeper:
             self._forget(index, name)
         self._glance(stale)
         self._waiting |= {one.folder: one for one in stale}
+        self._empty -= self._waiting.keys() | self._signatures.keys()
         self._read_again(index)
         self._breathe()
 
@@ -174,8 +196,7 @@ class Keeper:
         return names - self._signatures.keys(), [name for name in self._signatures if name not in names]
 
     def _forget(self, index: Index, name: str) -> None:
-        for _ in index.renew((), [name]):
-            pass
+        index.renew((), [name])
         for known in (self._signatures, self._waiting, self._read, self._glances, self._seen):
             known.pop(name, None)
         self._watched.discard(name)
@@ -211,16 +232,10 @@ class Keeper:
             due.sort(key=self._urgency)
         self._total = max(self._total, self._done + len(due))
         until = now + (_SLICE if many else _BUDGET)
-        reading = index.renew(due[:_FIRST])
-        begun = time.monotonic()
-        with contextlib.closing(reading):
-            for known in reading:
-                ended = time.monotonic()
-                self._done += 1
-                self._take(known, ended - begun, ended)
-                if self._ended.is_set() or ended > until:
-                    break
-                begun = time.monotonic()
+        # Nobody is told of one before a search finds it.
+        for known in index.renew(due[:_FIRST], until=until):
+            self._done += 1
+            self._take(known)
         if not self._waiting:
             self._done = self._total = 0
 
@@ -233,10 +248,10 @@ class Keeper:
     def _urgency(self, one: Stale) -> tuple[bool, float]:
         return one.folder in self._read, self._read.get(one.folder, (0.0, 0.0))[0]
 
-    def _take(self, known: Known, cost: float, now: float) -> None:
+    def _take(self, known: Known) -> None:
         self._signatures[known.folder] = self._seen[known.folder] = known.signature
         self._waiting.pop(known.folder, None)
-        self._read[known.folder] = now, cost
+        self._read[known.folder] = time.monotonic(), known.seconds
         line = known.summary
         self._mind(known.folder, line, time.time())
         live = known.folder in self._watched and alive(Path(line.path), line.written / 1e9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -17,12 +18,14 @@ from reenact.server.lines import Entry, Lines
 from reenact.server.loaded import Loaded, Shelf
 from reenact.server.searching import Search, Searches
 from reenact.store.findings import Findings
+from reenact.store.index import Index
 from reenact.store.local import EVENTS, LocalStore
 
 ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 """What a recording may be called."""
 
 _PATIENCE = 0.15
+_LONG = 2000
 
 
 class Library:
@@ -52,6 +55,7 @@ class Library:
 
     def close(self) -> None:
         """End what runs in the background."""
+        self._searches.close()
         self._examiner.close()
         self._keeper.close()
 
@@ -77,6 +81,11 @@ class Library:
         return self._lines.version
 
     @property
+    def loaded(self) -> bool:
+        """Whether all that the index knew is in memory."""
+        return self._keeper.loaded.is_set()
+
+    @property
     def indexing(self) -> dict[str, int]:
         """How far the reading of new recordings has come."""
         done, total = self._keeper.indexing
@@ -95,6 +104,17 @@ class Library:
         """What is known of a recording, or None where nobody has read it yet."""
         return self._lines.entries.get(id)
 
+    def indexed(self, id: str) -> Entry | None:
+        """What the index knows of a recording that is not in memory yet."""
+        index = Index(self.store)
+        try:
+            known = index.known_line(id)
+            return Entry(known.key, known.signature, known.summary) if known is not None else None
+        except sqlite3.Error:
+            return None
+        finally:
+            index.close()
+
     def opened(self, id: str) -> AbstractContextManager[Loaded]:
         """A recording, read and as it is now. Raises RecordingError."""
         self.folder(id)
@@ -108,8 +128,19 @@ class Library:
             yield held[a], held[b]
 
     def findings(self, id: str) -> dict[str, Any]:
-        """What is odd about a recording, and why nothing can be said where it cannot be examined."""
+        """What is odd about a recording, and why nothing can be said where it cannot be examined.
+
+        A very long one is examined in the background: until that is done it is not `complete`.
+        """
+        self.start()
+        entry = self.entry(id)
+        known = self._examiner.known(entry) if entry is not None and not entry.live else None
+        if known is not None:
+            return known
         with self.opened(id) as loaded:
+            if len(loaded.facts.steps) > _LONG:
+                self._examiner.ask(id)
+                return {"items": [], "problem": None, "complete": False}
             if loaded.findings is None or loaded.findings[0] != loaded.state:
                 loaded.findings = loaded.state, self._examiner.examined(loaded.recording)
             return loaded.findings[1]

@@ -78,7 +78,10 @@ class Entry:
     def told(self, found_in: Iterable[int] = ()) -> dict[str, Any]:
         """Its line as JSON has it."""
         found = shape.line(self.summary)
-        del found["path"]
+        path = found.pop("path")
+        if found["problem"]:
+            # Where the server keeps them is nobody's business.
+            found["problem"] = found["problem"].replace(f"{path}/", "").replace(path, self.summary.id)
         parent, sessions = self.more()
         anomalies = len(self.found) if self.found is not None else None
         return found | {
@@ -128,12 +131,15 @@ class Lines:
 
     def fill(self, entries: Iterable[Entry]) -> None:
         """Put many in at once, where nothing is known of them yet."""
+        fresh = {entry.summary.id: entry for entry in entries}
+        order = sorted(entry.place for entry in fresh.values())
         with self.lock:
-            for entry in entries:
-                self.entries.setdefault(entry.summary.id, entry)
-            self.order = sorted(entry.place for entry in self.entries.values())
+            known, self.entries = self.entries, fresh
+            self.order = order
             self.version += 1
             self._changes.clear()
+            for entry in known.values():
+                self.put(entry)
 
     def put(self, entry: Entry) -> None:
         """One that is new or has changed."""

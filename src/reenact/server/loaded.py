@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from reenact.errors import RecordingNotFound
+from reenact.errors import RecordingError, RecordingNotFound
 from reenact.model.facts import RecordingFacts
 from reenact.prose.rows import Lanes, Talk, row
 from reenact.store.following import Following, Rewritten
@@ -150,6 +150,9 @@ class Shelf:
             raise RecordingNotFound(
                 f"no recording '{id}'; GET /api/v1/recordings lists those there are"
             ) from None
+        except RecordingError as error:
+            folder = str(self._store.folder(id))
+            raise type(error)(str(error).replace(f"{folder}/", "").replace(folder, id)) from None
 
     def _make_room(self) -> None:
         taken = sum(loaded.size for loaded in self._known.values())

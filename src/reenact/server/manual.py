@@ -18,7 +18,9 @@ details { border-bottom: 1px solid var(--line); }
 summary { cursor: pointer; padding: .5rem 0; overflow-wrap: anywhere; }
 summary b { display: inline-block; min-width: 4.2em; font: 600 13px ui-monospace, monospace; }
 h2 { margin: 2rem 0 .5rem; } h3 { font-size: 1em; margin: .8rem 0 .2rem; }
-dl { margin: .2rem 0; } dd { margin: 0 0 .4rem 1.5rem; } nav a { margin-right: 1rem; }
+dl { margin: .2rem 0; } dd { margin: 0 0 .4rem 1.5rem; }
+nav { display: flex; flex-wrap: wrap; gap: .2rem 1rem; }
+summary span { opacity: .7; margin-left: .8rem; }
 """
 
 
@@ -49,7 +51,9 @@ def manual(document: Tree) -> str:
 
 def _operation(method: str, path: str, operation: Tree) -> Iterator[str]:
     about = operation.get("description") or operation.get("summary", "")
-    yield f"<details><summary><b>{method.upper()}</b> <code>{escape(path)}</code></summary>"
+    short = about.partition("\n")[0].partition(". ")[0].rstrip(".")
+    yield f"<details><summary><b>{method.upper()}</b> <code>{escape(path)}</code>"
+    yield f"<span>{escape(short)}</span></summary>"
     yield f"<p>{escape(about)}</p>"
     if parameters := operation.get("parameters"):
         yield "<h3>asked with</h3><dl>"
@@ -64,9 +68,10 @@ def _operation(method: str, path: str, operation: Tree) -> Iterator[str]:
         yield from _contents(body.get("content", {}))
     yield "<h3>answers</h3><dl>"
     for status, answer in operation.get("responses", {}).items():
-        yield f"<dt>{escape(status)}: {escape(answer.get('description', ''))}</dt><dd>"
-        yield from _contents(answer.get("content", {}))
-        yield "</dd>"
+        yield f"<dt>{escape(status)}: {escape(answer.get('description', ''))}</dt>"
+        # What is refused looks the same everywhere, and is said at the top.
+        if int(status) < 400:
+            yield f"<dd>{''.join(_contents(answer.get('content', {})))}</dd>"
     yield "</dl></details>"
 
 

@@ -47,6 +47,8 @@ class Pages(BaseRoute):
 
     async def _answer(self, scope: Scope) -> Response:
         path = scope["path"]
+        if ".." in path.split("/"):
+            raise HTTPException(404)
         page = self._folder / "index.html"
         if path.startswith(ASSETS) or ("." in path.rpartition("/")[2] and path.count("/") == 1):
             response = await self._files.get_response(path.lstrip("/"), scope)

@@ -20,6 +20,7 @@ _SAID = {
     404: "There is no such thing.",
     409: "It cannot be done as things are.",
     413: "The body is too long.",
+    422: "It is not as this document says.",
 }
 
 

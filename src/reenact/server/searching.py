@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from bisect import insort
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from reenact.errors import ReenactError
@@ -18,7 +20,8 @@ from reenact.store.local import LocalStore
 
 _KEPT = 16
 _TOLD = 64
-_PATIENCE = 10.0
+_PATIENCE = 1.5
+_BRIEF = 0.25
 
 SORTS: dict[str, Callable[[Summary], Any]] = {
     "started": lambda line: line.moment,
@@ -46,7 +49,8 @@ class Search:
         self._store = store
         self._lines = lines
         self._here = threading.Condition()
-        self._order: list[Place] = []
+        self._all = not self.filter.text.strip()
+        self._found_order: list[Place] = []
         self._hits: dict[str, tuple[int, ...]] = {}
         self._version = -1
         self._sorted: dict[str, tuple[int, list[str]]] = {}
@@ -58,19 +62,23 @@ class Search:
 
     def begin(self) -> None:
         """Look through all recordings, in a thread of its own where that may take a moment."""
+        if self._all:
+            self.complete = True
+            return
         with self._lines.lock:
             self._version = self._lines.version
             order, entries = list(self._lines.order), dict(self._lines.entries)
-        if not self.filter.text.strip():
-            self._order, self._hits = order, dict.fromkeys(entries, ())
-            self.complete = True
-            return
         chosen = [(place, entry) for place in order if (entry := entries.get(place[1])) is not None]
         threading.Thread(target=self._run, args=(chosen,), name="reenact-search", daemon=True).start()
 
     def stop(self) -> None:
         """Nobody asks any more."""
         self._stopped = True
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it will never be complete, and is to be begun anew."""
+        return self._stopped
 
     def page(
         self, offset: int, limit: int, sort: str, patience: float = _PATIENCE
@@ -85,9 +93,11 @@ class Search:
             while (
                 not self.complete and not self._stopped and not (plain and len(self._order) >= offset + limit)
             ):
-                left = until - time.monotonic()
-                if left <= 0 or not self._here.wait(left):
+                # Where there is something, it is shown soon; what is missing comes with the next page.
+                left = until - time.monotonic() - (patience - _BRIEF if self._order else 0.0)
+                if left <= 0:
                     break
+                self._here.wait(left)
             if self._failed is not None:
                 raise self._failed
         self.renew()
@@ -117,11 +127,15 @@ class Search:
     @property
     def version(self) -> int:
         """The version of the lines that it has taken in."""
-        return self._version
+        return self._lines.version if self._all else self._version
+
+    @property
+    def _order(self) -> list[Place]:
+        return self._lines.order if self._all else self._found_order
 
     def renew(self) -> None:
         """Take in what has changed since."""
-        if not self.complete:
+        if not self.complete or self._all:
             return
         with self._here:
             changed = self._lines.since(self._version)
@@ -139,14 +153,14 @@ class Search:
         with self._lines.lock:
             self._version = self._lines.version
             entries: dict[str, Entry | None] = dict(self._lines.entries)
-        self._order.clear()
+        self._found_order.clear()
         self._hits.clear()
         self._replace(entries)
 
     def _replace(self, entries: dict[str, Entry | None]) -> None:
         gone = entries.keys() & self._hits.keys()
         if gone:
-            self._order = [place for place in self._order if place[1] not in gone]
+            self._found_order = [place for place in self._found_order if place[1] not in gone]
             for id in gone:
                 del self._hits[id]
         there = sorted((entry.place, entry) for entry in entries.values() if entry is not None)
@@ -154,10 +168,10 @@ class Search:
             self._insert(place, steps)
 
     def _insert(self, place: Place, steps: tuple[int, ...]) -> None:
-        if not self._order or self._order[-1] < place:
-            self._order.append(place)
+        if not self._found_order or self._found_order[-1] < place:
+            self._found_order.append(place)
         else:
-            insort(self._order, place)
+            insort(self._found_order, place)
         self._hits[place[1]] = steps
 
     def _run(self, chosen: list[tuple[Place, Entry]]) -> None:
@@ -173,6 +187,9 @@ class Search:
             self._tell(waiting)
         except ReenactError as error:
             self._failed = error
+        except (sqlite3.Error, RuntimeError):
+            # The index was made anew meanwhile, or the server ends: what was found so far is not all.
+            self._stopped = True
         finally:
             with self._here:
                 self.complete = not self._stopped
@@ -200,8 +217,12 @@ class Search:
 
         index = Index(self._store)
         try:
-            hits = index.search(self.filter) if index.in_memory else index.among(lines(), self.filter)
-            for hit in hits:
+            if index.in_memory:
+                # Nobody else's keys hold in it.
+                index.refresh()
+                keys = {known.folder: known.key for known in index.known_lines()}
+                meant = ((place, replace(entry, key=keys.get(place[1], 0))) for place, entry in meant)
+            for hit in index.among(lines(), self.filter):
                 if hit.summary.id in places:
                     yield places[hit.summary.id], hit.steps
         finally:
@@ -209,13 +230,14 @@ class Search:
 
     def _ids(self, sort: str) -> list[str]:
         known = self._sorted.get(sort)
-        if known is not None and known[0] == self._version:
+        if known is not None and known[0] == self.version:
             return known[1]
+        version = self.version
         entries, key = self._lines.entries, SORTS[sort.removeprefix("-")]
         lines = [entry.summary for _, id in self._order if (entry := entries.get(id)) is not None]
         lines.sort(key=key, reverse=not sort.startswith("-"))
         ids = [line.id for line in lines]
-        self._sorted[sort] = self._version, ids
+        self._sorted[sort] = version, ids
         return ids
 
 
@@ -228,12 +250,18 @@ class Searches:
         self._lock = threading.Lock()
         self._known: OrderedDict[str, Search] = OrderedDict()
 
+    def close(self) -> None:
+        """End those that are under way."""
+        with self._lock:
+            for search in self._known.values():
+                search.stop()
+
     def of(self, text: str) -> Search:
         """The search of a filter. Raises FilterError where it does not parse."""
         text = text.strip()
         with self._lock:
             found = self._known.get(text)
-            if found is None:
+            if found is None or found.stopped:
                 found = Search(self._store, self._lines, text)
                 self._known[text] = found
                 found.begin()

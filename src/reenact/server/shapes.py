@@ -371,10 +371,15 @@ class Finding(Shape):
 
 
 class Findings(Shape):
-    """What is odd about a recording, the most suspect step first; `problem` where it cannot be examined."""
+    """What is odd about a recording, the most suspect step first; `problem` where it cannot be examined.
+
+    A very long recording is examined in the background: it is not `complete` until then, and its line on `/live` says
+    when it is.
+    """
 
     items: list[Finding]
     problem: str | None
+    complete: bool
 
 
 class Found(Shape):

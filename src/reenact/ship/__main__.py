@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import time
@@ -14,7 +13,6 @@ from reenact.ship.sender import Refused
 from reenact.ship.shipper import Shipper
 from reenact.store.local import LocalStore
 
-_NICE = 5
 _TRIES, _PAUSE = 5, 0.05
 
 SPOOL = "REENACT_SPOOL"
@@ -26,9 +24,6 @@ def main(home: str) -> int:
     to = Destination.of(os.environ)
     if to is None:
         return 2
-    with contextlib.suppress(OSError):
-        # The agent goes first.
-        os.nice(_NICE)
     store = LocalStore(home)
     queue = Queue(store.root)
     lock = Lock(queue, to.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -82,7 +83,7 @@ class Sender:
         except httpx.InvalidURL as error:
             raise Refused(f"{self._to.server} is no address: {error}") from None
         except httpx.HTTPError as error:
-            why = str(error) or type(error).__name__
+            why = re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
             raise Away(f"{self._to.server} does not answer ({why})") from None
         status = answer.status_code
         if status == 200:

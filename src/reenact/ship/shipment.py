@@ -123,12 +123,16 @@ class Shipment:
         """Whether it was ended in good order."""
         return sealed(self.folder / EVENTS)
 
+    @property
+    def running(self) -> bool:
+        """Whether more may come: one of its processes lives, and has not sealed its file."""
+        return self.held or not all(map(ended, files(self.folder)))
+
     def over(self) -> bool:
         """Whether it has ended, and all of it is there. Asked when nothing is new."""
-        if self.stuck or monotonic() - self._moved < _QUIET or self.held:
+        if self.stuck or monotonic() - self._moved < _QUIET or self.running:
             return False
-        found = files(self.folder)
-        if any(path.name not in self._tails for path in found) or not all(map(ended, found)):
+        if any(path.name not in self._tails for path in files(self.folder)):
             return False
         return next(self.loads(), None) is None and not self.stuck
 

@@ -19,6 +19,9 @@ from reenact.ship.wire import PIECES
 from reenact.store.local import LocalStore
 
 _BODY = 4 << 20
+_PIECE = 64 << 10
+"""Bytes of which it is worth a request of their own that they wait."""
+
 _PULSE = 0.2
 """Seconds between two looks at what is new: how late a server knows."""
 
@@ -30,7 +33,7 @@ _TICK = 1_000_000_000
 
 _LINGER = 5.0
 _TOLD = 1.0
-_LONGEST = 30.0
+_LONGEST = 10.0
 _AGAIN = 300.0
 """Seconds after which a recording that was not taken is tried again."""
 
@@ -68,6 +71,7 @@ class Shipper:
         self._said = 0.0
         self._shipments: dict[str, Shipment] = {}
         self._lacking: dict[str, str] = {}
+        self._behind = False
         self._seen = -1
         self._tries = 0
         self._away = 0.0
@@ -111,7 +115,7 @@ class Shipper:
                 idle = monotonic()
             elif monotonic() - idle > _LINGER:
                 return
-            if sent < _BODY // 4:
+            if not self._behind:
                 # Not at once: many small pieces would cost more than a few larger ones.
                 time.sleep(max(0.0, began + _PULSE - monotonic()))
 
@@ -120,7 +124,7 @@ class Shipper:
         until = monotonic() + patience
         while True:
             try:
-                if not self.round() and all(one.stuck or one.held for one in self._shipments.values()):
+                if not self.round() and all(one.stuck or one.running for one in self._shipments.values()):
                     return
             except Away as away:
                 pause = self.backoff(away)
@@ -128,14 +132,15 @@ class Shipper:
                     raise
                 time.sleep(pause)
                 continue
-            time.sleep(_PULSE)
+            if not self._behind:
+                time.sleep(_PULSE)
 
     def round(self) -> int:
         """Send what is new now; how many bytes that was. Raises Away, Refused."""
         began = monotonic()
         try:
             self._look()
-            sent = 0
+            sent, self._behind = 0, False
             for loads in _requests(load for one in list(self._shipments.values()) for load in one.loads()):
                 sent += self._send(loads)
             if not sent:
@@ -189,6 +194,7 @@ class Shipper:
         answers = self._sender.send(pieces, [mark.id for mark in self._marks if self.held(mark)])
         for load, taken in zip(loads, answers, strict=True):
             load.shipment.settle(load, taken)
+            self._behind |= load.tail is not None and load.tail.waits > _PIECE
         size = sum(len(piece.data) for piece in pieces)
         self._report = replace(self._report, sent=self._report.sent + size)
         return size

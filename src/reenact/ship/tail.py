@@ -16,7 +16,7 @@ from reenact.store.local import EVENTS
 _SAME = b'{"event":"same"'
 _SEALED = b'{"event":"sealed"'
 _BLOB = re.compile(rb'"sha256:([0-9a-f]{64})"')
-_AT_ONCE = 256 << 10
+_AT_ONCE = 1 << 20
 _SHARED_AT_ONCE = 200
 _END = 1 << 16
 
@@ -163,7 +163,9 @@ def ended(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             pid = int(orjson.loads(file.readline())["pid"])
-        os.kill(pid if pid > 0 else -1, 0)
+        if pid <= 0:
+            return True
+        os.kill(pid, 0)
     except (ProcessLookupError, FileNotFoundError, ValueError, KeyError, TypeError):
         return True
     except OSError:

@@ -45,7 +45,16 @@ def waiting(store: LocalStore, to: Destination | None) -> tuple[list[Waiting], s
                 there = sender.lengths(mine)
         except (Away, Refused) as error:
             trouble = str(error)
-    return [_waiting(store, queue, mark, there.get(mark.id, {})) for mark in marks], trouble
+    found = [_waiting(store, queue, mark, there.get(mark.id, {})) for mark in marks]
+    report = News(queue, to.name).read() if to is not None else None
+    if report is not None:
+        # Those that are there but for something that is not taken.
+        known = {mark.id for mark in marks}
+        left = (
+            (id, why) for id, why in report.stuck.items() if id not in known and store.folder(id).is_dir()
+        )
+        found += [Waiting(id, report.server, live=False, missing=0, why=why) for id, why in left]
+    return found, trouble
 
 
 def _waiting(store: LocalStore, queue: Queue, mark: Mark, lengths: dict[str, int]) -> Waiting:

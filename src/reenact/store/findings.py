@@ -10,10 +10,11 @@ import sqlite3
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import orjson
 
-VERSION = 1
+VERSION = 2
 
 Found = tuple[tuple[str, int | None], ...]
 """Findings: the rule of each, and the step, or None for the run as a whole."""
@@ -45,17 +46,36 @@ class Findings:
             known = self._all().get(folder)
         return known[1] if known is not None and known[0] == signature else None
 
-    def keep(self, folder: str, signature: str, found: Found) -> None:
-        """Keep what was found. Where that cannot be written it is known until the end of this process."""
+    def told(self, folder: str, signature: str) -> dict[str, Any] | None:
+        """The same in words, as it was kept."""
+        if self.of(folder, signature) is None:
+            return None
+        with (
+            self._lock,
+            contextlib.suppress(sqlite3.Error, OSError),
+            contextlib.closing(self._open()) as database,
+        ):
+            row = database.execute("SELECT told FROM findings WHERE folder = ?", [folder]).fetchone()
+            return dict(orjson.loads(row[0])) if row is not None else None
+        return None
+
+    def keep(self, folder: str, signature: str, found: Found, told: dict[str, Any]) -> None:
+        """Keep what was found, and how it is told. Where that cannot be written it is known while this process runs."""
         with self._lock:
             self._all()[folder] = signature, found
-            row = [folder, signature, self._settings, orjson.dumps(found).decode()]
+            row = [
+                folder,
+                signature,
+                self._settings,
+                orjson.dumps(found).decode(),
+                orjson.dumps(told).decode(),
+            ]
             with (
                 contextlib.suppress(sqlite3.Error, OSError),
                 contextlib.closing(self._open()) as database,
                 database,
             ):
-                database.execute("INSERT OR REPLACE INTO findings VALUES (?, ?, ?, ?)", row)
+                database.execute("INSERT OR REPLACE INTO findings VALUES (?, ?, ?, ?, ?)", row)
 
     def _all(self) -> dict[str, tuple[str, Found]]:
         if self._known is None:
@@ -90,7 +110,7 @@ class Findings:
             database.executescript(
                 f"""
                 DROP TABLE IF EXISTS findings;
-                CREATE TABLE findings (folder TEXT PRIMARY KEY, signature TEXT, settings TEXT, found TEXT);
+                CREATE TABLE findings (folder TEXT PRIMARY KEY, signature TEXT, settings TEXT, found TEXT, told TEXT);
                 PRAGMA user_version = {VERSION};
                 """
             )

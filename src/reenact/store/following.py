@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import orjson
+
 from reenact.errors import NotARecording
 from reenact.model.event import Event
 from reenact.model.recording import Log, Recording
@@ -113,6 +115,10 @@ class Following:
                 source.seek(file.offset)
                 while block := source.read(_BLOCK):
                     self._take(name, file, block, changed)
+                if file.rest.endswith(b"}") and _whole(file.rest):
+                    # A file that ends without a newline: nothing but one can follow.
+                    self._take(name, file, b"\n", changed)
+                    file.offset -= 1
         except FileNotFoundError:
             raise Rewritten from None
 
@@ -143,6 +149,14 @@ class Following:
             return shared.whole(lines, self.folder)
         filled = shared.whole(file.header + b"\n" + lines, self.folder)
         return filled[len(file.header) + 1 :]
+
+
+def _whole(line: bytes) -> bool:
+    try:
+        orjson.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _call(event: Event) -> int | None:

@@ -11,12 +11,13 @@ import contextlib
 import importlib
 import os
 import sqlite3
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import orjson
@@ -56,12 +57,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An indexed recording: its key in the index, its folder's name, and the state of the files that were read."""
+    """An indexed recording: its key in the index, its folder's name, the state of the files that were read, its line.
+
+    `seconds` is what reading it took just now.
+    """
 
     key: int
     folder: str
     signature: str
     summary: Summary
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +98,33 @@ class Index:
 
     def known_lines(self, limit: int = -1) -> list[Known]:
         """The recordings as they are indexed, with no look at the files: those first that began last."""
+        with contextlib.suppress(sqlite3.Error), self._writing() as writable:
+            writable.execute(
+                "CREATE INDEX IF NOT EXISTS newest ON recordings (moment DESC, written DESC, id)"
+            )
         rows = self._open().execute(
             f"SELECT key, folder, signature, {', '.join(_RECORDING)} FROM recordings"  # noqa: S608
             " ORDER BY moment DESC, written DESC, id LIMIT ?",
             [limit],
         )
-        return [Known(key, folder, signature, _summary(row)) for key, folder, signature, *row in rows]
+        found = []
+        while batch := rows.fetchmany(_BATCH):
+            found += [Known(key, folder, signature, _summary(row)) for key, folder, signature, *row in batch]
+            # Who answers somebody beside us has his turn.
+            sleep(0)
+        return found
+
+    def known_line(self, folder: str) -> Known | None:
+        """One of them."""
+        row = (
+            self._open()
+            .execute(
+                f"SELECT key, folder, signature, {', '.join(_RECORDING)} FROM recordings WHERE folder = ?",  # noqa: S608
+                [folder],
+            )
+            .fetchone()
+        )
+        return Known(row[0], row[1], row[2], _summary(list(row[3:]))) if row is not None else None
 
     def among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
         """Those of the lines, given with their keys, that a filter means; with no look at the files."""
@@ -133,6 +159,12 @@ class Index:
             if rows:
                 return [(str(id), str(name)) for id, name in rows]
         return [(id, "") for id in self.store.ids()[:500]]
+
+    def discard(self) -> None:
+        """Begin a new one: the file was damaged."""
+        self.close()
+        with contextlib.suppress(OSError):
+            self._file.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Close the file. Harmless when closed."""
@@ -173,11 +205,7 @@ class Index:
         """Read again what changed; returns how many recordings that were."""
         rows = self._open().execute("SELECT folder, signature FROM recordings")
         stale, gone = self.outdated(dict(rows))
-        for number, _ in enumerate(self.renew(stale, gone)):
-            if progress is not None:
-                progress(number, len(stale))
-        if progress is not None and stale:
-            progress(len(stale), len(stale))
+        self.renew(stale, gone, progress=progress)
         return len(stale) + len(gone)
 
     def outdated(
@@ -204,18 +232,35 @@ class Index:
         changed.sort(key=lambda stale: stale.written, reverse=True)
         return changed, [folder for folder in asked if folder not in there]
 
-    def renew(self, stale: Sequence[Stale], gone: Sequence[str] = ()) -> Generator[Known]:
-        """Read those again, one at a time, and forget what is gone. Others may ask in between."""
-        for start in range(0, max(len(stale), 1), _BATCH):
-            batch = stale[start : start + _BATCH]
-            if not batch and not gone:
-                return
-            with self._writing() as writable:
-                for folder in gone:
-                    _delete(writable, folder)
-                gone = ()
-                for one in batch:
-                    yield self._read(writable, one)
+    def renew(
+        self,
+        stale: Sequence[Stale],
+        gone: Sequence[str] = (),
+        *,
+        until: float = float("inf"),
+        progress: Progress | None = None,
+    ) -> list[Known]:
+        """Read those again, and forget what is gone; returns those that were read, once others may ask for them.
+
+        After `until`, by `time.monotonic`, no further one is begun.
+        """
+        found: list[Known] = []
+        if not stale and not gone:
+            return found
+        with self._writing() as writable:
+            for folder in gone:
+                _delete(writable, folder)
+            for number, one in enumerate(stale):
+                if progress is not None:
+                    progress(number, len(stale))
+                found.append(self._read(writable, one))
+                if number % _BATCH == _BATCH - 1:
+                    writable.commit()
+                if monotonic() > until:
+                    break
+        if progress is not None:
+            progress(len(stale), len(stale))
+        return found
 
     def _folders(self) -> list[tuple[str, str]]:
         try:
@@ -225,6 +270,7 @@ class Index:
             return []
 
     def _read(self, database: sqlite3.Connection, stale: Stale) -> Known:
+        begun = monotonic()
         folder, signature = stale.folder, stale.signature
         path = self.store.folder(folder)
         line, steps = _read(path, stale.written)
@@ -243,16 +289,14 @@ class Index:
         )
         blocks = [(_place(int(key or 0), place), block) for place, block in enumerate(packed(steps))]
         database.executemany("INSERT INTO details VALUES (?, ?)", blocks)
-        return Known(int(key or 0), folder, signature, line)
+        return Known(int(key or 0), folder, signature, line, monotonic() - begun)
 
     def _fresh(self, progress: Progress | None = None) -> sqlite3.Connection:
         try:
             self.refresh(progress)
         except sqlite3.DatabaseError:
             # Damaged, or it cannot be written (a read-only folder, a full disk): without it, in memory.
-            self.close()
-            with contextlib.suppress(OSError):
-                self._file.unlink(missing_ok=True)
+            self.discard()
             self._database = _created(sqlite3.connect(":memory:"))
             self.refresh(progress)
         return self._open()

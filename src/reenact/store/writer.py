@@ -16,7 +16,7 @@ from pathlib import Path
 from time import perf_counter
 
 _RESERVE = 4096
-_LOOK = 0.002  # seconds; a look costs as much as a small write
+_LOOK = 0.01  # seconds; a look costs as much as a small write
 
 
 class Writer:

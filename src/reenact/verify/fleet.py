@@ -1,38 +1,24 @@
-"""Many recordings at once: a few processes that have imported the program, each serving one recording at a time."""
+"""Many recordings against today's code: who is meant, what is known of them already, and what becomes of the rest."""
 
 from __future__ import annotations
 
-import os
-import queue
-import socket
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from os import PathLike
-from time import monotonic
-from typing import Any
+from pathlib import Path
 
-import orjson
-
-from reenact.errors import ProgramError, ReenactError, UsageError
+from reenact.errors import ReenactError, UsageError
 from reenact.launch import Options
 from reenact.store.local import LocalStore
+from reenact.verify.crew import Job, Report
+from reenact.verify.engine import Engine, Local, Task
+from reenact.verify.kept import Kept, Key, code_version
 from reenact.verify.outcome import Outcome, Status, outcome_of
 
 TIMEOUT = 60.0
 """Seconds that one replay may take."""
 
 Progress = Callable[[Outcome], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    place: int
-    ref: str
-    path: str
 
 
 def verify(
@@ -44,6 +30,8 @@ def verify(
     timeout: float = TIMEOUT,
     home: str | PathLike[str] | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
+    resume: bool = False,
 ) -> list[Outcome]:
     """Replay recordings against today's code, in parallel.
 
@@ -53,176 +41,57 @@ def verify(
             wrote down; or, if its one parameter is `recording`, with that. Without an entry the recorded commands are
             run, each in a fresh interpreter.
         options: How to replay.
-        workers: How many at once; by default one for each core.
+        workers: How many at once; by default one for each core. An engine of your own has its own number.
         timeout: Seconds that one may take.
         home: The folder of the recordings.
         progress: Told of each outcome as it comes.
+        engine: What runs the replays; by default this machine.
+        resume: Take what an earlier run has found for the same recordings, code and options, and run the rest only.
 
     Returns:
         The outcomes, in the order of `refs`.
 
     Raises:
         ProgramError: The entry cannot be imported.
-        UsageError: The options do not fit together.
+        UsageError: The options do not fit together, or the engine is not to be had.
     """
     if entry and (
         ":" not in entry or not all(part.isidentifier() for part in entry.replace(":", ".").split("."))
     ):
         raise UsageError(f"--entry {entry}: write it as pkg.module:function")
-    words = (options or Options()).tree()
+    job = Job(entry, (options or Options()).tree(), timeout)
     store = LocalStore(home)
     outcomes: dict[int, Outcome] = {}
-    tasks: queue.SimpleQueue[_Task] = queue.SimpleQueue()
     lock = threading.Lock()
 
-    def done(place: int, outcome: Outcome) -> None:
-        with lock:
-            outcomes[place] = outcome
-            if progress is not None:
-                progress(outcome)
+    def come(place: int, outcome: Outcome) -> None:
+        if progress is not None:
+            progress(outcome)
+        outcomes[place] = outcome
 
-    for place, ref in enumerate(refs):
-        try:
-            tasks.put(_Task(place, ref, str(store.find(ref))))
-        except ReenactError as error:
-            done(place, Outcome(ref, Status.UNABLE, cause="no such recording", detail=str(error)))
-    count = max(1, min(workers or len(os.sched_getaffinity(0)), tasks.qsize()))
-    kind: Any = _Forking if entry else _Starting
-    crew = [kind(entry, words, timeout) for _ in range(count)]
-    _work(crew, tasks, done)
+    with Kept(store.root) as kept:
+        code = code_version(Path.cwd())
+        keys: dict[int, Key] = {}
+
+        def done(task: Task, report: Report) -> None:
+            with lock:
+                if task.place not in outcomes:  # an engine that lost a worker may run a recording twice
+                    kept.put(keys[task.place], report)
+                    come(task.place, outcome_of(task.ref, report))
+
+        tasks = []
+        for place, ref in enumerate(refs):
+            try:
+                task = Task(place, ref, str(store.find(ref)))
+            except ReenactError as error:
+                come(place, Outcome(ref, Status.UNABLE, cause="no such recording", detail=str(error)))
+                continue
+            keys[place] = Key.of(Path(task.path), code, job)
+            known = kept.get(keys[place]) if resume else None
+            if known is not None:
+                come(place, outcome_of(ref, known))
+            else:
+                tasks.append(task)
+        if tasks:
+            (engine or Local(workers)).run(tasks, job, done)
     return [outcomes[place] for place in range(len(refs))]
-
-
-def _work(
-    crew: Iterable[_Forking | _Starting],
-    tasks: queue.SimpleQueue[_Task],
-    done: Callable[[int, Outcome], None],
-) -> None:
-    failures: list[ReenactError] = []
-    over = threading.Event()
-
-    def serve(worker: _Forking | _Starting) -> None:
-        try:
-            while not failures and not over.is_set():
-                try:
-                    task = tasks.get_nowait()
-                except queue.Empty:
-                    return
-                done(task.place, outcome_of(task.ref, worker.run(task)))
-        except ReenactError as error:
-            failures.append(error)
-        finally:
-            worker.close()
-
-    threads = [threading.Thread(target=serve, args=(worker,), name="reenact-verify") for worker in crew]
-    for thread in threads:
-        thread.start()
-    try:
-        for thread in threads:
-            thread.join()
-    finally:
-        # On Ctrl-C nothing more is begun; the replays that run have heard it too, being of the same terminal.
-        over.set()
-    if failures:
-        raise failures[0]
-
-
-class _Forking:
-    """One process that has imported the program, and forks for each recording."""
-
-    def __init__(self, entry: str, words: dict[str, Any], timeout: float) -> None:
-        self._entry = entry
-        self._options = {
-            "live": words["live"],
-            "ignore": words["ignore"],
-            "on_divergence": words["policy"],
-            "inserted": words["inserted"],
-            "pace": words["pace"],
-        }
-        self._timeout = timeout
-        self._process: subprocess.Popen[bytes] | None = None
-        self._line: socket.socket | None = None
-        self._file: Any = None
-
-    def run(self, task: _Task) -> dict[str, Any]:
-        """Replay one. A zygote that is gone is replaced; the recording that it had is not tried again."""
-        if self._process is None:
-            self._start()
-        assert self._line is not None
-        message = {"path": task.path, "options": self._options, "timeout": self._timeout}
-        reply = b""
-        with suppress(OSError):
-            self._line.sendall(orjson.dumps(message) + b"\n")
-            reply = self._file.readline()
-        if not reply:
-            self.close()
-            return {"failed": "the process that imported the program is gone"}
-        found: dict[str, Any] = orjson.loads(reply)
-        return found
-
-    def _start(self) -> None:
-        ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "reenact.verify.zygote", str(theirs.fileno()), self._entry]
-        self._process = subprocess.Popen(  # noqa: S603 - this very Python
-            command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()
-        )
-        theirs.close()
-        self._line, self._file = ours, ours.makefile("rb")
-        first = self._file.readline()
-        said = orjson.loads(first) if first else {"failed": f"{self._entry}: its import ended the process"}
-        if "failed" in said:
-            self.close()
-            raise ProgramError(said["failed"])
-
-    def close(self) -> None:
-        """No more."""
-        if self._line is not None:
-            self._file.close()
-            self._line.close()
-        if self._process is not None:
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(2)
-            self._process.kill()
-            self._process.wait()
-        self._process = self._line = None
-
-
-class _Starting:
-    """Runs the recorded command of each recording."""
-
-    def __init__(self, entry: str, words: dict[str, Any], timeout: float) -> None:
-        self._words = words
-        self._timeout = timeout
-
-    def run(self, task: _Task) -> dict[str, Any]:
-        """Replay one."""
-        words = self._words
-        command = [sys.executable, "-m", "reenact", "replay", task.path, "--json"]
-        command += [each for word in words["live"] for each in ("--live", word)]
-        command += [each for word in words["ignore"] for each in ("--ignore", word)]
-        command += [
-            "--on-divergence",
-            words["policy"],
-            "--inserted",
-            words["inserted"],
-            "--pace",
-            words["pace"],
-        ]
-        began = monotonic()
-        try:
-            done = subprocess.run(  # noqa: S603 - this very Python
-                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=self._timeout, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return {"failed": f"no end after {self._timeout:g} seconds", "seconds": self._timeout}
-        took = round(monotonic() - began, 4)
-        try:
-            tree = orjson.loads(done.stdout)
-        except ValueError:
-            last = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            tree = {"failed": last[-1].removeprefix("reenact: ") if last else "no verdict"}
-        known = {"id": tree.get("recording"), "verdict": tree.get("verdict"), "failed": tree.get("failed")}
-        return {**known, "seconds": took}
-
-    def close(self) -> None:
-        """Nothing is kept."""

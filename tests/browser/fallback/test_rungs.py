@@ -24,7 +24,7 @@ OLD = form(
 def test_what_comes_late_is_waited_for(script):
     late = (
         LOG
-        + "<p id=here></p><script>setTimeout(() => here.innerHTML = '<button id=save onclick=\"noted(`saved`)\">Save</button>', 700)</script>"
+        + "<p id=here></p><script>window.begin = () => setTimeout(() => here.innerHTML = '<button id=save onclick=\"noted(`saved`)\">Save</button>', 300)</script>"
     )
     mend = script.climb(late, budget=9000, type="click", selector="#save")
     assert (mend.rung, mend.verified_by, script.log) == ("wait", "same element", ["saved"])
@@ -33,7 +33,7 @@ def test_what_comes_late_is_waited_for(script):
 def test_a_button_that_is_disabled_for_a_while_is_pressed_once(script):
     slow = (
         OLD.replace("id=save", "id=save disabled")
-        + "<script>setTimeout(() => save.disabled = false, 700)</script>"
+        + "<script>window.begin = () => setTimeout(() => save.disabled = false, 300)</script>"
     )
     mend = script.climb(slow, budget=9000, type="click", selector="#save")
     assert (mend.rung, mend.verified, script.log) == ("wait", True, ["saved"])
@@ -130,6 +130,17 @@ def test_an_element_with_another_id_is_known_by_what_it_was(script, now):
     assert (mend.rung, script.log) == ("alternative", ["saved"])
     assert mend.verified_by.startswith("consequence")
     assert mend.new["role"].endswith('"]')
+
+
+def test_what_is_there_under_another_name_is_not_waited_for(script):
+    script.learn(OLD, type="click", selector="#save")
+    script.climb(OLD.replace("id=save", "id=x1"), patience=wait.ENOUGH, type="click", selector="#save")
+    assert [(actor, kind) for actor, kind, _ in script.done] == [
+        ("script", "goto"),
+        ("script", "click"),
+        ("heal", "click"),
+    ]
+    assert script.log == ["saved"]
 
 
 def test_a_relabelled_element_is_known_by_its_id(script):

@@ -127,6 +127,9 @@ function Aligned({ diff }: { diff: Diff }) {
   return (
     <div className="compare">
       <header className="both">
+        <h1 className="unseen">
+          {diff.a.name || diff.a.id} and {diff.b.name || diff.b.id}
+        </h1>
         <SideHead side={diff.a} name="A" />
         <SideHead side={diff.b} name="B" />
         <p className="verdict">

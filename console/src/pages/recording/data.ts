@@ -3,19 +3,48 @@
 import { keepPreviousData, type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { get, path } from "../../client";
+import { meant } from "../../filter";
 import { useStream } from "../../live";
-import type { Conversation, Findings, Item, Lanes, Row, Rows, StepWhole, Whole } from "../../model";
+import type {
+  Conversation,
+  Findings,
+  Item,
+  Lanes,
+  Recordings,
+  Row,
+  Rows,
+  StepWhole,
+  Whole,
+} from "../../model";
 import type { Page } from "../../windowed";
 
 export const ROWS = 250;
 export const TALK = 50;
 
+/** A recording; what the list knows of it is there at once. */
 export function useWhole(id: string) {
-  return useQuery({
+  const cache = useQueryClient();
+  return useQuery<Whole>({
+    placeholderData: () => {
+      const pages = cache.getQueriesData<Recordings>({ queryKey: ["recordings"] });
+      const line = pages.flatMap(([, page]) => page?.items ?? []).find((one) => one.id === id);
+      return line && { ...line, ...UNTOLD };
+    },
     queryKey: ["recording", id],
     queryFn: ({ signal }) => get<Whole>(path("recordings", id), {}, signal),
   });
 }
+
+const UNTOLD = {
+  header: {},
+  program: null,
+  source: null,
+  notes: [],
+  output: null,
+  torn: false,
+  processes: [],
+  browser_sessions: [],
+} satisfies Partial<Whole>;
 
 export function useFindings(id: string) {
   return useQuery({
@@ -36,7 +65,8 @@ export function useLanes(id: string) {
 export function useHits(id: string, words: string) {
   return useQuery({
     queryKey: ["hits", id, words],
-    queryFn: ({ signal }) => get<{ steps: number[] }>(path("recordings", id, "search"), { q: words }, signal),
+    queryFn: ({ signal }) =>
+      get<{ steps: number[] }>(path("recordings", id, "search"), { q: meant(words) }, signal),
     enabled: words !== "",
   });
 }

@@ -3,6 +3,7 @@
 import { Link } from "wouter";
 import { count, counted, duration, money, whenExactly } from "../../format";
 import type { Whole } from "../../model";
+import { visible } from "../../text";
 import { Status } from "../../ui";
 
 export function Head({
@@ -30,12 +31,12 @@ export function Head({
   return (
     <header className="head">
       <div className="title">
-        <h1 className="clip">{line.name || line.id}</h1>
+        <h1 className="clip">{visible(line.name || line.id)}</h1>
         <Status of={line.status} live={line.live} />
         {line.name && <code className="quiet">{line.id}</code>}
         {line.tags.map((tag) => (
           <Link key={tag} to={`/?q=${encodeURIComponent(`tag:${tag}`)}`} className="badge tag">
-            {tag}
+            #{tag}
           </Link>
         ))}
         {line.parent && (
@@ -73,7 +74,7 @@ export function Head({
         </nav>
       </div>
       <p className="quiet told clip">{told.join(" · ")}</p>
-      {line.problem && <p className="problem recorded">{line.problem}</p>}
+      {line.problem && <p className="problem recorded">{visible(line.problem)}</p>}
       {line.notes.map((note) => (
         <p key={note} className="quiet note">
           {note}

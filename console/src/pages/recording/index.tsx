@@ -2,10 +2,12 @@
 
 import { type Ref, useMemo, useRef, useState } from "react";
 import { useLocation, useParams, useSearchParams } from "wouter";
+import { meant } from "../../filter";
 import { useKeys } from "../../keys";
 import { useTitle } from "../../shell";
 import { looked } from "../../text";
 import { Failure, Nothing } from "../../ui";
+import { About } from "./about";
 import { Again } from "./again";
 import { useFindings, useGrowth, useHits, useLanes, useWhole } from "./data";
 import { Head } from "./head";
@@ -39,7 +41,8 @@ function OneRecording({ id }: { id: string }) {
   const findings = useFindings(id);
   const lanes = useLanes(id);
   const q = words.get("q") ?? "";
-  const view = words.get("view") === "steps" ? "steps" : "talk";
+  const wanted = words.get("view");
+  const view = wanted === "steps" || wanted === "about" ? wanted : "talk";
   const hits = useHits(id, q);
   const line = whole.data;
   const total = line?.steps ?? 0;
@@ -94,7 +97,7 @@ function OneRecording({ id }: { id: string }) {
     n: { does: `Next ${what}`, run: () => leap(1) },
     p: { does: `Previous ${what}`, run: () => leap(-1) },
     "/": { does: "Search within", run: () => search.current?.select() },
-    t: { does: "Conversation or steps", run: () => put("view", view === "talk" ? "steps" : "") },
+    t: { does: "Conversation or steps", run: () => put("view", view === "steps" ? "" : "steps") },
     r: { does: "Run it again", run: () => setAgain(true) },
     ...(line?.live ? { f: { does: "Follow what comes", run: () => setFollow(!follow) } } : {}),
     Escape: {
@@ -110,8 +113,8 @@ function OneRecording({ id }: { id: string }) {
       </Nothing>
     );
   }
-  if (!line) return null;
-  const marks = looked(q);
+  if (!line) return <p className="quiet reading">Reading {id}…</p>;
+  const marks = looked(meant(q));
   const lists = {
     id,
     total,
@@ -123,13 +126,13 @@ function OneRecording({ id }: { id: string }) {
   };
   const place = list as Ref<Shown>;
   return (
-    <div className={step === null ? "recording" : "recording stepped"}>
+    <div className={`recording ${step === null ? "" : "stepped"} view-${view}`}>
       <Head line={line} step={step} run={() => setAgain(true)} follow={follow} setFollow={setFollow} />
       {lanes.data && lanes.data.bars.length > 0 && (
         <Timeline lanes={lanes.data} here={step} marked={marked} live={line.live} at={at} />
       )}
       <div className="panes">
-        <section className="left" aria-label={view === "talk" ? "Conversation" : "Steps"}>
+        <section className="left" aria-label={view === "steps" ? "Steps" : "Conversation"}>
           <Within
             field={search}
             q={q}
@@ -142,9 +145,11 @@ function OneRecording({ id }: { id: string }) {
             error={hits.error}
             waiting={hits.isFetching}
           />
-          {view === "talk" ? <Talk ref={place} {...lists} /> : <Steps ref={place} {...lists} />}
+          {view === "steps" ? <Steps ref={place} {...lists} /> : <Talk ref={place} {...lists} />}
         </section>
-        {step !== null && (
+        {step === null ? (
+          <About line={line} known={!whole.isPlaceholderData} findings={findings.data} at={at} />
+        ) : (
           <StepPanel
             id={id}
             step={step}

@@ -4,6 +4,7 @@ import { Tabs } from "radix-ui";
 import { useEffect, useRef, useState } from "react";
 import { count, duration, money } from "../../format";
 import type { Finding, StepWhole } from "../../model";
+import { visible } from "../../text";
 import { copy } from "../../toasts";
 import { Odd } from "../../told";
 import { Value } from "../../tree";
@@ -44,7 +45,7 @@ export function StepPanel({
             ← All
           </button>
           <h2 className="clip">
-            <span className="quiet">{step}</span> {whole ? (whole.model_name ?? whole.name) : ""}
+            <span className="quiet">{step}</span> {whole ? visible(whole.model_name ?? whole.name) : ""}
           </h2>
           <Tabs.List aria-label="About this step">
             <Tabs.Trigger value="step">Step</Tabs.Trigger>
@@ -148,7 +149,7 @@ function Inside({
       ))}
       {whole.error && (
         <Part title="Error">
-          <p className="failure recorded">{whole.error}</p>
+          <p className="failure recorded">{visible(whole.error)}</p>
         </Part>
       )}
       {whole.model && <Prompt id={id} whole={whole} model={whole.model} marks={marks} />}

@@ -4,6 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useId, useImperativeHandle, useRef, useState } from "react";
 import { count, duration } from "../../format";
 import type { Row, Rows } from "../../model";
+import { visible } from "../../text";
 import { Failure } from "../../ui";
 import { useWindowed } from "../../windowed";
 import { askRows, ROWS } from "./data";
@@ -27,10 +28,11 @@ export function Steps({ ref, id, total, here, at, hits, findings }: ListProps) {
     },
   });
   useImperativeHandle(ref, () => ({ show: (step) => rows.scrollToIndex(Math.min(step, many) - 1) }));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names
+  const arrived = here !== null && found.at(here - 1) !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names, and when it is there
   useEffect(() => {
     if (here !== null) rows.scrollToIndex(here - 1, { align: "center" });
-  }, []);
+  }, [arrived]);
   return (
     <div
       ref={box}
@@ -83,8 +85,8 @@ export function Cells({ row, odd }: { row: Row; odd: boolean }) {
       </div>
       <div role="gridcell" className="what clip" style={{ paddingLeft: Math.min(row.depth, 8) * 14 }}>
         <span className={`kind kind-${row.kind}`}>{row.kind}</span>
-        <span className="name">{row.model_name ?? row.name}</span>{" "}
-        <span className="quiet">{row.error ?? row.summary}</span>
+        <span className="name">{visible(row.model_name ?? row.name)}</span>{" "}
+        <span className="quiet">{visible(row.error ?? row.summary)}</span>
       </div>
       <div role="gridcell" className="signs">
         {odd && (

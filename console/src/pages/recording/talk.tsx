@@ -4,7 +4,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { count, duration, money } from "../../format";
 import type { Finding, Item } from "../../model";
-import { Text } from "../../text";
+import { Text, visible } from "../../text";
 import { Calls, Odd } from "../../told";
 import { Failure } from "../../ui";
 import { type Page, useWindowed } from "../../windowed";
@@ -40,10 +40,11 @@ export function Talk({ ref, id, total, here, at, hits, marks, findings }: ListPr
   });
   const show = (step: number) => rows.scrollToIndex(Math.min(step, count_) - 1, { align: "auto" });
   useImperativeHandle(ref, () => ({ show }));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names
+  const arrived = here !== null && found.at(here - 1) !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names, and when it is there
   useEffect(() => {
     if (here !== null) rows.scrollToIndex(here - 1, { align: "center" });
-  }, []);
+  }, [arrived]);
   return (
     <div
       ref={box}
@@ -95,14 +96,14 @@ function Said({ item, marks, odd, open }: { item: Item; marks: string[]; odd: Fi
     // biome-ignore lint/a11y/noStaticElementInteractions: as above
     <div
       className={`said ${item.part} ${item.role} kind-${item.kind}`}
-      style={{ marginLeft: Math.min(item.depth, 6) * 18 }}
+      style={{ paddingLeft: 16 + Math.min(item.depth, 6) * 18 }}
       onClick={(event) => {
         const own = event.target instanceof Element && event.target.closest("button, a, summary, input");
         if (!own && !window.getSelection()?.toString()) open();
       }}
     >
       <div className="who">
-        <span className="name clip">{who}</span>
+        <span className="name clip">{visible(who)}</span>
         {item.part === "asked" && item.role === "tool" && <span className="quiet clip">{item.name}</span>}
         {item.edited && <span className="badge warn">edited</span>}
         {item.status === "in flight" && <span className="badge live">open</span>}
@@ -131,7 +132,7 @@ function Said({ item, marks, odd, open }: { item: Item; marks: string[]; odd: Fi
       {item.args && <Given args={item.args} />}
       {item.text && <Text text={item.text} marks={marks} more={item.more ?? 0} />}
       {item.calls && item.calls.length > 0 && <Calls calls={item.calls} />}
-      {item.error && <p className="problem recorded">{item.error}</p>}
+      {item.error && <p className="problem recorded">{visible(item.error)}</p>}
     </div>
   );
 }
@@ -142,5 +143,5 @@ function Given({ args }: { args: Record<string, unknown> }) {
     ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
   );
   if (told.length === 0) return null;
-  return <p className="given mono">{told.join(", ").slice(0, 400)}</p>;
+  return <p className="given mono">{visible(told.join(", ").slice(0, 400))}</p>;
 }

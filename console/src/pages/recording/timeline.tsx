@@ -14,6 +14,8 @@ const BAR = 12;
 const LABELS = 120;
 const AXIS = 18;
 const SHOWN = 7;
+/** What the buttons take of the axis. */
+const BUTTONS = 130;
 
 interface View {
   from: number;
@@ -265,6 +267,7 @@ function axis(
   for (let time = Math.ceil(shown.from / step) * step; time < shown.to; time += step) {
     pen.fillStyle = colour("--line");
     pen.fillRect(x(time), 0, 1, AXIS - 2);
+    if (x(time) > width - BUTTONS) continue;
     pen.fillStyle = colour("--quiet");
     pen.fillText(time === 0 ? "0" : duration(time), x(time) + 4, AXIS / 2);
   }

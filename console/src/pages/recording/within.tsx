@@ -17,7 +17,7 @@ export function Within({
   field: RefObject<HTMLInputElement | null>;
   q: string;
   put: (name: string, value: string) => void;
-  view: "talk" | "steps";
+  view: "talk" | "steps" | "about";
   marked: number[];
   what: string;
   here: number | null;
@@ -42,6 +42,14 @@ export function Within({
         </button>
         <button type="button" aria-pressed={view === "steps"} onClick={() => put("view", "steps")}>
           Steps
+        </button>
+        <button
+          type="button"
+          className="about-view"
+          aria-pressed={view === "about"}
+          onClick={() => put("view", "about")}
+        >
+          About
         </button>
       </div>
       <input

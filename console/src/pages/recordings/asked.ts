@@ -1,6 +1,7 @@
 /** What is asked for and what is chosen: both stand in the address, so that a link shows the same. */
 
 import { useSearchParams } from "wouter";
+import { toggled } from "../../filter";
 
 export interface Asked {
   filter: string;
@@ -40,39 +41,4 @@ export function useAsked(): Asked {
       ),
     clear: () => put("x", ""),
   };
-}
-
-/** Whether a filter has a term, joined by `and` to the rest. */
-export function has(filter: string, term: string): boolean {
-  return pieces(filter).includes(term);
-}
-
-/** A filter with a term, or without it where it had it. */
-export function toggled(filter: string, term: string): string {
-  if (has(filter, term))
-    return pieces(filter)
-      .filter((piece) => piece !== term)
-      .join(" ");
-  const before = filter.trim();
-  if (!before) return term;
-  return /\bor\b/.test(before.replace(/"[^"]*"|\([^)]*\)/g, ""))
-    ? `(${before}) ${term}`
-    : `${before} ${term}`;
-}
-
-/** The terms of a filter: divided at spaces outside of quotes and parentheses. A comparison (`cost > 1`) is one. */
-function pieces(filter: string): string[] {
-  const words = filter.match(/(?:\([^)]*\)|"[^"]*"|'[^']*'|[^\s"'(])+/g) ?? [];
-  const found: string[] = [];
-  for (let place = 0; place < words.length; place++) {
-    const word = words[place] ?? "";
-    if (/^(==|=|!=|<|<=|>|>=|~|!~)$/.test(word) && found.length) {
-      found[found.length - 1] += ` ${word} ${words[++place] ?? ""}`;
-    } else if (word === "not") {
-      found.push(`not ${words[++place] ?? ""}`);
-    } else if (word !== "and") {
-      found.push(word);
-    }
-  }
-  return found;
 }

@@ -3,9 +3,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { get } from "../../client";
+import { has, meant, toggled } from "../../filter";
 import { count } from "../../format";
 import type { Facets, FacetValue } from "../../model";
-import { has, toggled } from "./asked";
 
 const NAMES = {
   status: "Status",
@@ -19,7 +19,7 @@ const NAMES = {
 export function FacetList({ filter, change }: { filter: string; change: (filter: string) => void }) {
   const facets = useQuery({
     queryKey: ["facets", filter],
-    queryFn: ({ signal }) => get<Facets>("/recordings/facets", { filter }, signal),
+    queryFn: ({ signal }) => get<Facets>("/recordings/facets", { filter: meant(filter) }, signal),
     placeholderData: keepPreviousData,
   });
   if (!facets.data) return null;
@@ -48,7 +48,7 @@ function Facet({
   const shown = all ? values : values.slice(0, SHOWN);
   return (
     <section className="facet">
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       <ul>
         {shown.map((one) => (
           <li key={one.filter}>

@@ -5,6 +5,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { get } from "../../client";
+import { meant } from "../../filter";
 import { count } from "../../format";
 import { useKeys } from "../../keys";
 import type { Line, Recordings } from "../../model";
@@ -21,10 +22,16 @@ import { TrendStrip } from "./trends";
 import "./recordings.css";
 
 const SIZE = 100;
+/** How the server says where a filter cannot be read. */
+const COLUMN = /column \d/;
 
 export default function RecordingsPage() {
   const asked = useAsked();
-  const { filter, chosen } = asked;
+  const { chosen } = asked;
+  const [wrong, setWrong] = useState<{ filter: string; error: Error } | null>(null);
+  const good = useRef("");
+  // While a filter cannot be read, as when it is half typed, what was there before stays.
+  const filter = wrong?.filter === asked.filter ? good.current : asked.filter;
   const [, go] = useLocation();
   const cache = useQueryClient();
   const list = useRef<HTMLDivElement>(null);
@@ -35,12 +42,17 @@ export default function RecordingsPage() {
   const id = useId();
   const found = useWindowed<Line, Recordings>(
     ["recordings", filter],
-    (offset, signal) => get<Recordings>("/recordings", { filter, offset, limit: SIZE }, signal),
+    (offset, signal) =>
+      get<Recordings>("/recordings", { filter: meant(filter), offset, limit: SIZE }, signal),
     window_.first,
     window_.last,
     SIZE,
   );
   const { total } = found;
+  useEffect(() => {
+    if (found.error && COLUMN.test(found.error.message)) setWrong({ filter, error: found.error });
+    else if (found.page && !found.stale) good.current = filter;
+  }, [found.error, found.page, found.stale, filter]);
   const rows = useVirtualizer({
     count: total,
     getScrollElement: () => list.current,
@@ -105,9 +117,9 @@ export default function RecordingsPage() {
       <div className="finding">
         <Search
           field={field}
-          value={filter}
+          value={asked.filter}
           change={asked.ask}
-          error={found.error}
+          error={wrong?.filter === asked.filter ? wrong.error : null}
           done={() => list.current?.focus({ preventScroll: true })}
         />
         <button
@@ -133,9 +145,7 @@ export default function RecordingsPage() {
       </aside>
       <div className="middle">
         <TrendStrip filter={filter} />
-        {found.error && !found.page && !/column \d/.test(found.error.message) && (
-          <Failure error={found.error} />
-        )}
+        {found.error && !found.page && !COLUMN.test(found.error.message) && <Failure error={found.error} />}
         {total === 0 && found.page && !found.stale ? (
           <Empty filter={filter} indexing={found.page.indexing} />
         ) : (
@@ -203,7 +213,7 @@ function Empty({ filter, indexing }: { filter: string; indexing: Recordings["ind
   if (indexing.total) return <Nothing title={`Reading ${count(indexing.total)} recordings…`} />;
   if (filter) {
     return (
-      <Nothing title="No recording is so">
+      <Nothing title="No recording is like that">
         <p>
           A word is a kind of step (<code>tool</code>, <code>model</code>, <code>error</code>); a text stands
           in quotes: <code>"refund"</code>.

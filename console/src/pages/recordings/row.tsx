@@ -4,6 +4,7 @@ import { memo } from "react";
 import { Link } from "wouter";
 import { count, counted, duration, money, when, whenExactly } from "../../format";
 import type { Line } from "../../model";
+import { visible } from "../../text";
 import { Status } from "../../ui";
 
 export const RecordingRow = memo(Inner, (before, after) => {
@@ -97,7 +98,7 @@ function Cells({
       </div>
       <div role="gridcell" className="what">
         <Link to={`/r/${line.id}`} tabIndex={-1} className="name">
-          {line.name || line.id}
+          {visible(line.name || line.id)}
         </Link>
         {line.name && <span className="mono quiet id">{line.id}</span>}
         {line.parent && (
@@ -105,25 +106,27 @@ function Cells({
             {line.parent.how}
           </span>
         )}
-        <span className={line.status === "error" ? "problem clip" : "quiet clip"}>
-          {line.problem ?? line.models.join(", ")}
+        <span className={line.problem ? "gist problem clip" : "gist quiet clip"}>
+          {visible(line.problem ?? line.models.join(", "))}
         </span>
-        {line.tags.slice(0, TAGS).map((tag) => (
-          <button
-            key={tag}
-            type="button"
-            tabIndex={-1}
-            className="badge tag"
-            onClick={() => narrow(`tag:${tag}`)}
-          >
-            {tag}
-          </button>
-        ))}
-        {line.tags.length > TAGS && (
-          <span className="badge" title={line.tags.slice(TAGS).join(", ")}>
-            +{line.tags.length - TAGS}
-          </span>
-        )}
+        <span className="tags">
+          {line.tags.slice(0, TAGS).map((tag) => (
+            <button
+              key={tag}
+              type="button"
+              tabIndex={-1}
+              className="badge tag"
+              onClick={() => narrow(`tag:${tag}`)}
+            >
+              #{tag}
+            </button>
+          ))}
+          {line.tags.length > TAGS && (
+            <span className="badge" title={line.tags.slice(TAGS).join(", ")}>
+              +{line.tags.length - TAGS}
+            </span>
+          )}
+        </span>
       </div>
       <div role="gridcell" className="odd">
         {line.anomalies ? (
@@ -143,7 +146,7 @@ function Cells({
         {line.cost ? money(line.cost) : ""}
       </div>
       <div role="gridcell" className="number took">
-        {line.duration > 0 && duration(line.duration)}
+        {duration(line.duration)}
       </div>
       <div role="gridcell" className="number when" title={whenExactly(line.started)}>
         {when(line.started)}

@@ -34,7 +34,7 @@ export function Search({
         aria-label="Search by filter"
         aria-invalid={wrong !== ""}
         aria-describedby={wrong ? id : undefined}
-        placeholder='Search: tool:cancel_* error, model and tokens > 4000, "refund", tag:staging'
+        placeholder="Search: refund, or a filter: tool:cancel_* error, model and tokens > 4000, tag:staging"
         autoComplete="off"
         spellCheck={false}
         value={text}

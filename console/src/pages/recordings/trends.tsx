@@ -3,6 +3,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { get } from "../../client";
+import { meant } from "../../filter";
 import { count, counted, duration, money } from "../../format";
 import type { Bucket, Trends } from "../../model";
 
@@ -31,7 +32,7 @@ export function TrendStrip({ filter }: { filter: string }) {
   const [measure, setMeasure] = useState<Measure>("runs");
   const trends = useQuery({
     queryKey: ["trends", filter],
-    queryFn: ({ signal }) => closest(filter, signal),
+    queryFn: ({ signal }) => closest(meant(filter), signal),
     placeholderData: keepPreviousData,
   });
   const buckets = useMemo(() => recent(trends.data), [trends.data]);

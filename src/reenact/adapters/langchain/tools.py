@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from typing import Any
+from weakref import ref
 
 from reenact.adapters.langchain import interrupts
 from reenact.boundary import aperform, current, perform
 from reenact.model.event import Effect
+
+_TOOLS = 256
 
 
 class _Calling:
@@ -117,14 +120,35 @@ def _taken_up(tool: Any) -> _Calling | None:
     return calling
 
 
+_injections: dict[int, tuple[ref[Any], Any, dict[tuple[str, ...], set[str]]]] = {}
+"""By the ids of tools: which arguments LangChain hands in, by the names of all. It looks through the tool's schema to
+tell, which takes longer than all else here.
+"""
+
+
+def _injected(tool: Any, options: dict[str, Any]) -> set[str]:
+    """The arguments that are not the question's. Each tool is asked once, for each set of names and each schema."""
+    schema, names = tool.args_schema, tuple(options)
+    known = _injections.get(id(tool))
+    if known is None or known[0]() is not tool or known[1] is not schema:
+        if len(_injections) >= _TOOLS:
+            _injections.clear()
+        known = _injections[id(tool)] = ref(tool), schema, {}
+    found = known[2].get(names)
+    if found is None:
+        found = known[2][names] = set(names) - tool._filter_injected_args(options).keys()
+    return found
+
+
 def _effect(tool: Any, calling: _Calling, args: tuple[Any, ...], options: dict[str, Any]) -> Effect:
     """The question: the validated arguments. What the framework hands in beside (its state, its store, the call's
     config) is not part of it.
     """
+    injected, config = _injected(tool, options), calling.config
     given = {
         name: item
-        for name, item in tool._filter_injected_args(options).items()
-        if item is not calling.config or item is None
+        for name, item in options.items()
+        if name not in injected and (item is not config or item is None)
     }
     asked: dict[str, Any] = dict(zip(("input", *map(str, range(1, len(args)))), args, strict=False))
     asked |= given

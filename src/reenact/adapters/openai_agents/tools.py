@@ -26,7 +26,9 @@ def hooked_invoker(original: Any) -> Any:
         scope = current()
         if scope is None or scope.hidden:
             return await original(self, ctx, input)
-        recorded = copy.copy(self)
+        # A copy: it is called by several at once.
+        recorded = object.__new__(type(self))
+        recorded.__dict__.update(self.__dict__)
         inner = self._invoke_tool_impl
         recorded._invoke_tool_impl = lambda ctx, words: _performed(ctx, words, lambda: inner(ctx, words))
         return await original(recorded, ctx, input)

@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from types import FrameType
 from typing import Any
 
@@ -82,10 +83,14 @@ def _recorded(frame: FrameType | None, key: str) -> bool:
     while frame is not None and frame.f_globals.get("__name__") in _PLUMBING:
         frame = frame.f_back
     return callers.program(frame) or (
-        frame is not None
-        and _SERVICE.fullmatch(key) is not None
-        and not frame.f_code.co_filename.startswith(callers.OURS)
+        frame is not None and _names_service(key) and not frame.f_code.co_filename.startswith(callers.OURS)
     )
+
+
+@lru_cache(1024)
+def _names_service(key: str) -> bool:
+    """Whether a variable says which service a library talks to. Some libraries read the same few at every call."""
+    return _SERVICE.fullmatch(key) is not None
 
 
 def _value(run: Run, key: str) -> str | None:

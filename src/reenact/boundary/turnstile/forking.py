@@ -31,7 +31,7 @@ class ForkingTurnstile(ReplayingTurnstile):
     def __init__(self, total: int) -> None:
         super().__init__(total)
         self._after = RecordingTurnstile()
-        self._after._cond, self._after._pumps = self._cond, self._pumps
+        self._after._lock, self._after._cond, self._after._pumps = self._lock, self._cond, self._pumps
 
     @property
     def uncertain(self) -> int:

@@ -98,14 +98,22 @@ class _Base:
     """What both turnstiles share: the loops' pumps."""
 
     def __init__(self) -> None:
-        self._cond = threading.Condition()
+        # Taken for every outcome: the lock's own `with` is C, that of the condition is not.
+        self._lock = threading.RLock()
+        self._cond = threading.Condition(self._lock)
         self._pumps: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pump] = WeakKeyDictionary()
+        self._latest: _Pump | None = None
 
     def _pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
-        pump = self._pumps.get(loop)
-        if pump is None:
-            pump = self._pumps[loop] = _Pump(loop, self._may_release)
-            pump.idle, pump.rest = self._idle, self.blocks
+        last = self._latest
+        if last is not None and last.loop is loop:
+            return last
+        pump = self._latest = self._pumps.get(loop) or self._new_pump(loop)
+        return pump
+
+    def _new_pump(self, loop: asyncio.AbstractEventLoop) -> _Pump:
+        pump = self._pumps[loop] = _Pump(loop, self._may_release)
+        pump.idle, pump.rest = self._idle, self.blocks
         return pump
 
     def _may_release(self, entry: _Entry) -> bool:

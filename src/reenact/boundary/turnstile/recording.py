@@ -24,7 +24,7 @@ class RecordingTurnstile(_Base):
 
     def settle(self) -> None:
         if self._running:
-            with self._cond:
+            with self._lock:
                 self._running.discard(get_ident())
                 if self._waiting:
                     self._cond.notify_all()
@@ -37,7 +37,7 @@ class RecordingTurnstile(_Base):
         return len(self._running) > 1 or (bool(self._running) and get_ident() not in self._running)
 
     def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
-        with self._cond:
+        with self._lock:
             if self._others_run():
                 self._await_others()
             if write is not None:
@@ -71,7 +71,7 @@ class RecordingTurnstile(_Base):
         self._runs()
 
     def woken(self, thread: int) -> None:
-        with self._cond:
+        with self._lock:
             self._running.add(thread)
 
     def job_done(self) -> None: ...
@@ -82,7 +82,7 @@ class RecordingTurnstile(_Base):
 
     def _runs(self) -> None:
         """This thread goes on now, though no outcome has let it through: the next one waits for it too."""
-        with self._cond:
+        with self._lock:
             self._running.add(get_ident())
         loop = asyncio._get_running_loop()
         if loop is not None:
@@ -95,7 +95,7 @@ class RecordingTurnstile(_Base):
         self.settle()
 
     def _may_release(self, entry: _Entry) -> bool:
-        with self._cond:
+        with self._lock:
             if self._others_run():
                 self._await_others()
             self._running.add(get_ident())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reenact.browser import actions as do
@@ -129,12 +128,13 @@ class Means:
         budget_ms: Milliseconds that waiting may take in all.
         judge: Asks what the user expects, or None.
         model: The model for one question, or None.
+        seen: What a look for each of the past elements gave, and after how many actions.
     """
 
     budget_ms: int = 2000
     judge: Judge | None = None
     model: Any = None
-    began: float = field(default_factory=monotonic)
+    seen: dict[int, tuple[int, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

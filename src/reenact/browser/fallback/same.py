@@ -1,7 +1,7 @@
 """Which of a page's elements is the one that a step means, as far as that can be told; a wrong one is worse than none.
 
 What decides, in this order: the element is of the right kind; what identifies it agrees (its name, or an id, a test id,
-a field's name); nothing contradicts; it is alike enough, and no other one is nearly as alike.
+a field's name); nothing contradicts; it is alike enough, and no other one is nearly as alike that could be meant, too.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from reenact.browser.consequence import plain
 from reenact.browser.likeness import alike
+from reenact.browser.wording import meaning, said_otherwise
 
 CAP = 0.6
 """The score that an element needs."""
@@ -44,10 +45,14 @@ _GRAVE = frozenset({
 """Words of what is not to be pressed in the place of something else."""
 _OTHER = frozenset({
     "draft", "copy", "as", "new", "another", "later", "template", "all", "and", "next", "not", "without", "dont", "no",
-    "un",
+    "un", "confirm", "repeat", "again", "retype", "verify", "old", "current", "previous", "other", "second",
+    "alternative",
 })  # fmt: skip
 """Words that make of a name the name of something else: `Save`, and `Save as draft`."""
 _MARKS = ("test_id", "id", "field", "href")
+
+_BESIDE = 10
+"""By how many pixels the last one of several equal ones may stand elsewhere."""
 
 _PIXELS = 3
 """By how much an element may stand elsewhere and still be in its place."""
@@ -84,20 +89,88 @@ def choose(
     meant = [place for place in fit if _meant(wanted, found[place]["fingerprint"])]
     if not meant:
         return Choice(None, 0.0, 0.0, "nothing there has its name, or anything else that identifies it")
-    best = meant[0]
     if (there := _unnamed(wanted, found, meant)) is not None:
         return there
+    # What identifies an element decides before how alike it is: `Password` is not `Confirm password`.
+    meant.sort(key=lambda place: (_rank(wanted, found[place]["fingerprint"]), -float(found[place]["score"])))
+    alone = _sole_twin(wanted, found, meant) if twin else None
+    best = meant[0] if alone is None else alone
     told = found[best]["fingerprint"]
     score = float(found[best]["score"])
-    rivals = [place for place in meant[1:] if not _nested(told, found[place]["fingerprint"])]
-    margin = round(score - float(found[rivals[0]]["score"]), 4) if rivals else 1.0
-    against = refused(wanted, told) or _weak(wanted, told, score, margin, twin=twin)
-    if not against and best != fit[0] and named(wanted, told) != "same" and not _strong(wanted, told):
-        against = "another one is more alike"
+    rivals = [] if alone is not None else _rivals(wanted, found, meant)
+    margin = round(score - max(float(found[place]["score"]) for place in rivals), 4) if rivals else 1.0
+    against = refused(wanted, told)
+    against = against or _weak(wanted, told, score, margin, twin=twin and alone is None)
+    against = against or _overtaken(wanted, found, best, fit)
     if against:
         return Choice(None, score, margin, against)
     agreed = ", ".join(marks(wanted, told)) or "no mark"
     return Choice(best, score, margin, f"{named(wanted, told)} name, {agreed} the same")
+
+
+def _rank(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> int:
+    """By what an element is known to be the sought one, the best first: name and mark, one of them, neither."""
+    return 2 - (named(wanted, told) == "same") - bool(_strong(wanted, told))
+
+
+def _rivals(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]) -> list[int]:
+    """The others that could be meant as well as the first: those that less speaks for, or something against, cannot."""
+    told = found[meant[0]]["fingerprint"]
+    rank = _rank(wanted, told)
+    others = [(place, found[place]["fingerprint"]) for place in meant[1:]]
+    return [
+        place
+        for place, other in others
+        if not _nested(told, other) and not refused(wanted, other) and (rank == 2 or _rank(wanted, other) < 2)
+    ]
+
+
+def _overtaken(
+    wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], best: int, fit: Sequence[int]
+) -> str:
+    """Whether another one is more alike, and this one is not known well enough to be taken all the same."""
+    told = found[best]["fingerprint"]
+    more = [
+        place
+        for place in fit
+        if float(found[place]["score"]) > float(found[best]["score"])
+        and not _nested(told, found[place]["fingerprint"])
+    ]
+    if not more or _strong(wanted, told) or (named(wanted, told) == "same" and _same_place(wanted, told)):
+        return ""
+    return "another one is more alike"
+
+
+def _sole_twin(
+    wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]
+) -> int | None:
+    """Of several of the same name, the one among the very texts among which it stood, if the others are not."""
+    twins = [place for place in meant if named(wanted, found[place]["fingerprint"]) == "same"]
+    here = [place for place in twins if _among(wanted, found[place]["fingerprint"])]
+    if len(here) != 1:
+        return None
+    told = found[here[0]]["fingerprint"]
+    others = [place for place in twins if place != here[0] and not _nested(told, found[place]["fingerprint"])]
+    # Where no other one is left, its texts tell it from nothing: then it must stand where it stood.
+    return here[0] if others or _apart(wanted, told) <= _BESIDE else None
+
+
+def _among(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
+    """Whether it stands among all the texts among which that one stood, under the same heading."""
+    near = wanted.get("near") or []
+    return (
+        bool(near)
+        and set(near) <= set(told.get("near") or [])
+        and wanted.get("heading") == told.get("heading")
+    )
+
+
+def _apart(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> float:
+    """By how many pixels it stands elsewhere, or is larger or smaller."""
+    box, its = wanted.get("box"), told.get("box")
+    if not box or not its:
+        return float("inf")
+    return max(abs(float(one) - float(other)) for one, other in zip(box, its, strict=True))
 
 
 def _unnamed(
@@ -122,12 +195,12 @@ def _unnamed(
 
 def _in_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
     """Whether it stands to the pixel where that one stood, under the same heading, among the same texts."""
-    near, box, its = wanted.get("near"), wanted.get("box"), told.get("box")
-    if not near or list(near) != list(told.get("near") or []) or not box or not its:
+    near = wanted.get("near")
+    if not near or list(near) != list(told.get("near") or []):
         return False
     if wanted.get("tag") != told.get("tag") or wanted.get("heading") != told.get("heading"):
         return False
-    return all(abs(one - other) <= _PIXELS for one, other in zip(box, its, strict=True))
+    return _apart(wanted, told) <= _PIXELS
 
 
 def _meant(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
@@ -163,11 +236,22 @@ def named(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     """How the two are called: `same`, `near`, `other`, or `no` where the sought one has no name."""
     mine, its = _names(wanted), _names(told)
     if not mine:
-        return "no"
+        return _captioned(wanted, told, its)
     if mine & its:
         return "same"
     close = any(_near(one, other) for one in mine for other in its)
     return "near" if close else "other"
+
+
+def _captioned(wanted: Mapping[str, Any], told: Mapping[str, Any], names: set[str]) -> str:
+    """How two fields are called of which the first has but the text that stands before it: `same`, `other` or `no`."""
+    mine, its = str(wanted.get("caption") or ""), str(told.get("caption") or "")
+    if not mine:
+        return "no"
+    if " ".join(_tokens(mine)) in {*names, " ".join(_tokens(its))}:
+        return "same"
+    # A text in which only a part is another may be an instruction, which is another one in each run.
+    return "other" if its and alike(mine, its) < 0.6 else "no"
 
 
 def marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
@@ -179,9 +263,11 @@ def marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
 def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     """What speaks against an element, however alike it is."""
     grave = (_words(told) & _GRAVE) - _words(wanted)
-    if grave:
+    if grave := {word for word in grave if not any(word in said_otherwise(name) for name in _names(wanted))}:
         return f"it says {min(grave)!r}, which the sought one did not"
     mine, its = _marks(wanted), _marks(told)
+    if "choice" in mine and "choice" in its and mine["choice"] != its["choice"]:
+        return "it is another choice of the same group"
     if not any(mine.get(name) == its.get(name) for name in ("test_id", "id") if name in mine):
         # edit-3 and edit-4: another one of a series, unless it stands where that one stood.
         series = [
@@ -219,6 +305,9 @@ def _weak(
         if not _same_place(wanted, told):
             return "its name is another, and it stands elsewhere"
     elif how == "no":
+        near, its = wanted.get("near") or [], told.get("near") or []
+        if near and near[:1] != its[:1]:
+            return "it has no name, and another text stands beside it"
         if told.get("role") not in _TEXTS:
             # An icon is like any other icon; where one alone stands in its place, that was found before.
             return "it has no name, and does not stand in its place"
@@ -251,6 +340,8 @@ def _words(told: Mapping[str, Any]) -> set[str]:
 
 def _near(one: str, other: str) -> bool:
     mine, its = set(one.split()), set(other.split())
+    if meaning(one) == meaning(other):
+        return True
     return bool(mine and its) and (mine < its or its < mine or alike(one, other) >= 0.8)
 
 
@@ -266,6 +357,9 @@ def _marks(told: Mapping[str, Any]) -> dict[str, str]:
         "field": attributes.get("name"),
         "href": attributes.get("href"),
     }
+    if attributes.get("type") in {"radio", "checkbox"} and attributes.get("name") and attributes.get("value"):
+        # All of a group are called the same: which of them it is, its value says.
+        found["field"] = found["choice"] = f"{attributes['name']}={attributes['value']}"
     return {name: str(value) for name, value in found.items() if value}
 
 

@@ -97,7 +97,9 @@ async def areplay_of(there: There, driver: Driver, **options: Any) -> RemoteRepl
 
 
 def _path(options: dict[str, Any]) -> str:
-    return f"replay?pace={options['pace']}&mask={str(options['mask']).lower()}"
+    if not options["mask"]:
+        raise UsageError("replay(mask=False): a server gives no picture of what is secret")
+    return f"replay?pace={options['pace']}"
 
 
 def _read(told: dict[str, Any]) -> RemoteReplay:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from time import monotonic
@@ -18,7 +19,7 @@ from reenact.browser.script import WorkflowCode
 from reenact.errors import UsageError
 from reenact.server.access import Reader, Writer
 from reenact.server.refusals import refusals
-from reenact.server.wire.asked import check_address, model_of
+from reenact.server.wire.asked import AgentAsked, check_address, fitted, model_of
 from reenact.server.wire.routing import Asked, Foreign, Hosts, WireRoute
 from reenact.server.wire.told import Json
 
@@ -28,16 +29,13 @@ MOST_STEPS = 150
 _LOOK = 0.05
 """Seconds between looks at an agent that somebody waits for."""
 
-_FIELDS = {
-    "session_id", "task", "url", "response_format", "session_offset", "reasoning_model", "use_vision", "max_steps",
-    "agent_id", "vault", "persona", "trouble",
-}  # fmt: skip
-
 router = APIRouter(
     prefix="/agents", tags=["agents"], route_class=WireRoute, responses=refusals(400, 401, 403, 404, 409)
 )
 
-AgentId = Annotated[str, Path(max_length=200, description="The agent's id.")]
+_ID = r"^[\w .@:+-]{1,100}$"
+
+AgentId = Annotated[str, Path(pattern=_ID, description="The agent's id.")]
 
 
 class AgentTold(BaseModel):
@@ -61,33 +59,29 @@ class AgentTold(BaseModel):
 @router.post("/start")
 def start(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> AgentTold:
     """Begin a task in a session, and answer at once."""
-    asked = {name: value for name, value in body.items() if value is not None}
+    given = {name: value for name, value in body.items() if value is not None}
+    hosted = hosts.find(access.project, str(given.get("session_id")))
     for name in ("notifier_config", "vault_id", "persona_id"):
-        if asked.pop(name, None):
+        if given.pop(name, None):
             raise UsageError(
                 f"Agent({name.partition('_')[0]}=…) belongs to a hosted service and is not there"
             )
-    if unknown := sorted(asked.keys() - _FIELDS):
-        raise UsageError(f"an agent has no option {unknown[0]!r}; there are {', '.join(sorted(_FIELDS))}")
-    hosted = hosts.find(access.project, str(asked.get("session_id")))
+    asked = fitted(AgentAsked, given)
+    if not re.fullmatch(_ID, asked.agent_id or "agent"):
+        raise UsageError(f"agent_id={asked.agent_id!r}: letters, digits, spaces and .@:+-, 100 at most")
+    if asked.url is not None:
+        check_address(asked.url)
+    if asked.max_steps > MOST_STEPS:
+        raise UsageError(f"max_steps={asked.max_steps}: an agent of a server's takes {MOST_STEPS} at most")
     live = hosted.live()
-    if (url := asked.get("url")) is not None:
-        check_address(str(url))
-    if asked.get("max_steps", 1) > MOST_STEPS:
-        raise UsageError(f"max_steps={asked['max_steps']}: an agent of a server's takes {MOST_STEPS} at most")
     default = live.options.model or os.environ.get(MODEL)
     agent = Agent(
         live,
-        reasoning_model=model_of(asked.get("reasoning_model"), default, foreign=foreign),
-        **{
-            name: asked[name]
-            for name in ("use_vision", "max_steps", "agent_id", "vault", "persona")
-            if name in asked
-        },
+        reasoning_model=model_of(asked.reasoning_model, default, foreign=foreign),
+        **asked.model_dump(include={"use_vision", "max_steps", "agent_id", "vault", "persona"}),
     )
-    agent._trouble = str(asked.get("trouble", ""))
-    given = {name: asked.get(name) for name in ("response_format", "session_offset")}
-    agent.start(str(asked.get("task", "")), url, **given)
+    agent._trouble = asked.trouble
+    agent.start(asked.task, asked.url, asked.response_format, asked.session_offset)
     hosted.agents[agent.agent_id] = agent
     return _told(agent, foreign=foreign)
 

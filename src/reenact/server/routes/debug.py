@@ -109,6 +109,8 @@ def desk_of(request: Request) -> Desk:
 
 
 def _session(access: Writer, id: Id, desk: Annotated[Desk, Depends(desk_of)]) -> Session:
+    # It may be of another project, whose it is to see.
+    access.library.folder(id)
     found = desk.session(id)
     if found is None:
         raise HTTPException(404, f"nothing debugs {id} here: POST /debug/{id} begins")

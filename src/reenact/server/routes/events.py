@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated
 
@@ -43,8 +42,16 @@ def lines_of(loaded: Loaded, step: StepFacts) -> list[bytes]:
     """The lines of one step."""
     name = next(name for name, log, _ in loaded.following.files() if log is step.step.log)
     data = _data(loaded.following.folder, name)
-    found = re.finditer(rb'^\{"event":"\w+","call":%d[,}].*$' % step.call.number, data, re.MULTILINE)
-    return [match[0] for match in found]
+    found = []
+    for needle in (b'","call":%d,' % step.call.number, b'","call":%d}' % step.call.number):
+        at = data.find(needle)
+        while at >= 0:
+            start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+            # The event's own name stands before it, and nothing else does.
+            if data.startswith(b'{"event":"', start) and b'"' not in data[start + 10 : at]:
+                found.append((start, data[start : end if end >= 0 else None]))
+            at = data.find(needle, at + 1)
+    return [line for _, line in sorted(found)]
 
 
 def _lines(folder: Path, name: str) -> list[bytes]:

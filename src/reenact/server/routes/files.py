@@ -23,6 +23,7 @@ _REFUSED: dict[int | str, dict[str, Any]] = {
 }
 
 
+@router.head(f"{FILES}/{{path:path}}", include_in_schema=False)
 @router.get(
     f"{FILES}/{{path:path}}",
     responses={**_REFUSED, 200: {"content": {"application/octet-stream": {}}}},

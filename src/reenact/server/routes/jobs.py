@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Request
 from pydantic import BaseModel, Field, JsonValue
@@ -16,6 +17,7 @@ from reenact.server.access import Access, Reader, Writer
 from reenact.server.jobs import ENDED, Status
 from reenact.server.links import Lender, Links
 from reenact.server.orders import Order
+from reenact.server.projects import Projects
 from reenact.server.refusals import refusals
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
@@ -72,8 +74,8 @@ class JobList(BaseModel):
 def listed(request: Request, access: Reader, links: Lender) -> JobList:
     """The jobs of the project, those first that were begun last. Their results are left out."""
     known = _of(request)
-    items = [shown(known, access.project, job, links) for job in known.all(access.project)]
-    return JobList(items=[item.model_copy(update={"result": None}) for item in items])
+    items = [replace(job, result=None) for job in known.all(access.project)]
+    return JobList(items=[shown(known, access.project, job, links) for job in items])
 
 
 @router.post("", status_code=201, responses=refusals(400, 401, 403, 404))
@@ -151,6 +153,21 @@ def shown(known: jobs.Jobs, project: str, job: jobs.Job, links: Links) -> Job:
         id=job.id, kind=job.kind, recordings=list(job.recordings), status=job.status, progress=progress,
         result=job.result, error=job.error, files=files, created=job.created, began=job.began, ended=job.ended,
     )  # fmt: skip
+
+
+def announce(known: jobs.Jobs, projects: Projects, links: Links) -> None:
+    """Let each project's news tell of its jobs as they change: `job` events, without results, as in a list."""
+
+    def told(project: str, job: jobs.Job) -> None:
+        def tell() -> dict[str, Any] | None:
+            newest = known.find(project, job.id)
+            if newest is None:
+                return None
+            return shown(known, project, replace(newest, result=None), links).model_dump(mode="json")
+
+        projects.library(project).feed.say("job", job.id, tell)
+
+    known.listen(told)
 
 
 def _of(request: Request) -> jobs.Jobs:

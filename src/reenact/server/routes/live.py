@@ -16,6 +16,7 @@ from reenact.errors import ReenactError
 from reenact.server.access import Reader
 from reenact.server.feed import Feed
 from reenact.server.library import Library
+from reenact.server.loaded import Loaded
 from reenact.server.routes.asked import MISSING, REFUSED, Id
 from reenact.server.routes.steps import with_rules
 
@@ -30,6 +31,9 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 _PACE = 0.2
 _PING = 15
 _MOST = 500
+_AGAIN = 50
+
+_State = tuple[bool, int, bool]
 
 LastId = Annotated[str, Header(alias="Last-Event-ID", max_length=100)]
 
@@ -116,34 +120,27 @@ class _Teller:
     def __init__(self, library: Library, id: str, after: int) -> None:
         self._library = library
         self._id = id
-        self._told = after
-        self._states: dict[int, Any] = {}
+        # Those before may have been open when they were read: they are told once more.
+        self._told = max(after - _AGAIN, 0)
+        self._open: dict[int, _State] = {}
+        self._last: tuple[str, int] | None = None
         self._state = -1
+        self._behind = True
         self.sealed = False
 
     def look(self) -> list[tuple[str, Any]]:
         """What is new since the last look."""
         with self._library.opened(self._id) as loaded:
-            if self._state == loaded.state and not self._states_left(loaded):
+            if self._state == loaded.state and not self._behind:
                 return []
             self._state = loaded.state
-            open_before, self._states = self._states, {}
-            steps = loaded.facts.steps
-            changed = [
-                number
-                for number, state in open_before.items()
-                if number <= len(steps) and state != self._of(loaded, number)
-            ]
-            until = min(len(steps), self._told + _MOST)
-            numbers = [*changed, *range(self._told + 1, until + 1)]
-            for number in {*open_before, *numbers}:
-                if number <= len(steps) and steps[number - 1].call.pending:
-                    self._states[number] = self._of(loaded, number)
-            self._told = max(self._told, until)
-            self._behind = until < len(steps)
-            rules = self._library.rules(self._id)
-            found: list[tuple[str, Any]] = []
+            steps, found = loaded.facts.steps, list[tuple[str, Any]]()
+            if self._last is not None and self._last != _name(loaded, self._told):
+                found.append(("anew", {}))
+                self._told, self._open = len(steps), {}
+            numbers = self._numbers(loaded)
             if numbers:
+                rules = self._library.rules(self._id)
                 items = [with_rules(loaded, number, rules) for number in numbers]
                 found.append(("rows", {"items": items, "total": len(steps)}))
             if loaded.following.sealed() and not self._behind:
@@ -151,11 +148,30 @@ class _Teller:
                 found.append(("sealed", {"status": loaded.recording.status}))
             return found
 
-    _behind = True
+    def _numbers(self, loaded: Loaded) -> list[int]:
+        """The steps to tell of: those that were open and have changed, and the next that are new."""
+        last = len(loaded.facts.steps)
+        changed = [number for number, state in self._open.items() if state != _state(loaded, number)]
+        until = min(last, self._told + _MOST)
+        numbers = [*changed, *range(self._told + 1, until + 1)]
+        for number in numbers:
+            self._open[number] = _state(loaded, number)
+            if not loaded.facts.steps[number - 1].call.pending:
+                del self._open[number]
+        self._told = max(self._told, until)
+        self._behind = until < last
+        self._last = _name(loaded, self._told)
+        return numbers
 
-    def _states_left(self, loaded: Any) -> bool:
-        return self._behind
 
-    def _of(self, loaded: Any, number: int) -> Any:
-        call = loaded.facts.steps[number - 1].call
-        return id(call), call.outcome is not None, len(call.pieces), call.pending
+def _state(loaded: Loaded, number: int) -> _State:
+    call = loaded.facts.steps[number - 1].call
+    return call.outcome is not None, len(call.pieces), call.pending
+
+
+def _name(loaded: Loaded, number: int) -> tuple[str, int] | None:
+    """Which call a step is, whatever number it has."""
+    if not 0 < number <= len(loaded.facts.steps):
+        return None
+    step = loaded.facts.steps[number - 1].step
+    return step.log.process, step.call.number

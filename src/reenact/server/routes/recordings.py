@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,6 +16,7 @@ from reenact.server.living import alive
 from reenact.server.loaded import Loaded
 from reenact.server.routes.asked import MISSING, REFUSED, FilterText, Id, Offset, answer
 from reenact.server.shapes import Deleted, Facets, Recordings, Trends, Whole
+from reenact.store.local import EVENTS
 
 router = APIRouter(tags=["recordings"])
 
@@ -42,7 +42,7 @@ def recordings(
         {
             "items": library.told(page),
             "total": len(search),
-            "complete": search.complete,
+            "complete": search.complete and library.loaded,
             "offset": offset,
             "version": library.version,
             "indexing": library.indexing,
@@ -78,10 +78,11 @@ def delete(access: Writer, id: Id) -> Deleted:
 
 def _whole(access: Access, id: str, loaded: Loaded) -> dict[str, Any]:
     folder = access.library.folder(id)
-    written = os.stat(folder / "events.jsonl").st_mtime_ns  # noqa: PTH116 - one look
-    entry = access.library.entry(id)
-    line = summarise(loaded.facts, path=str(folder), written=written)
-    live = line.status == "unsealed" and alive(folder, written / 1e9)
+    written = (folder / EVENTS).stat().st_mtime_ns
+    entry = access.library.entry(id) or access.library.indexed(id)
+    # What is on its line already is not added up anew: that takes a while for a long one.
+    line = entry.summary if entry is not None else summarise(loaded.facts, path=str(folder), written=written)
+    live = not loaded.following.sealed() and alive(folder, written / 1e9)
     told = Entry(0, "", line, entry.found if entry is not None else None, live).told()
     found = loaded.recording
     head = shape.head(found)

@@ -12,11 +12,12 @@ from fastapi.responses import FileResponse
 from pydantic import BaseModel
 from starlette.datastructures import UploadFile
 
-from reenact.errors import SessionError, UsageError
+from reenact.errors import UsageError
 from reenact.server.access import Reader, Writer
 from reenact.server.refusals import refusals
 from reenact.server.routes.sessions import Done
 from reenact.server.wire import told
+from reenact.server.wire.acting import files_of
 from reenact.server.wire.files import File, Files, Source
 from reenact.server.wire.hosted import Hosted, UnknownSessionError
 from reenact.server.wire.routing import Hosts, SessionId, WireRoute
@@ -65,7 +66,7 @@ async def upload(request: Request, access: Writer, hosts: Hosts, id: SessionId) 
         given = form.get("file")
         if not isinstance(given, UploadFile) or not given.filename:
             raise UsageError("upload: a form with one field, file")
-        kept = await run_in_threadpool(_files(hosted).keep, given.filename, given.file)
+        kept = await run_in_threadpool(files_of(hosted).keep, given.filename, given.file)
     return _told(hosted, kept)
 
 
@@ -81,7 +82,7 @@ def files(
 ) -> Page:
     """The session's files. They are gone when the server ends, or has had many sessions since."""
     hosted = hosts.find(access.project, id)
-    found = [one for one in _files(hosted).all() if source in (None, one.source)]
+    found = [one for one in files_of(hosted).all() if source in (None, one.source)]
     shown = [_told(hosted, one) for one in found[offset : offset + limit]]
     return Page(files=shown, total=len(found), limit=limit, offset=offset)
 
@@ -89,7 +90,7 @@ def files(
 @router.get("/{file_id}", response_class=FileResponse)
 def download(access: Reader, hosts: Hosts, id: SessionId, file_id: FileId) -> FileResponse:
     """A file itself."""
-    found = _found(_files(hosts.find(access.project, id)), file_id)
+    found = _found(files_of(hosts.find(access.project, id)), file_id)
     headers = {
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}",
         "Cache-Control": "private",
@@ -100,15 +101,9 @@ def download(access: Reader, hosts: Hosts, id: SessionId, file_id: FileId) -> Fi
 @router.delete("/{file_id}")
 def remove(access: Writer, hosts: Hosts, id: SessionId, file_id: FileId) -> Done:
     """Remove a file."""
-    found = _found(_files(hosts.find(access.project, id)), file_id)
+    found = _found(files_of(hosts.find(access.project, id)), file_id)
     found.path.unlink(missing_ok=True)
     return Done(success=True, message=f"{found.name} was removed")
-
-
-def _files(hosted: Hosted) -> Files:
-    if hosted.files is None:
-        raise SessionError("the session's files are gone")
-    return hosted.files
 
 
 def _found(files: Files, id: str) -> File:

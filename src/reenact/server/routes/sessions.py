@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
 from reenact.browser import steps
-from reenact.browser.actions import Scrape
 from reenact.browser.fallback import expect as expecting
 from reenact.browser.script import Workflow, WorkflowCode
 from reenact.browser.video import render
@@ -23,9 +22,10 @@ from reenact.server.links import Lender
 from reenact.server.refusals import refusals
 from reenact.server.wire import asked as asking
 from reenact.server.wire import told
+from reenact.server.wire.acting import executed, files_of, scraped
 from reenact.server.wire.hosted import Hosted, Hosting, UnknownSessionError
 from reenact.server.wire.past import recalled
-from reenact.server.wire.routing import Asked, Foreign, Hosts, SessionId, WireRoute
+from reenact.server.wire.routing import BUSY, Asked, Foreign, Hosts, SessionId, WireRoute
 from reenact.server.wire.told import Json
 
 GOOD_FOR = 3600.0
@@ -140,10 +140,11 @@ class VerdictTold(BaseModel):
 # -- from the beginning to the end ---------------------------------------------------------------------------------
 
 
-@router.post("/start", responses={429: {"description": "As many sessions are open as may be."}})
+@router.post("/start", responses=BUSY)
 def start(request: Request, access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> told.SessionTold:
     """Open a session. It is recorded in the project of the key."""
-    options = asking.options_of(body, foreign=foreign)
+    alone = request.app.state.settings.keyless
+    options = asking.options_of(body, foreign=foreign, alone=alone)
     hosted = hosts.start(access.project, access.library.store.root, options)
     return told.session(hosted, _viewer(request, hosted))
 
@@ -234,11 +235,8 @@ def replay(
     *,
     id: SessionId,
     pace: Literal["real", "compact"] = "real",
-    mask: bool = True,
 ) -> Replay:
-    """The session as a video, while it goes on and afterwards."""
-    if not mask:
-        raise UsageError("mask=false: a server gives no picture of what is secret")
+    """The session as a video, while it goes on and afterwards; what is secret is covered in it."""
     video = render(_known(access, hosts, id).session._crossing.footage(id), pace=pace)
     base = str(request.base_url).rstrip("/")
     address, expires = links.lend(f"session-{id}{video.path.suffix}", video.path, GOOD_FOR)
@@ -289,7 +287,7 @@ def add_cookies(access: Writer, hosts: Hosts, id: SessionId, body: Cookies) -> D
 @router.post("/{id}/page/execute")
 def execute(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> told.ExecutionTold:
     """Do one action. What fails on the page is an answer with `success` false."""
-    return _executed(hosts.find(access.project, id), body)
+    return executed(hosts.find(access.project, id), body)
 
 
 @router.post("/{id}/page/observe")
@@ -306,7 +304,7 @@ def observe(access: Writer, hosts: Hosts, id: SessionId, body: Asked | None = No
 @router.post("/{id}/page/scrape")
 def scrape(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> told.DataTold:
     """Read the page: Markdown, pictures, or what a model makes of it."""
-    return _scraped(hosts.find(access.project, id), body)
+    return scraped(hosts.find(access.project, id), body)
 
 
 @router.post("/{id}/page/screenshot")
@@ -320,7 +318,7 @@ def screenshot(access: Writer, hosts: Hosts, id: SessionId) -> Picture:
 def secret(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> Secret:
     """Whether what an action is to write is a secret, by the field that it is for. Nothing is done."""
     hosted = hosts.find(access.project, id)
-    action, driver = asking.action_of(body, _files(hosted)), hosted.live()._driver
+    action, driver = asking.action_of(body, files_of(hosted)), hosted.live()._driver
     live = driver.live
     if live is None:
         raise SessionError("the session's browser is gone")
@@ -330,39 +328,15 @@ def secret(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> Secret:
 @router.post("/{id}/page/expect")
 def expect(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> VerdictTold:
     """Whether the page is as expected: `url`, `text` or `selector`; `now` gives it no time to become so."""
+    live = hosts.find(access.project, id).live()
     kind = next((name for name in ("url", "text", "selector") if name in body), None)
     if kind is None or not isinstance(body[kind], str | dict) or "pattern" in body[kind]:
         raise UsageError(
             "expect: give url, text or selector; a pattern and a function are for the program itself"
         )
     what = expecting.expected(body[kind])
-    live = hosts.find(access.project, id).live()
     verdict = live._driver.run(expecting.looking(what, 0 if body.get("now") else expecting.PATIENCE))
     return VerdictTold(state=verdict["state"], by=verdict["by"])
-
-
-# -- for one page --------------------------------------------------------------------------------------------------
-
-pages = APIRouter(tags=["sessions"], route_class=WireRoute, responses=refusals(400, 401, 403, 409))
-
-
-@pages.post("/scrape")
-def scrape_url(access: Writer, hosts: Hosts, foreign: Foreign, body: Asked) -> told.DataTold:
-    """Read one page, in a session of its own."""
-    asked = dict(body)
-    url = asked.pop("url", None)
-    if not isinstance(url, str) or not url:
-        raise UsageError("scrape: give the url of a page")
-    model = asked.pop("model", None)
-    options = asking.options_of({"model": model} if model else {}, foreign=foreign)
-    hosted = hosts.start(access.project, access.library.store.root, options)
-    try:
-        went = _executed(hosted, {"type": "goto", "url": url})
-        if not went.success:
-            raise SessionError(went.message)
-        return _scraped(hosted, asked)
-    finally:
-        hosts.stop(hosted)
 
 
 # -- within --------------------------------------------------------------------------------------------------------
@@ -376,31 +350,6 @@ def _known(access: Access, hosts: Hosting, id: str) -> Hosted:
         return recalled(access.project, access.library.store.root, id)
 
 
-def _files(hosted: Hosted) -> Any:
-    if hosted.files is None:
-        raise SessionError("the session is closed: start another one")
-    return hosted.files
-
-
 def _viewer(request: Request, hosted: Hosted) -> str:
     """The console's page of the recording that the session is in."""
     return f"{str(request.base_url).rstrip('/')}/r/{hosted.id}"
-
-
-def _executed(hosted: Hosted, body: Mapping[str, Any]) -> told.ExecutionTold:
-    live = hosted.live()
-    action = asking.action_of(body, _files(hosted))
-    actor = "agent" if body.get("actor") == "agent" else "script"
-    outcomes: list[Mapping[str, Any]] = []
-    result = live._execute(action, actor, outcomes.append)
-    return told.execution(body, action, result, outcomes[-1])
-
-
-def _scraped(hosted: Hosted, body: Mapping[str, Any]) -> told.DataTold:
-    live = hosted.live()
-    action = asking.action_of(asking.scrape_of(body), _files(hosted))
-    result = live._execute(action)
-    wanted = isinstance(action, Scrape) and (action.instructions or action.response_format)
-    if not result.success and not (wanted and result.data is not None):
-        raise SessionError(result.message)
-    return told.scraped(result, action)

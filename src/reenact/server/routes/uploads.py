@@ -18,7 +18,7 @@ from reenact.store.local import LocalStore
 router = APIRouter(tags=["uploads"])
 
 
-class Said(BaseModel):
+class PieceSaid(BaseModel):
     """Why not."""
 
     detail: str
@@ -69,14 +69,14 @@ _PIECES: dict[str, Any] = {
     }
 }
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Said, "description": "Not a thing that can be taken."},
-    401: {"model": Said, "description": "No key."},
-    403: {"model": Said, "description": "The key may only read."},
-    413: {"model": Said, "description": "Too much at once."},
+    400: {"model": PieceSaid, "description": "Not a thing that can be taken."},
+    401: {"model": PieceSaid, "description": "No key."},
+    403: {"model": PieceSaid, "description": "The key may only read."},
+    413: {"model": PieceSaid, "description": "Too much at once."},
 }
 _OFFSET: dict[int | str, dict[str, Any]] = {
     409: {
-        "model": Said,
+        "model": PieceSaid,
         "description": "The file has another length (header `Upload-Length`), or other bytes.",
     }
 }
@@ -117,11 +117,10 @@ def upload(access: Writer, body: Body) -> Acknowledged:
         pieces, live = wire.unpacked(body)
     except wire.Malformed as error:
         raise HTTPException(400, str(error)) from None
+    taken = intake.take(pieces)
     intake.heard(live)
     return Acknowledged(
-        pieces=[
-            TakenPiece(status=one.status, length=one.length, detail=one.detail) for one in intake.take(pieces)
-        ]
+        pieces=[TakenPiece(status=one.status, length=one.length, detail=one.detail) for one in taken]
     )
 
 

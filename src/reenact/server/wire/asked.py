@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from reenact.browser import actions as do
 from reenact.browser.agent.models import full_name
@@ -21,11 +23,47 @@ LONGEST = 24 * 60
 DEFAULTS = frozenset({"gemini/gemini-3.5-flash", "vertex_ai/gemini-3.5-flash"})
 """The models that `notte-sdk` 1.9.7 names where its user named none."""
 
-_PLAIN = (
-    "headless", "user_agent", "viewport_width", "viewport_height", "extra_http_headers", "cdp_url", "browser_type",
-    "save_replay_on", "mask", "model", "name", "max_duration_minutes", "idle_timeout_minutes",
-)  # fmt: skip
-"""Options that mean here what they mean on the user's own machine."""
+M = TypeVar("M", bound=BaseModel)
+
+
+class _Plain(BaseModel):
+    """Options that mean here what they mean on the user's own machine."""
+
+    headless: bool = True
+    user_agent: str = ""
+    viewport_width: int = 0
+    viewport_height: int = 0
+    extra_http_headers: dict[str, str] = {}
+    cdp_url: str = ""
+    browser_type: str = ""
+    save_replay_on: str = ""
+    mask: list[str] = []
+    model: str = ""
+    name: str = ""
+    max_duration_minutes: float = 0
+    idle_timeout_minutes: float = 0
+
+
+class AgentAsked(BaseModel):
+    """What an agent is started with."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    session_id: str
+    task: str
+    url: str | None = None
+    response_format: dict[str, Any] | None = None
+    session_offset: int | None = None
+    reasoning_model: str | None = None
+    use_vision: bool = True
+    max_steps: int = 20
+    agent_id: str | None = None
+    vault: dict[str, str] | None = None
+    persona: dict[str, Any] | str | None = None
+    trouble: str = ""
+
+
+_PLAIN = tuple(_Plain.model_fields)
 
 _IGNORED = frozenset({
     "solve_captchas", "wait_for_authentication", "block_ads", "auth_retry", "use_file_storage", "perception_type",
@@ -53,12 +91,13 @@ _DECORATION = frozenset({"category", "description", "param", "text_label", "stat
 _UNSUPPORTED = ("captcha_solve", "email_read", "email_verification_read", "sms_read")
 
 
-def options_of(given: Mapping[str, Any], *, foreign: bool) -> dict[str, Any]:
+def options_of(given: Mapping[str, Any], *, foreign: bool, alone: bool = False) -> dict[str, Any]:
     """A session's options.
 
     Args:
         given: As they were sent.
         foreign: By another client than Reenact's own.
+        alone: Whether the server asks for no keys: it is for one person on this machine, and so are its browsers.
 
     Raises:
         UsageError: One has no meaning here, or is not for others to set.
@@ -66,9 +105,16 @@ def options_of(given: Mapping[str, Any], *, foreign: bool) -> dict[str, Any]:
     asked = {name: value for name, value in given.items() if value is not None}
     if "timeout_minutes" in asked:
         asked.setdefault("idle_timeout_minutes", asked.pop("timeout_minutes"))
-    options = {name: asked.pop(name) for name in _PLAIN if name in asked}
+    plain = fitted(_Plain, {name: asked.pop(name) for name in _PLAIN if name in asked})
+    options = plain.model_dump(exclude_unset=True)
     picture = asked.pop("screenshot_type", "viewport")
     options["screenshot_type"] = "viewport" if foreign else picture
+    # A browser that listens is heard by all of the machine, and other sessions' browsers are on it.
+    options["cdp"] = bool(asked.pop("cdp", alone))
+    if "cdp_url" in options and not alone:
+        raise UsageError(
+            "cdp_url=… is not for others to set on a server: what listens on its machine is not theirs"
+        )
     if "chrome_args" in asked:
         options["chrome_args"] = _flags(asked.pop("chrome_args"))
     for name, value in asked.items():
@@ -81,7 +127,7 @@ def options_of(given: Mapping[str, Any], *, foreign: bool) -> dict[str, Any]:
         if value and not (name == "proxies" and value is True):
             raise UsageError(f"Session({name}=…) belongs to a hosted service and is not there")
     longest = options.get("max_duration_minutes", 15)
-    if not isinstance(longest, int | float) or isinstance(longest, bool) or not 0 < longest <= LONGEST:
+    if not 0 < longest <= LONGEST:
         raise UsageError(
             f"max_duration_minutes={longest!r}: a server's session lasts {LONGEST} minutes at most"
         )
@@ -136,14 +182,22 @@ def check_address(url: str) -> None:
         raise UsageError(f"{found[1]}: addresses are not opened by a server")
 
 
-def model_of(named: Any, default: str | None, *, foreign: bool) -> str | None:
+def model_of(named: str | None, default: str | None, *, foreign: bool) -> str | None:
     """The model that an agent is to ask: the one that was named, unless that other client named it by itself."""
     if named is None or (foreign and named in DEFAULTS and default):
         return default
-    if not isinstance(named, str):
-        raise UsageError(f"reasoning_model={named!r}: it is the name of a model, such as 'openai:gpt-5'")
     # A name may hold no address: the server's keys go to the providers that they are for.
     return full_name(named)
+
+
+def fitted(model: type[M], given: Mapping[str, Any]) -> M:
+    """What was sent, in its form. Raises UsageError, in one line."""
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise UsageError(f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}") from None
 
 
 def _allowed(action: do.Action, files: Files) -> do.Action:

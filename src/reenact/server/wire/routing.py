@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import Body, Depends, Path, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
+from playwright.async_api import Error
 
 from reenact.browser.remote.link import ERROR
 from reenact.errors import RecordingNotFound, ReenactError, UsageError
@@ -16,6 +17,10 @@ from reenact.server.wire.told import Json
 
 FOREIGN = "x-notte-sdk-version"
 """A header that `notte-sdk` sends: it writes some things in its own way."""
+
+
+BUSY: dict[int | str, dict[str, Any]] = {429: {"description": "As many sessions are open as may be."}}
+"""What a route says that opens a session."""
 
 
 class WireRoute(APIRoute):
@@ -31,6 +36,10 @@ class WireRoute(APIRoute):
             except ReenactError as error:
                 headers = {ERROR: type(error).__name__}
                 return JSONResponse({"detail": str(error)}, _status(error), headers)
+            except Error as error:
+                # Playwright's own: what it says first is what the matter is, its log what was typed.
+                said = error.message.strip().partition("\n")[0] or type(error).__name__
+                return JSONResponse({"detail": said}, 409, {ERROR: "SessionError"})
 
         return answered
 

@@ -11,7 +11,8 @@ from reenact.analyze.anomalies.risk import RISKY, risky
 from reenact.model.plain import compact
 
 _WORDS = re.compile(r"[^\W_]{3,}")
-_STATED = re.compile(r"[A-Za-z_][\w.-]*\d[\w.-]*|\d[\d,.:-]+\d|[A-Z][a-z]{2,}")
+# Bounded: a result of half a megabyte without spaces or digits took minutes, and no other thread ran meanwhile.
+_STATED = re.compile(r"[A-Za-z_][\w.-]{0,99}\d[\w.-]*|\d[\d,.:-]+\d|[A-Z][a-z]{2,}")
 _FEW = 2
 
 

@@ -27,7 +27,7 @@
   const ACTS = new Set(["click", "input", "change"]);
 
   const memory = (globalThis.hardening ??= {
-    target: null, ours: new WeakSet(), names: [], shapes: [], over: false, listening: false, back: null, stand: null,
+    target: null, ours: new WeakSet(), names: [], shapes: [], over: false, listening: false, pressed: false, back: null, stand: null,
   });
 
   const draws = (seed) => () => {
@@ -90,7 +90,12 @@
     const path = event.composedPath();
     const labelled = path.some((node) => node.localName === "label" && node.control && node.control === memory.target);
     const controls = [...(path[0].labels || [])].includes(memory.target);
-    const hit = path.includes(memory.target) || labelled || controls;
+    const met = path.includes(memory.target) || labelled || controls;
+    // The press itself puts the old names back: where that moves the element from under the pointer, the click falls on
+    // what is around it, and the one that was pressed is still the one that was meant.
+    if (event.type === "pointerdown") memory.pressed = met;
+    const slipped = !met && event.type === "click" && event.isTrusted && memory.pressed && path[0].contains(memory.target);
+    const hit = met || slipped;
     const ours = path.some((node) => memory.ours.has(node));
     // A field that was filled before says "change" when it loses the focus: nobody acted on it then.
     const acts = ACTS.has(event.type) && (event.isTrusted || event.type !== "click") && (hit || event.type !== "change");
@@ -101,7 +106,7 @@
     if (hit && event.type !== "focusin") memory.over = true;
     if (!memory.over || hit) setTimeout(() => (memory.over ? afterwards() : again()), 0);
     if (hit && event.type === "click") {
-      const own = memory.back;
+      const own = slipped ? memory.target : memory.back;
       unshape();
       if (own && event.isTrusted) {
         event.stopImmediatePropagation();

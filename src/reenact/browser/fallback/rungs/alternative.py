@@ -5,11 +5,12 @@ Without any such recording there are only the failing selector's own words: then
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reenact.browser import actions as do
-from reenact.browser.fallback.candidates import candidates, taken
+from reenact.browser.fallback.candidates import chosen, taken
 from reenact.browser.fallback.mend import Failed, Known, Means, Mend, Past
 from reenact.browser.fallback.same import Choice, choose, kind
 from reenact.browser.likeness import alike, sought
@@ -41,24 +42,44 @@ class Alternative:
         if not pasts:
             return await self._by_words(session, failed, asked)
         for past in pasts:
-            wanted = past.fingerprint or {}
-            found = await candidates(session, failed, wanted, _healed(known))
-            choice = choose(wanted, found, asked.type, twin=_twin(past))
+            choice, one = await self._sought(session, failed, known, means, past)
             if choice.place is not None:
-                return await taken(session, failed, found[choice.place], choice, self.name)
+                return await taken(session, failed, one, choice, self.name)
         return None
+
+    async def sees(self, session: Session, failed: Failed, known: Known, means: Means) -> bool:
+        """Whether the element is there for certain, so that nothing else need be waited for."""
+        if not known.consequences and means.judge is None:
+            return False
+        for past in _different(known):
+            if (await self._sought(session, failed, known, means, past))[0].place is not None:
+                return True
+        return False
+
+    async def _sought(
+        self, session: Session, failed: Failed, known: Known, means: Means, past: Past
+    ) -> tuple[Choice, dict[str, Any]]:
+        """Look for it; what was seen a moment ago, before anything was waited for or done, still holds."""
+        done, which = session.offset(), known.pasts.index(past)
+        seen = means.seen.get(which)
+        if seen is not None and seen[0] == done:
+            found: tuple[Choice, dict[str, Any]] = seen[1]
+            return found
+        wanted = past.fingerprint or {}
+
+        def pick(found: Sequence[Mapping[str, Any]]) -> Choice:
+            return choose(wanted, found, failed.asked.type, twin=_twin(past))
+
+        found = await chosen(session, failed, wanted, pick, _healed(known))
+        means.seen[which] = done, found
+        return found
 
     async def _by_words(self, session: Session, failed: Failed, asked: do.Aimed) -> Mend | None:
         words = words_of(asked)
         if not words:
             return None
-        found = await candidates(session, failed, words)
-        choice = _called(words, found, asked.type)
-        return (
-            None
-            if choice.place is None
-            else await taken(session, failed, found[choice.place], choice, self.name)
-        )
+        choice, one = await chosen(session, failed, words, lambda found: _called(words, found, asked.type))
+        return None if choice.place is None else await taken(session, failed, one, choice, self.name)
 
 
 def words_of(asked: do.Aimed) -> dict[str, Any]:
@@ -103,10 +124,17 @@ def _different(known: Known) -> list[Past]:
     return list(found.values())[:LOOKS]
 
 
+_ALONE = re.compile(
+    r"get_by_(role|text|label|placeholder|title|alt_text)\(\"(?:[^\"\\]|\\.)*\"(, \w+=(\"(?:[^\"\\]|\\.)*\"|True))*\)"
+)
+"""A locator of Playwright's by words alone, and not by a place among several."""
+
+
 def _twin(past: Past) -> bool:
     """Whether the element had others of its name beside it: neither its role and name nor its text named it alone."""
     told = past.fingerprint or {}
-    return bool(told.get("name")) and not ({"role", "text"} & past.selectors.keys())
+    alone = {"role", "text"} & past.selectors.keys() or _ALONE.fullmatch(past.selectors.get("playwright", ""))
+    return bool(told.get("name")) and not alone
 
 
 def _healed(known: Known) -> list[dict[str, str]]:

@@ -64,6 +64,10 @@ _COOKIES = re.compile(
 )
 
 
+_LOOK = "(el.scrollIntoViewIfNeeded?.(), eyes.overlay(el))"
+"""The step would scroll to its element, too; one round trip rather than one for each."""
+
+
 class Dismiss:
     """Closes cookie banners, dialogs and other layers, then does the step."""
 
@@ -158,8 +162,7 @@ async def _layer(session: Session, failed: Failed) -> dict[str, Any] | None:
         try:
             with browser.use():
                 locator = await doing.found(browser, quick)
-                await locator.scroll_into_view_if_needed(timeout=500)
-                found = await of_element(locator, "eyes.overlay(el)")
+                found = await of_element(locator, _LOOK, timeout=500)
         except (Error, ReenactError) as error:
             return {"over": False, "described": str(error).splitlines()[0]}
         return None if found is None else dict(found)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reenact.browser import actions as do
 from reenact.browser.fallback.mend import Failed, Known, Means, Mend
+from reenact.browser.fallback.rungs.alternative import Alternative
 
 if TYPE_CHECKING:
     from reenact.browser.results import ExecutionResult
@@ -31,6 +32,9 @@ _NETWORK = (
 _LEAST = 200
 """Milliseconds for a step that has waited as long by itself."""
 
+ENOUGH = 1000
+"""Milliseconds that a step has waited by itself, after which it waits no more for what is there under another name."""
+
 PAUSE = 250
 """Milliseconds between two tries to open an address."""
 
@@ -45,6 +49,8 @@ class Wait:
         if failed.delivered:
             return None
         if isinstance(failed.asked, do.Aimed):
+            if await self._in_vain(session, failed, failed.asked, known, means):
+                return None
             result = await self._aimed(session, failed, failed.asked, means)
         elif isinstance(failed.asked, do.Goto):
             result = await self._opened(session, failed, means)
@@ -57,6 +63,14 @@ class Wait:
         return Mend(
             result, self.name, failed.action.get("selector"), new, evidence=evidence, same_element=True
         )
+
+    async def _in_vain(
+        self, session: Session, failed: Failed, asked: do.Aimed, known: Known, means: Means
+    ) -> bool:
+        """Whether the step itself has waited long enough, and its element is there for certain, called otherwise."""
+        if failed.reason != "missing" or asked.id is not None or asked.timeout < ENOUGH:
+            return False
+        return await Alternative().sees(session, failed, known, means)
 
     async def _aimed(
         self, session: Session, failed: Failed, asked: do.Aimed, means: Means

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Model:
     """Answers one by one, the last one again and again: an action's dict, a function of the page that gives one, or
-    data for a form. `told` has what it was asked.
+    data for a form. An id `{"element": [role, name]}` is looked up in the page. `told` has what it was asked.
+
+    `POST /v1/script` scripts it from another process.
     """
 
     def __init__(self):
@@ -18,7 +21,8 @@ class Model:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
                 asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                body = json.dumps(model.answer(asked)).encode()
+                given = model.script(*asked) if self.path.endswith("/script") else model.answer(asked)
+                body = json.dumps(given).encode()
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(body)))
@@ -50,6 +54,8 @@ class Model:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if callable(answer):
             answer = answer(page)
+        if isinstance(answer, dict) and isinstance(answer.get("id"), dict):
+            answer = {**answer, "id": _id(page, *answer["id"]["element"])}
         tools = asked.get("tools")
         if not tools:
             message = {
@@ -79,3 +85,11 @@ class Model:
         self.gate.set()
         self.server.shutdown()
         self.server.server_close()
+
+
+def _id(page, role, name):
+    return next(
+        found[0]
+        for line in page.splitlines()
+        if role in line and name in line and (found := re.search(r"\b[A-Z]\d+\b(?=\])", line))
+    )

@@ -1,0 +1,48 @@
+/** Filters as text: what a person means by a few words, and terms that come and go. */
+
+const WORDS = new Set(["and", "or", "not", "model", "tool", "http", "error", "cancelled", "unanswered"]);
+
+/**
+ * What somebody means who types plain words: a text, where the language of filters knows kinds of steps only. One word
+ * may be either.
+ */
+export function meant(typed: string): string {
+  const text = typed.trim();
+  if (!/^[\p{L}\p{N}@._\- ]+$/u.test(text) || text.split(/ +/).some((word) => WORDS.has(word))) return text;
+  return /^[a-z_]+$/.test(text) ? `${text} or "${text}"` : `"${text}"`;
+}
+
+/** Whether a filter has a term, joined by `and` to the rest. */
+export function has(filter: string, term: string): boolean {
+  return pieces(filter).includes(term);
+}
+
+/** A filter with a term, or without it where it had it. */
+export function toggled(filter: string, term: string): string {
+  if (has(filter, term))
+    return pieces(filter)
+      .filter((piece) => piece !== term)
+      .join(" ");
+  const before = meant(filter).trim();
+  if (!before) return term;
+  return /\bor\b/.test(before.replace(/"[^"]*"|\([^)]*\)/g, ""))
+    ? `(${before}) ${term}`
+    : `${before} ${term}`;
+}
+
+/** The terms of a filter: divided at spaces outside of quotes and parentheses. A comparison (`cost > 1`) is one. */
+function pieces(filter: string): string[] {
+  const words = filter.match(/(?:\([^)]*\)|"[^"]*"|'[^']*'|[^\s"'(])+/g) ?? [];
+  const found: string[] = [];
+  for (let place = 0; place < words.length; place++) {
+    const word = words[place] ?? "";
+    if (/^(==|=|!=|<|<=|>|>=|~|!~)$/.test(word) && found.length) {
+      found[found.length - 1] += ` ${word} ${words[++place] ?? ""}`;
+    } else if (word === "not") {
+      found.push(`not ${words[++place] ?? ""}`);
+    } else if (word !== "and") {
+      found.push(word);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,80 @@
+"""Words that pages use for the same thing: a redesign that says `Log in` for `Sign in` has changed no more than that.
+
+Only what is said of the same deed or field everywhere is here. Where one of two could be something else on the same
+page (`Cancel` and `Close`, `Buy` and `Order`), they are two things.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_GROUPS = """
+    sign in|log in|login|signin|log on
+    sign out|log out|logout|signout|log off
+    sign up|signup|register|create account|create an account
+    submit|send
+    search|find
+    continue|proceed|go on
+    add to cart|add to basket|add to bag
+    cart|basket|shopping cart|shopping basket|shopping bag
+    checkout|check out|proceed to checkout|go to checkout
+    place order|order now
+    delete|remove
+    edit|change|modify
+    reply|answer
+    username|user name|user id
+    password|pass word
+    email|e mail|email address|e mail address
+    phone|phone number|telephone|telephone number
+    first name|given name|forename
+    last name|surname|family name
+    postcode|post code|postal code|zip|zip code
+    settings|preferences
+    back|previous
+    ok|okay
+    anmelden|einloggen|login
+    abmelden|ausloggen|logout
+    registrieren|konto anlegen|konto erstellen
+    absenden|senden|abschicken
+    suchen|suche|finden
+    weiter|fortfahren
+    löschen|entfernen
+    in den warenkorb|zum warenkorb hinzufügen
+    zur kasse|zur kasse gehen
+    bearbeiten|ändern
+    vorname|rufname
+    nachname|familienname
+    se connecter|connexion|s identifier
+    envoyer|soumettre
+    supprimer|effacer
+    chercher|rechercher
+    iniciar sesión|entrar|acceder
+    enviar|mandar
+    eliminar|borrar|quitar
+"""
+
+
+def _groups() -> list[list[str]]:
+    return [line.strip().split("|") for line in _GROUPS.strip().splitlines()]
+
+
+_HEADS = {phrase: phrases[0] for phrases in reversed(_groups()) for phrase in phrases}
+_PHRASE = re.compile(
+    r"(?<!\S)(?:" + "|".join(sorted(map(re.escape, _HEADS), key=len, reverse=True)) + r")(?!\S)"
+)
+
+
+@lru_cache(maxsize=4096)
+def meaning(text: str) -> str:
+    """A text with one word for each thing, in lower case and without punctuation: two of the same mean the same."""
+    plain = " ".join(re.sub(r"[\W_]+", " ", text).lower().split())
+    return _PHRASE.sub(lambda found: _HEADS[found[0]], plain)
+
+
+def said_otherwise(text: str) -> frozenset[str]:
+    """All words by which a text may be said: its own, and those of what means the same."""
+    plain = " ".join(re.sub(r"[\W_]+", " ", text).lower().split())
+    heads = {_HEADS[found[0]] for found in _PHRASE.finditer(plain)}
+    others = {word for phrase, head in _HEADS.items() if head in heads for word in phrase.split()}
+    return frozenset(plain.split()) | others

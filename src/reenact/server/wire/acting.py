@@ -1,0 +1,41 @@
+"""Actions that were sent, done in the session that they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reenact.browser.actions import Scrape
+from reenact.errors import SessionError
+from reenact.server.wire import asked as asking
+from reenact.server.wire import told
+from reenact.server.wire.files import Files
+from reenact.server.wire.hosted import Hosted
+
+
+def executed(hosted: Hosted, body: Mapping[str, Any]) -> told.ExecutionTold:
+    """Do an action. What fails on the page is an answer. Raises UsageError for what is no action here."""
+    live = hosted.live()
+    action = asking.action_of(body, files_of(hosted))
+    actor = "agent" if body.get("actor") == "agent" else "script"
+    outcomes: list[Mapping[str, Any]] = []
+    result = live._execute(action, actor, outcomes.append)
+    return told.execution(body, action, result, outcomes[-1])
+
+
+def scraped(hosted: Hosted, body: Mapping[str, Any]) -> told.DataTold:
+    """Read the page that a session is at. Raises SessionError where that cannot be."""
+    live = hosted.live()
+    action = asking.action_of(asking.scrape_of(body), files_of(hosted))
+    result = live._execute(action)
+    wanted = isinstance(action, Scrape) and (action.instructions or action.response_format)
+    if not result.success and not (wanted and result.data is not None):
+        raise SessionError(result.message)
+    return told.scraped(result, action)
+
+
+def files_of(hosted: Hosted) -> Files:
+    """A session's files. Raises SessionError for one of the past."""
+    if hosted.files is None:
+        raise SessionError("the session is closed: start another one")
+    return hosted.files

@@ -1,0 +1,156 @@
+"""Who replays: a process that has imported the program and forks for each recording, or a fresh one for each."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Protocol
+
+import orjson
+
+from reenact.errors import ProgramError
+
+Report = dict[str, Any]
+"""What became of one, as `outcome_of` reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How all recordings are replayed.
+
+    Attributes:
+        entry: What runs the program, `pkg.module:function`; without, the recorded commands are run.
+        words: The replay's options, as `Options.tree` gives them.
+        timeout: Seconds that one may take.
+    """
+
+    entry: str
+    words: dict[str, Any]
+    timeout: float
+
+
+class Worker(Protocol):
+    """Replays one recording at a time."""
+
+    def ready(self) -> None:
+        """Be able to; raises ProgramError."""
+
+    def run(self, path: str) -> Report:
+        """Replay the recording at that path."""
+
+    def close(self) -> None:
+        """No more."""
+
+
+def worker(job: Job) -> Worker:
+    """The one for a job."""
+    return Forking(job) if job.entry else Starting(job)
+
+
+class Forking:
+    """One process that has imported the program, and forks for each recording."""
+
+    def __init__(self, job: Job) -> None:
+        self._entry, self._timeout = job.entry, job.timeout
+        words = job.words
+        self._options = {
+            "live": words["live"],
+            "ignore": words["ignore"],
+            "on_divergence": words["policy"],
+            "inserted": words["inserted"],
+            "pace": words["pace"],
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+        self._line: socket.socket | None = None
+        self._file: Any = None
+
+    def run(self, path: str) -> Report:
+        """Replay one. A zygote that is gone is replaced; the recording that it had is not tried again."""
+        self.ready()
+        assert self._line is not None
+        message = {"path": path, "options": self._options, "timeout": self._timeout}
+        reply = b""
+        with suppress(OSError):
+            self._line.sendall(orjson.dumps(message) + b"\n")
+            reply = self._file.readline()
+        if not reply:
+            self.close()
+            return {"failed": "the process that imported the program is gone"}
+        found: Report = orjson.loads(reply)
+        return found
+
+    def ready(self) -> None:
+        """Have the program imported. Raises ProgramError where that fails."""
+        if self._process is not None:
+            return
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, "-m", "reenact.verify.zygote", str(theirs.fileno()), self._entry]
+        self._process = subprocess.Popen(  # noqa: S603 - this very Python
+            command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()
+        )
+        theirs.close()
+        self._line, self._file = ours, ours.makefile("rb")
+        first = self._file.readline()
+        said = orjson.loads(first) if first else {"failed": f"{self._entry}: its import ended the process"}
+        if "failed" in said:
+            self.close()
+            raise ProgramError(said["failed"])
+
+    def close(self) -> None:
+        """No more."""
+        if self._line is not None:
+            self._file.close()
+            self._line.close()
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(2)
+            self._process.kill()
+            self._process.wait()
+        self._process = self._line = None
+
+
+class Starting:
+    """Runs the recorded command of each recording."""
+
+    def __init__(self, job: Job) -> None:
+        self._words, self._timeout = job.words, job.timeout
+
+    def ready(self) -> None:
+        """Nothing to import before."""
+
+    def run(self, path: str) -> Report:
+        """Replay one."""
+        words = self._words
+        command = [sys.executable, "-m", "reenact", "replay", path, "--json"]
+        command += [each for word in words["live"] for each in ("--live", word)]
+        command += [each for word in words["ignore"] for each in ("--ignore", word)]
+        command += [
+            "--on-divergence",
+            words["policy"],
+            "--inserted",
+            words["inserted"],
+            "--pace",
+            words["pace"],
+        ]
+        began = monotonic()
+        try:
+            done = subprocess.run(  # noqa: S603 - this very Python
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=self._timeout, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return {"failed": f"no end after {self._timeout:g} seconds", "seconds": self._timeout}
+        took = round(monotonic() - began, 4)
+        try:
+            tree = orjson.loads(done.stdout)
+        except ValueError:
+            last = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            tree = {"failed": last[-1].removeprefix("reenact: ") if last else "no verdict"}
+        known = {"id": tree.get("recording"), "verdict": tree.get("verdict"), "failed": tree.get("failed")}
+        return {**known, "seconds": took}
+
+    def close(self) -> None:
+        """Nothing is kept."""

@@ -1,0 +1,40 @@
+"""One of several equal parts of a fleet, for CI matrices and jobs that share nothing but a list."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from reenact.errors import UsageError
+
+_WRITTEN = re.compile(r"(\d{1,6})/(\d{1,6})")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The `number`-th of `of` parts, counted from 1."""
+
+    number: int
+    of: int
+
+    @classmethod
+    def parsed(cls, text: str) -> Shard:
+        """From `2/5`. Raises UsageError."""
+        match = _WRITTEN.fullmatch(text.strip())
+        if match is None or not 1 <= int(match[1]) <= int(match[2]):
+            raise UsageError(f"--shard {text}: write it as 2/5, the second of five parts, counted from 1")
+        return cls(int(match[1]), int(match[2]))
+
+    def has(self, ref: str) -> bool:
+        """Whether a recording is in this part. That depends on its name alone, so that all jobs agree, whatever else
+        one of them has or lacks.
+        """
+        digest = hashlib.sha256(Path(ref).name.encode()).digest()
+        return int.from_bytes(digest[:8]) % self.of == self.number - 1
+
+    def among(self, refs: Iterable[str]) -> list[str]:
+        """Those in this part."""
+        return [ref for ref in refs if self.has(ref)]

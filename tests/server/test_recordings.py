@@ -1,0 +1,237 @@
+"""The list, its facets and trends, and recordings as they come, change and go."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import reenact
+from reenact.prose import shape
+from reenact.store.index import Index
+from reenact.store.local import EVENTS, LocalStore
+from tests.server.asking import Asking
+
+REAL = sorted((Path(__file__).parents[1] / "recordings").glob("v*/*"))
+
+
+@reenact.tool
+def look(place):
+    if place == "Oz":
+        raise ValueError("no such place")
+    return f"{place} is fine"
+
+
+@reenact.tool(kind="model", name="gpt-4o")
+def ask(question):
+    return {
+        "model": "gpt-4o",
+        "choices": [{"message": {"role": "assistant", "content": f"you ask {question}"}}],
+        "usage": {"prompt_tokens": 1000, "completion_tokens": 100},
+    }
+
+
+def recorded(home, name, *places, tags=()):
+    with reenact.record(home=home, name=name, tags=tags) as recording:
+        for place in places:
+            ask(f"Is it warm in {place} this week?")
+            try:
+                look(place)
+            except ValueError:
+                if place == places[-1]:
+                    break
+    return recording.id
+
+
+@pytest.fixture
+def filled(home):
+    """Three runs and one folder that cannot be read."""
+    ids = [
+        recorded(home, "tour", "Rome", "Oslo", tags=["staging"]),
+        recorded(home, "tour", "Oz"),
+        recorded(home, 'the "other"', "Bonn", "Oz", "Rome"),
+    ]
+    damaged = LocalStore(home).folder("damaged")
+    damaged.mkdir()
+    data = (LocalStore(home).folder(ids[0]) / EVENTS).read_bytes()
+    (damaged / EVENTS).write_bytes(data.replace(b'{"event":"returned"', b'{"event":ret', 1))
+    return ids
+
+
+def looked(page):
+    """Whether rules have been asked about all that is listed."""
+    return page["total"] == 4 and all(
+        line["anomalies"] is not None or line["status"] == "broken" for line in page["items"]
+    )
+
+
+def test_the_list_says_what_the_command_line_says(home, filled):
+    with Asking(Path(home)) as asked:
+        lines = asked.listed(4)
+    store = LocalStore(home)
+    known = {hit.id: shape.line(hit) for hit in Index(store).summaries()}
+    for line in lines:
+        said = {key: value for key, value in known[line["id"]].items() if key not in ("path", "problem")}
+        assert {key: line[key] for key in said} == said
+    broken = next(line for line in lines if line["id"] == "damaged")
+    assert broken["status"] == "broken"
+    assert broken["problem"].startswith("events.jsonl, line 4: damaged")
+    assert [line["id"] for line in lines if line["id"] != "damaged"] == filled[::-1]
+
+
+def test_filters_sorts_and_pages(home, filled):
+    with Asking(Path(home)) as asked:
+        asked.listed(4)
+        found = asked.listed(2, "tool:look and error")
+        assert [(line["id"], line["found_in"]) for line in found] == [(filled[2], [4]), (filled[1], [2])]
+        assert [line["id"] for line in asked.listed(1, "tag:staging")] == [filled[0]]
+        assert [line["id"] for line in asked.listed(1, "status:broken")] == ["damaged"]
+        assert asked.listed(0, "total_cost > 1000") == []
+        assert len(asked.listed(2, 'name:tour and text ~ "you ask"')) == 2
+        by_steps = asked("/recordings?sort=steps")["items"]
+        assert [line["steps"] for line in by_steps] == [6, 4, 2, 0]
+        assert asked("/recordings?sort=-steps&limit=2")["items"] == by_steps[::-1][:2]
+        page = asked("/recordings?offset=1&limit=2")
+        assert page["items"] == asked("/recordings")["items"][1:3]
+        assert page["total"] == 4
+        assert "column 1" in asked.refused("/recordings?filter=)", 400)
+        assert "beside what is said of steps" in asked.refused("/recordings?filter=anomaly:loop or tool", 400)
+
+
+def test_each_facet_gives_the_filter_that_finds_as_many(home, filled):
+    with Asking(Path(home)) as asked:
+        asked.listed(4)
+        asked.until("/recordings", looked)
+        facets = asked("/recordings/facets")
+        counted = {
+            name: {one["value"]: one["count"] for one in facets[name]}
+            for name in ("agent", "status", "model", "tag")
+        }
+        assert counted == {
+            "agent": {"tour": 2, 'the "other"': 1},
+            "status": {"ok": 3, "broken": 1},
+            "model": {"gpt-4o": 3},
+            "tag": {"staging": 1},
+        }
+        for name in ("agent", "status", "model", "tag", "anomaly", "cost"):
+            assert facets[name], name
+            for one in facets[name]:
+                found = asked.until(f"/recordings?filter={one['filter']}", lambda page: page["complete"])
+                assert found["total"] == one["count"], one
+        few = asked("/recordings/facets?filter=tag:staging")
+        assert few["agent"] == [{"value": "tour", "count": 1, "filter": 'name == "tour"'}]
+
+
+def test_trends_count_every_recording_once(home, filled):
+    with Asking(Path(home)) as asked:
+        lines = asked.listed(4)
+        for by in ("hour", "day"):
+            buckets = asked(f"/recordings/trends?by={by}")["buckets"]
+            assert sum(bucket["recordings"] for bucket in buckets) == 4
+            assert sum(bucket["tokens"] for bucket in buckets) == sum(
+                line["tokens"]["input"] + line["tokens"]["output"] for line in lines
+            )
+            assert all(bucket["p50"] <= bucket["p95"] for bucket in buckets)
+
+
+def test_what_comes_changes_and_goes_is_seen(home, filled):
+    store = LocalStore(home)
+    with Asking(Path(home)) as asked:
+        asked.listed(4)
+        asked.listed(2, "tool:look and error")
+        version = asked("/recordings")["version"]
+        new = recorded(home, "late", "Oz")
+        assert asked.listed(5)[0]["id"] == new
+        assert asked.listed(3, "tool:look and error")[0]["id"] == new
+        assert asked("/recordings")["version"] > version
+        # One whose folder comes a while before its events.
+        data = (store.folder(new) / EVENTS).read_bytes()
+        shutil.rmtree(store.folder(new))
+        store.folder("later").mkdir()
+        asked.listed(4)
+        (store.folder("later") / EVENTS).write_bytes(data)
+        asked.listed(5)
+        shutil.rmtree(store.folder("later"))
+        asked.listed(4)
+        asked.listed(2, "tool:look and error")
+        # Deleted by the server: gone at once, from the files as well.
+        asked(f"/recordings/{filled[1]}", method="DELETE")
+        assert filled[1] not in [line["id"] for line in asked("/recordings")["items"]]
+        assert not store.folder(filled[1]).exists()
+        assert "no recording" in asked.refused(f"/recordings/{filled[1]}", 404)
+
+
+def test_what_rules_have_found_is_remembered(home, filled):
+    with Asking(Path(home)) as asked:
+        found = {line["id"]: line["anomalies"] for line in asked.until("/recordings", looked)["items"]}
+        assert asked(f"/recordings/{filled[2]}/anomalies")["items"]
+        assert len(asked(f"/recordings/{filled[2]}/anomalies")["items"]) == found[filled[2]]
+    shutil.copytree(LocalStore(home).folder(filled[0]), LocalStore(home).folder("copied"))
+    with Asking(Path(home)) as asked:
+        asked.library._examiner._look = lambda _: None  # it is asked nothing anew
+        again = asked.until("/recordings?filter=status:ok", lambda page: page["total"] == 4)
+        told = {line["id"]: line["anomalies"] for line in again["items"]}
+        assert {id: told[id] for id in filled} == {id: found[id] for id in filled}
+        assert told["copied"] is None
+
+
+def test_one_recording_says_what_it_is(home, filled):
+    with Asking(Path(home)) as asked:
+        whole = asked(f"/recordings/{filled[0]}")
+        assert whole["steps"] == 4
+        assert whole["tags"] == ["staging"]
+        assert [process["name"] for process in whole["processes"]] == ["main"]
+        assert whole["header"]["id"] == filled[0]
+        assert "salt" not in whole["header"]
+        assert asked.refused("/recordings/damaged", 400).startswith("events.jsonl, line 4: damaged")
+
+
+@pytest.mark.parametrize("id", ["%2e%2e", "a%2fb", "a b", "x" * 65, "CON:", "..%5c.."])
+def test_an_id_that_is_none_opens_nothing(home, id):
+    recorded(home, "one", "Rome")
+    with Asking(Path(home)) as asked:
+        for path in ("", "/steps", "/lanes", "/events", "/export", "/live"):
+            answer = asked.client.get(f"/api/v1/recordings/{id}{path}")
+            assert answer.status_code in (404, 405, 422), (path, answer.text)
+
+
+def test_a_recording_goes_out_as_a_file_and_comes_in_again(home, filled, tmp_path):
+    with Asking(Path(home)) as asked:
+        lent = asked(f"/recordings/{filled[0]}/export")
+        data = asked.client.get(lent["url"]).content
+        assert json.loads(zipfile.ZipFile(io.BytesIO(data)).read("manifest.json"))["id"] == filled[0]
+        assert asked.client.get(lent["url"][:-1] + "x").status_code == 403
+        assert "already" in asked.refused("/recordings/import", 409, "POST", content=data)
+    with Asking(tmp_path / "other") as asked:
+        assert asked("/recordings")["items"] == []
+        assert asked("/recordings/import", 201, "POST", content=data) == {"id": filled[0]}
+        assert asked.listed(1)[0]["name"] == "tour"
+        assert "damaged" in asked.refused("/recordings/import", 400, "POST", content=b"PK nonsense")
+        assert not list((tmp_path / "other").glob("incoming-*"))
+
+
+def test_two_runs_are_compared_word_by_word(home):
+    one, other = recorded(home, "a", "Rome"), recorded(home, "b", "Bonn")
+    with Asking(Path(home)) as asked:
+        found = asked(f"/diff?a={one}&b={other}")
+        assert not found["same"]
+        assert found["parting"]["a"] == 1
+        words = [one["words"] for pair in found["pairs"] for one in pair["differences"] if one.get("words")]
+        assert any(["-", "Rome"] in marks and ["+", "Bonn"] in marks for marks in words), words
+        assert asked(f"/diff?a={one}&b={one}")["same"]
+        assert "no recording" in asked.refused(f"/diff?a={one}&b=nope", 404)
+
+
+def test_a_damaged_index_is_made_anew(home, filled):
+    with Asking(Path(home)) as asked:
+        asked.until("/recordings", looked)
+    for name in ("index.sqlite", "findings.sqlite"):
+        assert (Path(home) / name).stat().st_size > 0
+        (Path(home) / name).write_bytes(b"nonsense" * 2000)
+    with Asking(Path(home)) as asked:
+        asked.until("/recordings", looked)
+        assert len(asked.listed(2, "tool:look and error")) == 2

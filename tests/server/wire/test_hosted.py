@@ -1,0 +1,156 @@
+"""Sessions that a server has for others: whose they are, how many there may be, and how they end."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from reenact import load
+from reenact.server.wire.hosted import Hosting
+from tests.server.wire.conftest import Wired
+
+
+@pytest.fixture(scope="module")
+def opened(wired):
+    """A client of the project `mine`, and the id of a session that it has open."""
+    with wired.ask(wired.key(project="mine")) as client:
+        id = client.post("/api/v1/sessions/start", json={}).json()["session_id"]
+        yield client, id
+        client.delete(f"/api/v1/sessions/{id}/stop")
+
+
+def detail(answer):
+    """The status of a refusal, and its one line."""
+    said = answer.json()["detail"]
+    assert isinstance(said, str)
+    assert "\n" not in said
+    return answer.status_code, said
+
+
+def test_a_session_belongs_to_the_project_of_its_key(wired, opened):
+    _, id = opened
+    asks = [
+        ("GET", ""), ("DELETE", "/stop"), ("GET", "/offset"), ("GET", "/steps"), ("GET", "/replay"), ("GET", "/debug"),
+        ("GET", "/cookies"), ("GET", "/network/logs"), ("GET", "/workflow/code"), ("POST", "/page/execute"),
+        ("POST", "/page/observe"), ("POST", "/page/scrape"), ("POST", "/page/screenshot"), ("GET", "/files"),
+    ]  # fmt: skip
+    with wired.ask(wired.key(project="theirs")) as other:
+        for base in ("", "/api/v1"):
+            for method, path in asks:
+                answer = other.request(
+                    method,
+                    f"{base}/sessions/{id}{path}",
+                    json={"type": "reload"} if method == "POST" else None,
+                )
+                assert detail(answer) == (404, f"there is no session {id} here"), path
+        started = other.post("/api/v1/agents/start", json={"session_id": id, "task": "Look"})
+        assert started.status_code == 404
+        assert other.get("/sessions/", params={"only_active": False}).json() == []
+
+
+def test_who_may_read_looks_and_does_nothing(wired, opened):
+    _, id = opened
+    with wired.ask(wired.key("read", project="mine")) as reader:
+        assert reader.get(f"/sessions/{id}").json()["status"] == "active"
+        for method, path in (
+            ("POST", "/page/execute"),
+            ("GET", "/cookies"),
+            ("GET", "/debug"),
+            ("DELETE", "/stop"),
+        ):
+            body = {"type": "reload"} if method == "POST" else None
+            assert reader.request(method, f"/sessions/{id}{path}", json=body).status_code == 403
+        assert reader.post("/sessions/start", json={}).status_code == 403
+    with wired.ask("nobody") as stranger:
+        assert stranger.get(f"/sessions/{id}").status_code == 401
+        assert stranger.get("/health").json()["status"] == "ok"
+
+
+def test_the_servers_own_files_are_out_of_reach(opened):
+    client, id = opened
+    at = f"/api/v1/sessions/{id}/page"
+    for body in (
+        {"type": "goto", "url": "file:///etc/passwd"},
+        {"type": "upload_file", "selector": "#a", "file_path": "/etc/passwd"},
+    ):
+        assert client.post(f"{at}/execute", json=body).status_code == 400
+    assert client.post(f"{at}/observe", json={"url": "file:///etc"}).status_code == 400
+    for code in ("location = 'file:///etc/passwd'", "window.open('file:///etc/passwd')"):
+        client.post(f"{at}/execute", json={"type": "evaluate_js", "code": code})
+        seen = client.post(f"{at}/execute", json={"type": "scrape"}).json()
+        assert "root:" not in json.dumps(seen)
+
+
+def test_what_makes_no_sense_is_refused_in_one_line(opened):
+    client, id = opened
+    agent = {"session_id": id, "task": "Look"}
+    for path, body in (
+        ("agents/start", {**agent, "max_steps": "many"}),
+        ("agents/start", {**agent, "max_steps": 1000}),
+        ("agents/start", {**agent, "response_format": "text"}),
+        ("agents/start", {**agent, "url": "file:///etc/passwd"}),
+        ("agents/start", {**agent, "agent_id": "../a"}),
+        ("agents/start", {**agent, "vault_id": "v"}),
+        ("sessions/start", {"extra_http_headers": "x"}),
+        ("sessions/start", {"cdp_url": "http://127.0.0.1:9222"}),
+        (f"sessions/{id}/cookies", {"cookies": [{"name": "a", "value": "b"}]}),
+        (f"sessions/{id}/page/execute", {"type": "click"}),
+        (f"sessions/{id}/page/expect", {"url": {"pattern": "(a+)+$"}}),
+    ):
+        assert detail(client.post(f"/api/v1/{path}", json=body))[0] in {400, 409}, body
+
+
+def test_its_files_are_listed_fetched_and_removed(opened):
+    client, id = opened
+    files = f"/api/v1/sessions/{id}/files"
+    kept = client.post(files, files={"file": ("../a.html", b"<script>alert(1)</script>")}).json()
+    assert (kept["filename"], kept["size"], kept["source"]) == ("a.html", 25, "user_upload")
+    large = client.post(files, files={"file": ("large", b"\0" * 3_000_000)}).json()
+    assert large["size"] == 3_000_000
+    given = client.get(f"{files}/{kept['id']}")
+    assert given.content == b"<script>alert(1)</script>"
+    assert given.headers["content-type"] == "application/octet-stream"
+    assert given.headers["content-disposition"].startswith("attachment")
+    assert client.delete(f"{files}/{kept['id']}").json()["success"]
+    assert detail(client.get(f"{files}/{kept['id']}"))[0] == 404
+    assert detail(client.post(files, json={}))[0] == 400
+
+
+def test_only_so_many_are_open_at_once(tmp_path):
+    from reenact.server.wire.hosted import BusyError
+
+    hosting = Hosting(most=0)
+    with pytest.raises(BusyError, match="0 sessions are open, as many as this server allows"):
+        hosting.start("default", tmp_path, {})
+
+
+def test_an_idle_session_ends_by_itself_and_the_others_with_the_server(tmp_path, opened):
+    wired = Wired(tmp_path / "home", keyless=True)
+    with wired.ask("any") as client:
+        idle = client.post("/sessions/start", json={"idle_timeout_minutes": 0.02}).json()["session_id"]
+        other = client.post("/sessions/start", json={}).json()["session_id"]
+        end = time.monotonic() + 30
+        while (told := client.get(f"/sessions/{idle}").json())[
+            "status"
+        ] == "active" and time.monotonic() < end:
+            time.sleep(0.1)
+        assert (told["status"], told["close_reason"]) == ("closed", "idle_timeout")
+        late = client.post(f"/sessions/{idle}/page/execute", json={"type": "reload"})
+        assert detail(late)[0] == 409
+        assert "it was idle" in detail(late)[1]
+        assert client.get(f"/sessions/{other}/debug").json()["ws"]["cdp"].startswith("http://127.0.0.1:")
+        files = wired.app.state.hosting.find("default", other).files.folder
+        assert files.exists()
+    assert wired.stop()
+    for id in (idle, other):
+        assert load(id, home=wired.home).status == "ok"
+    assert not files.exists()
+    # Another server of the same home still knows what was recorded.
+    again = Wired(tmp_path / "home")
+    with again.ask() as client:
+        known = client.get(f"/sessions/{other}").json()
+        assert (known["status"], known["recording"]) == ("closed", other)
+        assert client.get(f"/sessions/{other}/replay").json()["mp4_url"].startswith(f"{again.url}/files/")
+    assert again.stop()
