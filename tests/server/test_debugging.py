@@ -76,9 +76,9 @@ def test_a_program_is_stepped_stopped_edited_and_judged_over_http(debugging):
 
     draft = client.get(f"{address}/steps/2/answer").json()
     assert (draft["text"], draft["json_text"], draft["edited"]) == ("40", True, False)
-    wrong = client.post(f"{address}/steps/2/answer", json={"text": "{", "check": True})
-    assert wrong.status_code == 400
-    assert "line 1" in wrong.json()["detail"]
+    wrong = client.post(f"{address}/steps/2/answer/check", json={"text": "{"}).json()
+    assert wrong["problem"].startswith("line 1, column 2: ")
+    assert client.post(f"{address}/steps/2/answer", json={"text": "{"}).status_code == 400
     client.post(f"{address}/steps/2/answer", json={"text": "50"})
     state = stand(client, address, "continue")
     left = state["left"]

@@ -67,7 +67,9 @@ class Session:
         """Where it stands now."""
         with self._lock:
             machine = self._driver.machine
-            state, version = machine.state, self._version
+            # The version first: what is told is never older than its version says.
+            version = self._version
+            state = machine.state
             if state is not self._last and state.phase in (Phase.STOPPED, Phase.DEPARTED):
                 self._stood = (self._stood[1], state.actual.state)
             self._last = state
@@ -142,13 +144,17 @@ class Session:
         self._driver.wait(_STILL)
         return self.state()
 
-    def answer(self, step: int, text: str, *, check: bool) -> Standing:
-        """Give a step the answer that a text is, of which `draft` gave the beginning; `check` only asks whether it
-        could be meant. Raises UsageError, with the place, where it cannot.
+    def meant(self, step: int, text: str) -> Edit | None:
+        """The answer that a text is, of which `draft` gave the beginning; None where nothing was changed. Raises
+        UsageError, with the place, where it cannot be meant.
         """
         draft, _ = self.draft(step)
-        found = answer.edited(draft, text)
-        if found is not None and not check:
+        return answer.edited(draft, text)
+
+    def answer(self, step: int, text: str) -> Standing:
+        """Give a step the answer that a text is. Raises as `meant` does."""
+        found = self.meant(step, text)
+        if found is not None:
             self._driver.tell("edit", step, found)
             self._driver.wait(_STILL)
         return self.state()

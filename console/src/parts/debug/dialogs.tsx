@@ -35,9 +35,9 @@ export function EditAnswer({
   useEffect(() => {
     if (text === null) return;
     const waiting = window.setTimeout(() => {
-      post(where, { text, check: true }).then(
-        () => setWrong(""),
-        (error: unknown) => setWrong(error instanceof Error ? error.message : String(error)),
+      post<{ problem: string | null }>(`${where}/check`, { text }).then(
+        ({ problem }) => setWrong(problem ?? ""),
+        complain,
       );
     }, 250);
     return () => window.clearTimeout(waiting);

@@ -277,7 +277,10 @@ function Output({ id, state }: { id: string; state: Standing }) {
   });
   const text = output.data?.text ?? "";
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is new is at the end
-  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [text]);
+  useEffect(() => {
+    // Newer browsers give a promise, which an effect must not.
+    end.current?.scrollIntoView({ block: "nearest" });
+  }, [text]);
   if (output.error) return <Failure error={output.error} />;
   if (!text) return <p className="quiet">Nothing has been written so far.</p>;
   return (

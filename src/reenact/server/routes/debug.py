@@ -76,10 +76,15 @@ class AnswerDraft(BaseModel):
 
 
 class NewAnswer(BaseModel):
-    """The text of an answer; `check` only asks whether it could be meant."""
+    """The text of an answer."""
 
     text: str = Field(max_length=_LONGEST)
-    check: bool = False
+
+
+class Checked(BaseModel):
+    """Why a text cannot be that answer, with the place; null where it can."""
+
+    problem: str | None
 
 
 class Forking(BaseModel):
@@ -204,7 +209,17 @@ def draft(session: Open, step: int) -> AnswerDraft:
 @router.post("/{id}/steps/{step}/answer", responses=REFUSED)
 def amend(session: Open, step: int, given: NewAnswer) -> Standing:
     """Give a step another answer. The program goes back there, where it was past it."""
-    return session.answer(step, given.text, check=given.check)
+    return session.answer(step, given.text)
+
+
+@router.post("/{id}/steps/{step}/answer/check", responses=REFUSED)
+def check(session: Open, step: int, given: NewAnswer) -> Checked:
+    """Whether a text could be the answer, while it is typed."""
+    try:
+        session.meant(step, given.text)
+    except UsageError as error:
+        return Checked(problem=str(error))
+    return Checked(problem=None)
 
 
 @router.get("/{id}/fork", responses=REFUSED)

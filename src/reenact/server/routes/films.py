@@ -104,11 +104,11 @@ async def _events(footage: Footage) -> AsyncIterator[ServerSentEvent]:
 def video(
     request: Request,
     response: Response,
+    *,
     access: Reader,
     links: Lender,
     id: Id,
     number: Number,
-    *,
     pace: Kind = "real",
 ) -> SessionVideo | Job:
     """A session's video at a signed address; or (202) the job that makes it: ask again when that is done."""

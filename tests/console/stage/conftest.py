@@ -1,0 +1,101 @@
+"""The console in a real browser, on a server of this process: what plays, what is debugged, what is worked on."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import sync_playwright
+
+from reenact.browser.finding import find
+from reenact.errors import SessionError
+from reenact.server.app import application
+from reenact.server.settings import Settings
+
+AXE = Path(__file__).parents[3] / "console" / "node_modules" / "axe-core" / "axe.min.js"
+
+
+@pytest.fixture(scope="package")
+def chromium():
+    try:
+        path = find()
+    except SessionError as error:
+        pytest.skip(str(error))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="package")
+def home(tmp_path_factory):
+    """The home of the recordings, of this process too."""
+    folder = tmp_path_factory.mktemp("stage")
+    before = os.environ.get("REENACT_HOME")
+    os.environ["REENACT_HOME"] = str(folder)
+    yield folder
+    if before is None:
+        del os.environ["REENACT_HOME"]
+    else:
+        os.environ["REENACT_HOME"] = before
+
+
+@pytest.fixture(scope="package")
+def address(home):
+    """A server of that home: its address."""
+    settings = Settings(home, ("127.0.0.1",), keyless=True, running=True)
+    if not (settings.console / "index.html").is_file():
+        pytest.skip("the console is not built: make console")
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(
+        uvicorn.Config(
+            application(settings), log_level="critical", ws="none", timeout_graceful_shutdown=1, http="h11"
+        )
+    )
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    until = time.monotonic() + 20
+    while not server.started:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(10)
+
+
+@pytest.fixture
+def opened(chromium, address):
+    """Opens a page of the console. What its script complains of fails the test."""
+    contexts, wrong = [], []
+
+    def show(path):
+        context = chromium.new_context(viewport={"width": 1440, "height": 900})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        page.goto(address + path)
+        return page
+
+    yield show
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def sound(page):
+    """Nothing that axe finds fault with, and nothing wider than the page: in both themes, on a screen and a telephone."""
+    page.evaluate(AXE.read_text())
+    for width, theme in ((1440, "light"), (1440, "dark"), (390, "dark"), (390, "light")):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme)
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        wrong = [(each["id"], [node["target"] for node in each["nodes"]][:3]) for each in found]
+        assert (width, theme, wrong) == (width, theme, [])
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,136 @@
+"""A browser session in the console: live while a real browser works, and as a film afterwards."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from reenact import Client
+from tests.browser.watch.shop import buy
+from tests.console.stage.conftest import sound
+
+PAGES = Path(__file__).parents[3] / "examples" / "lamp_shop" / "pages"
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def shop():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(PAGES)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+class Visit(threading.Thread):
+    """A session in a thread, one action whenever it is let."""
+
+    def __init__(self, *actions):
+        super().__init__(daemon=True)
+        self.actions = actions
+        self.id, self.begun = "", threading.Event()
+        self.turns, self.done = threading.Semaphore(0), threading.Semaphore(0)
+
+    def run(self):
+        with Client().Session(headless=True) as session:
+            self.id = session.id
+            self.begun.set()
+            for action in self.actions:
+                self.turns.acquire()
+                session.execute(**action)
+                self.done.release()
+            self.turns.acquire()
+
+    def act(self):
+        self.turns.release()
+        assert self.done.acquire(timeout=30)
+
+
+def test_a_session_is_seen_while_it_goes_on_and_played_when_it_is_over(opened, home, shop):
+    visit = Visit(
+        {"type": "goto", "url": f"{shop}/shop.html"},
+        {"type": "fill", "selector": "#q", "value": "lamp"},
+        {"type": "goto", "url": f"{shop}/item.html"},
+    )
+    visit.start()
+    assert visit.begun.wait(60)
+    visit.act()
+    page = opened(f"/r/{visit.id.partition('.')[0]}/session/1")
+    page.get_by_text("live", exact=True).first.wait_for()
+    page.locator(".stage-url", has_text="/shop.html").wait_for()
+    picture = page.locator(".screen > img[src^='data:image/jpeg;base64,']")
+    picture.wait_for()
+    first = picture.get_attribute("src")
+    visit.act()
+    visit.act()
+    page.locator(".stage-url", has_text="/item.html").wait_for()
+    page.get_by_role("option", name="item.html").wait_for()
+    assert picture.get_attribute("src") != first
+    # Back to what was seen before, while it goes on; and to now again.
+    page.get_by_role("option", name="Fill").click()
+    page.locator(".stage-url", has_text="/shop.html").wait_for()
+    assert page.get_by_role("button", name="Live").get_attribute("aria-pressed") == "false"
+    page.get_by_role("button", name="Live").click()
+    page.locator(".stage-url", has_text="/item.html").wait_for()
+    visit.turns.release()
+    visit.join(30)
+
+    video = page.locator("video")
+    video.wait_for(timeout=60_000)
+    page.keyboard.press("Home")
+    steps = page.get_by_role("listbox", name="Steps").get_by_role("option")
+    assert steps.first.get_attribute("aria-selected") == "true"
+    page.wait_for_function("document.querySelector('video').readyState >= 3")
+    before = video.evaluate("video => video.currentTime")
+    page.keyboard.press("Space")
+    last = page.locator("[role=option][aria-selected=true]", has_text="item.html")
+    last.wait_for(timeout=60_000)
+    assert video.evaluate("video => video.currentTime") > before
+    page.keyboard.press("Space")
+    sound(page)
+
+
+@pytest.fixture(scope="module")
+def bought(home):
+    return buy(home, consent=False).name, buy(home).name
+
+
+def test_a_film_is_gone_through_by_keys_alone(opened, bought):
+    page = opened(f"/r/{bought[0]}/session/1")
+    chosen = page.locator(".film-step[aria-selected=true]")
+    chosen.get_by_text("Go to https://shop.test/shop").wait_for()
+    page.keyboard.press("j")
+    chosen.get_by_text("Click button “Brass lamp”").wait_for()
+    page.keyboard.press("n")
+    chosen.get_by_text("Click button “Pay”").wait_for()
+    page.get_by_role("tabpanel").get_by_text("covered by div#consent").first.wait_for()
+    page.keyboard.press("2")
+    page.get_by_role("tabpanel").get_by_text("Now I pay.").wait_for()
+    page.keyboard.press("3")
+    page.get_by_role("tabpanel").get_by_text("402").wait_for()
+    page.keyboard.press("5")
+    page.get_by_role("tabpanel").get_by_text("- heading").wait_for()
+    page.keyboard.press("/")
+    page.keyboard.type("password")
+    page.get_by_text("1 of 4 steps").wait_for()
+    page.keyboard.press("Enter")
+    chosen.get_by_text("Fill #password with •••••").wait_for()
+    assert page.url.endswith("?step=5")
+    sound(page)
+
+
+def test_two_sessions_play_in_step(opened, bought):
+    page = opened(f"/compare/{bought[1]}/{bought[0]}")
+    pair = page.get_by_label("Both sessions, in step")
+    pair.locator("video").nth(1).wait_for(timeout=60_000)
+    pair.get_by_label("Time").fill("3.2")
+    page.wait_for_function("[...document.querySelectorAll('video')].every(video => video.currentTime > 2)")
+    assert "Click" in pair.locator(".doing").first.inner_text()
