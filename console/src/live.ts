@@ -104,10 +104,10 @@ export function useStream(where: string | null, heard: Record<string, (told: nev
 export function feed(cache: QueryClient): void {
   listeners.job.add((job) => {
     cache.setQueryData(["job", job.id], job);
-    cache.setQueryData<{ items: Job[] }>(["jobs"], (known) => {
+    cache.setQueryData<Job[]>(["jobs"], (known) => {
       if (!known) return known;
-      const others = known.items.filter((one) => one.id !== job.id);
-      return { items: [job, ...others].sort((a, b) => b.created.localeCompare(a.created)) };
+      const others = known.filter((one) => one.id !== job.id);
+      return [job, ...others].sort((a, b) => b.created.localeCompare(a.created));
     });
   });
   listeners.recording.add((line) => {
