@@ -100,14 +100,23 @@ export function useStream(where: string | null, heard: Record<string, (told: nev
   }, [where]);
 }
 
+/** Of two words about a job the later one: what has ended stays so, in whatever order they come. */
+export function later(known: Job | undefined, told: Job): Job {
+  return known?.ended && !told.ended ? known : told;
+}
+
 /** Keep what is in the cache as fresh as what is told. */
 export function feed(cache: QueryClient): void {
   listeners.job.add((job) => {
-    cache.setQueryData(["job", job.id], job);
+    cache.setQueryData<Job>(["job", job.id], (known) => later(known, job));
     cache.setQueryData<Job[]>(["jobs"], (known) => {
       if (!known) return known;
       const others = known.filter((one) => one.id !== job.id);
-      return [job, ...others].sort((a, b) => b.created.localeCompare(a.created));
+      const said = later(
+        known.find((one) => one.id === job.id),
+        job,
+      );
+      return [said, ...others].sort((a, b) => b.created.localeCompare(a.created));
     });
   });
   listeners.recording.add((line) => {

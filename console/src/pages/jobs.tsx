@@ -6,7 +6,7 @@ import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import { get, path, remove } from "../client";
 import { counted, duration, when, whenExactly } from "../format";
 import { useKeys } from "../keys";
-import { useStream } from "../live";
+import { later, useStream } from "../live";
 import type { Job, Recordings } from "../model";
 import { ENDED, Progress, useBegin } from "../parts/jobs";
 import { Result } from "../parts/results";
@@ -202,12 +202,13 @@ function One({ id }: { id: string }) {
     queryKey: ["job", id],
     queryFn: ({ signal }) => get<Job>(path("jobs", id), {}, signal),
     staleTime: 0,
+    structuralSharing: (known, told) => later(known as Job | undefined, told as Job),
   });
   const job = asked.data;
   useTitle(job ? `${job.kind} ${named(job)}` : "Job");
   const goes = job !== undefined && !ENDED.includes(job.status);
   useStream(goes ? `${path("jobs", id)}/live` : null, {
-    job: (moved: Job) => cache.setQueryData(["job", id], moved),
+    job: (moved: Job) => cache.setQueryData<Job>(["job", id], (known) => later(known, moved)),
   });
   const end = async () => {
     try {

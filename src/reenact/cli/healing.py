@@ -62,7 +62,7 @@ def heals(
     if write and patch is None:
         raise UsageError("--write goes with --patch SCRIPT")
     wanted = Filter(" ".join(filter or ()))
-    learned = _part("learned")
+    learned, told = _part("browser.fallback.learned"), _part("prose.healed")
     index = Index(LocalStore(home))
     with present.progress("reading new recordings") as report:
         found = learned.heals(index, wanted, report)
@@ -73,10 +73,10 @@ def heals(
         return
     if runs:
         newest = list(reversed(own))
-        _tell(newest, [_as_json(one) for one in newest] if json else None, _runs)
+        _tell(newest, [told.recorded(one) for one in newest] if json else None, _runs)
     else:
-        told = learned.stories(index, own)
-        _tell(told, [_story_as_json(one) for one in told] if json else None, _table)
+        stories = learned.stories(index, own)
+        _tell(stories, [told.story(one) for one in stories] if json else None, _table)
     if not own:
         where = "" if chosen is None else f" of {chosen}"
         present.say(f"no step{where} needed help{' there' if wanted.text.strip() else ''}")
@@ -84,7 +84,7 @@ def heals(
 
 def _part(name: str) -> Any:
     try:
-        return importlib.import_module(f"reenact.browser.fallback.{name}")
+        return importlib.import_module(f"reenact.{name}")
     except ModuleNotFoundError as error:
         raise UsageError(
             f"browser sessions need more ({error.name}): pip install 'reenact[browser]'"
@@ -106,7 +106,7 @@ def _patch(script: Path, own: Sequence[Recorded], *, write: bool) -> None:
         data = script.read_bytes()
     except OSError as error:
         raise UsageError(f"{script}: {error.strerror}") from None
-    patching = _part("patch")
+    patching = _part("browser.fallback.patch")
     made = patching.patched(script, data, [one.heal for one in own])
     if write and made.changed:
         for line in made.remarks:
@@ -187,35 +187,3 @@ def _place(heal: Heal) -> Text:
 def _selector(selector: Any) -> Text:
     first = next(iter(selector.values()), "") if isinstance(selector, dict) else selector
     return Text(present.one_line(str(first or ""), 48))
-
-
-# -- as JSON -----------------------------------------------------------------------------------------------------
-
-
-def _as_json(one: Recorded) -> dict[str, Any]:
-    return {
-        "recording": one.recording,
-        "step": one.step,
-        "started": one.started,
-        "verified": one.heal.verified,
-        **one.heal.to_tree(),
-    }
-
-
-def _story_as_json(story: Story) -> dict[str, Any]:
-    last = story.last
-    return {
-        "key": last.heal.key,
-        "file": last.heal.file or None,
-        "line": last.heal.line or None,
-        "function": last.heal.function or None,
-        "action": last.heal.action,
-        "selector": last.heal.old,
-        "ran": story.runs,
-        "helped": story.helped,
-        "rungs": story.rungs,
-        "state": story.state,
-        "verified": last.heal.verified,
-        "runs_since": story.since,
-        "last": {"recording": last.recording, "step": last.step, "started": last.started},
-    }
