@@ -41,7 +41,7 @@ def debugging(shell, monkeypatch):
     app = application(Settings(shell.home, ("testserver",), keyless=True, running=True))
     with TestClient(app) as client:
         yield client, f"/api/v1/debug/{shell.last().id}", shell
-    app.state.desk.close()
+    app.state.desks.close()
 
 
 def stand(client, address, order="", arguments="", **more):

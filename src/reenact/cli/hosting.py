@@ -15,7 +15,7 @@ from reenact.cli.options import Home, ids
 from reenact.driver.opening import Opening
 from reenact.errors import UsageError
 from reenact.server.hosting import LOOPBACK, PORT, address_of, is_loopback, listen, serve
-from reenact.server.keys import Keys
+from reenact.server.keys import DEFAULT, Keys
 from reenact.server.settings import Settings
 from reenact.store.local import LocalStore
 
@@ -79,7 +79,7 @@ def alone(
     app = application(Settings(store.root, LOOPBACK, keyless=True, running=True))
     listening = listen("127.0.0.1", port)
     if begun is not None:
-        app.state.desk.open(begun)
+        app.state.desks.of(DEFAULT).open(begun)
     address = address_of(listening, "127.0.0.1") + page
     sys.stdout.write(f"{address}\n")
     sys.stdout.flush()

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse
 from reenact import __version__
 from reenact.browser.signing import Signer
 from reenact.errors import RecordingNotFound, ReenactError
-from reenact.server.debugging import Desk
+from reenact.server.debugging import Desks
 from reenact.server.guard import Guard
 from reenact.server.jobs import Jobs
 from reenact.server.keys import DEFAULT, Keys
@@ -105,7 +105,7 @@ def application(settings: Settings) -> FastAPI:
     app.state.logins = logins
     app.state.projects = projects
     jobs.announce(app.state.jobs, projects, app.state.links)
-    app.state.desk = Desk()
+    app.state.desks = Desks()
     app.state.library = projects.library(DEFAULT)
     for router in ROUTERS:
         app.include_router(router, prefix=API, responses=refusals(400, 401, 403, 413, 422))
@@ -124,7 +124,7 @@ def application(settings: Settings) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     app.state.jobs.close()
-    await asyncio.to_thread(app.state.desk.close)
+    await asyncio.to_thread(app.state.desks.close)
     app.state.projects.close()
     app.state.keys.close()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 
@@ -189,8 +190,24 @@ class Session:
             ear()
 
 
+class Desks:
+    """A desk for each project: what one of them debugs is no other's."""
+
+    def __init__(self) -> None:
+        self._desks: defaultdict[str, Desk] = defaultdict(Desk)
+
+    def of(self, project: str) -> Desk:
+        """The project's."""
+        return self._desks[project]
+
+    def close(self) -> None:
+        """End all sessions."""
+        for desk in [*self._desks.values()]:
+            desk.close()
+
+
 class Desk:
-    """Where the one session of a server is kept."""
+    """Where the one session of a project is kept."""
 
     def __init__(self) -> None:
         self._session: Session | None = None

@@ -102,9 +102,9 @@ class Output(BaseModel):
     written: int
 
 
-def desk_of(request: Request) -> Desk:
+def desk_of(request: Request, access: Writer) -> Desk:
     """Where this server keeps its debugging session."""
-    desk: Desk = request.app.state.desk
+    desk: Desk = request.app.state.desks.of(access.project)
     return desk
 
 
