@@ -67,6 +67,8 @@ class Keeper:
         """Set when there is something to show."""
         self.loaded = threading.Event()
         """Set when all that the index knew is there."""
+        self.caught_up = threading.Event()
+        """Set when all that lies in the folder is there, or as much of it as can be read."""
         self._done = self._total = 0
         self._thread: threading.Thread | None = None
 
@@ -107,6 +109,8 @@ class Keeper:
             while not self._ended.is_set():
                 begun = time.monotonic()
                 self._look_once(index)
+                if not self._waiting:
+                    self.caught_up.set()
                 took = time.monotonic() - begun
                 # Much that is new is read with short rests, for as long as it takes.
                 self._wake.wait(took / 4 if len(self._waiting) > _FIRST else max(TICK, _REST * took))
@@ -114,6 +118,7 @@ class Keeper:
         finally:
             self.ready.set()
             self.loaded.set()
+            self.caught_up.set()
             index.close()
 
     # -- the beginning ---------------------------------------------------------------------------------------

@@ -81,9 +81,9 @@ class Library:
         return self._lines.version
 
     @property
-    def loaded(self) -> bool:
-        """Whether all that the index knew is in memory."""
-        return self._keeper.loaded.is_set()
+    def caught_up(self) -> bool:
+        """Whether all that lay in the folder at the start is known by now."""
+        return self._keeper.caught_up.is_set()
 
     @property
     def indexing(self) -> dict[str, int]:

@@ -42,7 +42,7 @@ def recordings(
         {
             "items": library.told(page),
             "total": len(search),
-            "complete": search.complete and library.loaded,
+            "complete": search.complete and library.caught_up,
             "offset": offset,
             "version": library.version,
             "indexing": library.indexing,
