@@ -265,9 +265,11 @@ class Camera:
             tab.masks.navigated()
             tab.title = ""
             self._event(tab, "navigated")
-            self._log.start(self._titled(tab), "a title")
+            self._log.start(self._titled(tab, at_once=False), "a title")
 
-    async def _titled(self, tab: Tab) -> None:
+    async def _titled(self, tab: Tab, *, at_once: bool = True) -> None:
+        if not at_once:  # a page that is loaded tells it then; an address that changes within a page can wait
+            await self._gate.passed()
         try:
             title = await tab.page.title()
         except Error:  # it is closed, or under way to the next page
