@@ -108,7 +108,9 @@ export function later(known: Job | undefined, told: Job): Job {
 /** Keep what is in the cache as fresh as what is told. */
 export function feed(cache: QueryClient): void {
   listeners.job.add((job) => {
-    cache.setQueryData<Job>(["job", job.id], (known) => later(known, job));
+    // The result of what has ended is not told to everybody: who looks at it asks for it.
+    if (job.ended) void cache.invalidateQueries({ queryKey: ["job", job.id] });
+    else cache.setQueryData<Job>(["job", job.id], (known) => known && later(known, job));
     cache.setQueryData<Job[]>(["jobs"], (known) => {
       if (!known) return known;
       const others = known.filter((one) => one.id !== job.id);
