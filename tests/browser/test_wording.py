@@ -17,7 +17,7 @@ from reenact.browser.wording import meaning, said_otherwise
 )  # fmt: skip
 def test_two_texts_mean_the_same(one, other):
     assert meaning(one) == meaning(other)
-    assert alike(one, other) == 0.95 or meaning(one) == one.lower()
+    assert alike(one, other) >= 0.95
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,13 @@ ALL = [command for commands in PLACES.values() for command in commands]
 
 
 def names(words):
-    return [command.name or command.callback.__name__ for command in application(words).registered_commands]
+    """The commands, and where they belong in the table those that have commands of their own."""
+    app = application(words)
+    found = [command.name or command.callback.__name__ for command in app.registered_commands]
+    for group in app.registered_groups:
+        name = group.name or group.typer_instance.info.name
+        found.insert(sum(ALL.index(one) < ALL.index(name) for one in found), name)
+    return found
 
 
 def test_the_help_lists_every_command_in_the_order_of_the_table(capsys):

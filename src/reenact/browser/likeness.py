@@ -122,19 +122,24 @@ def _part(part: str, sought: Any, had: Any, other: Mapping[str, Any]) -> float:
         return _place(sought, had)
     if part == "path":
         return _path(str(sought), str(had))
-    return alike(str(sought), str(had))
+    return spelled(str(sought), str(had))
 
 
 @lru_cache(maxsize=8192)
 def alike(one: str, other: str) -> float:
     """How alike two texts are, 0 to 1: by letters, by words or by what they mean, whichever is most; case aside."""
+    found = spelled(one, other)
+    return 0.95 if found < 0.95 and _plain(one) and meaning(one) == meaning(other) else found
+
+
+@lru_cache(maxsize=8192)
+def spelled(one: str, other: str) -> float:
+    """The same by letters and by words alone: names that programs give mean what they are, and nothing else."""
     one, other = _plain(one), _plain(other)
     if not one or not other:
         return 0.0
     if one == other:
         return 1.0
-    if meaning(one) == meaning(other):
-        return 0.95
     letters = SequenceMatcher(None, one, other, autojunk=False).ratio()
     mine, theirs = set(one.split()), set(other.split())
     return max(letters if letters > 0.5 else letters / 2, 0.95 * len(mine & theirs) / len(mine | theirs))
@@ -151,7 +156,7 @@ def _words(sought: str, other: Mapping[str, Any], worth: float) -> float:
     keys = [other.get(name) for name in ("id", "field", "test_id", "href", "src")]
     shown = max((alike(sought, str(one)) for one in names if one), default=0.0)
     coded = max(
-        (alike(sought, str(one)) for one in [*keys, " ".join(other.get("classes") or ())] if one), default=0.0
+        (spelled(sought, str(one)) for one in [*keys, " ".join(other.get("classes") or ())] if one), default=0.0
     )
     return max(shown, worth * coded)
 

@@ -190,7 +190,7 @@ class Recorder:
             return tree
 
         line = self._questions.line(
-            effect, scope, number=number, ordinal=ordinal, now=perf_counter() - self.started, encode=encode
+            effect, scope, number=number, ordinal=ordinal, now=self._seconds(), encode=encode
         )
         self._writer.append(line)
         if unkept:
