@@ -11,8 +11,8 @@ from fastapi import Path as InPath
 from pydantic import BaseModel
 
 from reenact.server.access import Writer
-from reenact.server.ingest import Intake
 from reenact.ship import wire
+from reenact.store.intake import LocalIntake
 from reenact.store.local import LocalStore
 
 router = APIRouter(tags=["uploads"])
@@ -87,9 +87,9 @@ Digest = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$", description="The sha25
 
 
 @lru_cache(maxsize=256)
-def intake_of(home: Path) -> Intake:
+def intake_of(home: Path) -> LocalIntake:
     """What takes the pieces of a project, by its folder."""
-    return Intake(LocalStore(home))
+    return LocalIntake(LocalStore(home))
 
 
 async def _body(request: Request) -> bytes:
