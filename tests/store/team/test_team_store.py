@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import urllib.request
 
 import pytest
-from sqlalchemy import insert, select, text
+from sqlalchemy import insert
 
-import reenact
-from reenact.errors import FutureFormat, UsageError
-from reenact.model.filter import Filter
-from reenact.store.base import Piece
-from reenact.store.index import Index
-from reenact.store.local import LocalStore
 from reenact.store.team.away import StoreAway
-from reenact.store.team.index import TeamIndex
 from reenact.store.team.objects import ObjectBlobs
-from reenact.store.team.place import Place
-from reenact.store.team.store import TeamStore
 from reenact.store.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS, VERSIONS
 from reenact.testing import BlobStoreConformance, IntakeConformance, StoreConformance
 

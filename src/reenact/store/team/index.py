@@ -8,7 +8,7 @@ everywhere, after it has fetched what is new: the first one fetches all.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,7 @@ from reenact.model.filter import Filter
 from reenact.model.summary import Summary
 from reenact.store.index import STEP, Hit, Index, Known, Progress, Stale, Summarised, summarised
 from reenact.store.team.store import TeamStore
-from reenact.store.team.tables import DETAILS, RECORDINGS, STEPS
+from reenact.store.team.tables import DETAILS, FILES, RECORDINGS, STEPS
 
 _AT_ONCE = 200
 _LINE = [field.name for field in fields(Summary) if field.name != "path"]
@@ -81,10 +81,20 @@ class TeamIndex(Index):
         self._fetched = {}
         return found
 
-    def settle(self, id: str) -> None:
-        """See that the database knows of a recording what it says on its line. Raises RecordingError, StoreAway."""
-        if id not in self._fetch([id]):
-            self._made(id)
+    def settle(self, id: str, folder: Path, lengths: Mapping[str, int]) -> None:
+        """Write down what a recording says on its line, where it is at hand elsewhere. Raises StoreAway.
+
+        Args:
+            id: The recording's.
+            folder: Where it is.
+            lengths: How much of each file the team's store has of it: if it has more by now, nothing is done.
+        """
+        columns = RECORDINGS.c.key, RECORDINGS.c.version, RECORDINGS.c.written, FILES.c.name, FILES.c.length
+        asked = self.store.database.recordings(*columns).join_from(RECORDINGS, FILES)
+        with self.store.database.begin() as connection:
+            rows = connection.execute(asked.where(RECORDINGS.c.id == id)).all()
+        if rows and {row.name: row.length for row in rows} == dict(lengths):
+            self._write(rows[0].key, rows[0].version, summarised(folder, rows[0].written))
 
     def _folder(self, line: Summary) -> Path:
         return self.store.find(line.id)

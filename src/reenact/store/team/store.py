@@ -81,7 +81,7 @@ class TeamStore(LocalStore):
 
     def remove(self, ref: str | Path, *, detached: bool = False) -> str:  # type: ignore[override]
         """Delete one and its blobs, there and here; returns its id. Raises RecordingError, StoreAway."""
-        id = self._named(ref)
+        id = self.named(ref)
         with self.database.begin() as connection:
             key = connection.execute(
                 self.database.recordings(RECORDINGS.c.key).where(RECORDINGS.c.id == id).with_for_update()
@@ -100,35 +100,45 @@ class TeamStore(LocalStore):
             rows = connection.execute(asked.where(RECORDINGS.c.version > 0))
             return {row.id: row.version for row in rows}
 
+    def named(self, ref: str | Path) -> str:
+        """The id that is meant; nothing is brought here. Raises RecordingNotFound, AmbiguousRecording, StoreAway."""
+        path = Path(ref)
+        # What `find` gave is taken, too.
+        id = path.name if path.parent == self.recordings else str(ref)
+        if self._has(id):
+            return id
+        ids = self.ids()
+        if id == "last" and ids:
+            return ids[0]
+        matches = [one for one in ids if id and one.startswith(id)]
+        return matches[0] if len(matches) == 1 else self.find(id).name
+
     # -- bringing them here ----------------------------------------------------------------------------------
 
-    def bring(self, id: str, intake: Intake, lengths: dict[str, int] | None = None) -> int:
-        """Append to another store what it lacks of one; returns how many bytes of lines that were.
+    def bring(self, id: str, intake: Intake, *, on: bool = False) -> None:
+        """Append to another store what it lacks of one.
 
         Args:
             id: Its whole id.
             intake: The other store's.
-            lengths: How long its files are there.
+            on: Go on where that one ends: all that it has of it came from here. Else that is compared.
 
         Raises:
             RecordingError: It is not here, or the other store has something else of that id.
             StoreAway: A server does not answer.
         """
-        there = intake.lengths([id]).get(id, {}) if lengths is None else lengths
+        there = intake.lengths([id]).get(id, {}) if on else {}
         key, files = self._files(id)
         for address in self._blobs(key):
             if not intake.has(id, address):
                 # One that is gone is missed by who needs it, as in every recording.
                 with contextlib.suppress(CorruptRecording):
-                    _taken(intake, [Piece(id, address, 0, self.blobs.get(address))])
-        total = 0
+                    _taken(intake, Piece(id, address, 0, self.blobs.get(address)))
         for name in names_of(files):
             if there.get(name, 0) > files[name]:
                 raise RecordingError(f"{id}: {name} is longer than in {self.place}: that one is older")
             for piece in self._pieces(id, key, name, there.get(name, 0)):
-                _taken(intake, [piece])
-                total += len(piece.data)
-        return total
+                _taken(intake, piece)
 
     def _has(self, id: str) -> bool:
         asked = self.database.recordings(RECORDINGS.c.key).where(
@@ -151,7 +161,7 @@ class TeamStore(LocalStore):
             folder.mkdir(parents=True, mode=0o700)
             (folder / _MARK).write_text(str(key))
         try:
-            self.bring(id, self._cache)
+            self.bring(id, self._cache, on=True)
         except RecordingError:
             if not mine:
                 raise
@@ -164,12 +174,6 @@ class TeamStore(LocalStore):
         with self.database.begin() as connection:
             found = connection.execute(asked.order_by(RECORDINGS.c.version.desc()).limit(1)).scalar()
         return str(found) if found is not None else None
-
-    def _named(self, ref: str | Path) -> str:
-        path = Path(ref)
-        # What `find` gave is taken, too.
-        id = path.name if path.parent == self.recordings else str(ref)
-        return id if self._has(id) else self.find(id).name
 
     def _files(self, id: str) -> tuple[int, dict[str, int]]:
         asked = self.database.recordings(RECORDINGS.c.key, FILES.c.name, FILES.c.length)
@@ -229,10 +233,10 @@ class TeamStore(LocalStore):
                 list(pool.map(self.blobs.remove, set(wanted) - kept))
 
 
-def _taken(intake: Intake, pieces: Sequence[Piece]) -> None:
-    for piece, taken in zip(pieces, intake.take(pieces), strict=True):
-        if taken.status != "ok":
-            raise RecordingError(_why(piece, taken))
+def _taken(intake: Intake, piece: Piece) -> None:
+    (taken,) = intake.take([piece])
+    if taken.status != "ok":
+        raise RecordingError(_why(piece, taken))
 
 
 def _why(piece: Piece, taken: Taken) -> str:
