@@ -14,8 +14,7 @@ from typing import Any
 
 import orjson
 
-from reenact.store.base import BLOB, FILE, ID, Piece, Status, Taken
-from reenact.store.intake import LARGEST
+from reenact.store.base import BLOB, FILE, ID, LARGEST, Piece, Status, Taken
 
 __all__ = [
     "API", "BLOB", "BODY", "FILE", "ID", "LARGEST", "PIECES", "TYPE", "Malformed", "Piece", "Status", "Taken", "packed",

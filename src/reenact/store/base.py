@@ -33,6 +33,9 @@ FILE = re.compile(r"events(\.[\w-]{1,64})?\.jsonl|session\.[\w-]{1,64}\.jsonl", 
 BLOB = re.compile(r"sha256:([0-9a-f]{64})")
 """A blob's address."""
 
+LARGEST = 64 << 20
+"""Bytes of a blob at most."""
+
 Status = Literal["ok", "gap", "differs", "refused"]
 
 

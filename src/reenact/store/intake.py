@@ -22,14 +22,11 @@ from time import monotonic
 import orjson
 
 from reenact.model.event import FORMAT
-from reenact.store.base import BLOB, FILE, ID, Piece, Taken
+from reenact.store.base import BLOB, FILE, ID, LARGEST, Piece, Taken
 from reenact.store.local import EVENTS, LocalStore
 
 RECEIVED = "received"
 """A file in the folder of a recording that comes from elsewhere: touched whenever it is said to be written."""
-
-LARGEST = 64 << 20
-"""Bytes of a blob at most."""
 
 _SAME = b'{"event":"same"'
 _AGAIN = 5.0

@@ -7,7 +7,7 @@ import urllib.request
 import pytest
 from sqlalchemy import insert
 
-from reenact.store.team.away import StoreAway
+from reenact.errors import StoreAway
 from reenact.store.team.objects import ObjectBlobs
 from reenact.store.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS, VERSIONS
 from reenact.testing import BlobStoreConformance, IntakeConformance, StoreConformance

@@ -8,11 +8,7 @@ from contextlib import contextmanager
 import psycopg
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from reenact.errors import ReenactError
-
-
-class StoreAway(ReenactError):
-    """The team's store does not answer, or cannot now. What was asked may be asked again: nothing is done twice."""
+from reenact.errors import StoreAway
 
 
 @contextmanager

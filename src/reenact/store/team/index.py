@@ -8,6 +8,7 @@ everywhere, after it has fetched what is new: the first one fetches all.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import islice
@@ -20,12 +21,15 @@ from reenact.errors import RecordingNotFound
 from reenact.model.filter import Filter
 from reenact.model.summary import Summary
 from reenact.store.index import STEP, Hit, Index, Known, Progress, Stale, Summarised, summarised
+from reenact.store.local import LocalStore
 from reenact.store.team.store import TeamStore
 from reenact.store.team.tables import DETAILS, FILES, RECORDINGS, STEPS
 
 _AT_ONCE = 200
 _LINE = [field.name for field in fields(Summary) if field.name != "path"]
 _MOST = 2**63 - 1
+_QUIET = 3_000_000_000
+"""Nanoseconds without a new byte, before others are spared the reading of a recording."""
 
 
 class TeamIndex(Index):
@@ -95,6 +99,26 @@ class TeamIndex(Index):
             rows = connection.execute(asked.where(RECORDINGS.c.id == id)).all()
         if rows and {row.name: row.length for row in rows} == dict(lengths):
             self._write(rows[0].key, rows[0].version, summarised(folder, rows[0].written))
+
+    def settle_some(self, copy: LocalStore, most: int) -> None:
+        """Write down the lines of some recordings that nobody has read yet, and that are whole in a copy. Raises
+        StoreAway.
+        """
+        # One that still grows is not read anew with each line.
+        quiet = time.time_ns() - _QUIET
+        asked = self.store.database.recordings(RECORDINGS.c.id).where(
+            RECORDINGS.c.known < RECORDINGS.c.version, RECORDINGS.c.written < quiet
+        )
+        with self.store.database.begin() as connection:
+            ids = list(connection.execute(asked.order_by(RECORDINGS.c.version.desc()).limit(most)).scalars())
+        lengths = self.store.intake.lengths(ids)
+        for id in ids:
+            folder = copy.folder(id)
+            here = {
+                name: path.stat().st_size for name in lengths.get(id, {}) if (path := folder / name).is_file()
+            }
+            if here == lengths.get(id):
+                self.settle(id, folder, here)
 
     def _folder(self, line: Summary) -> Path:
         return self.store.find(line.id)

@@ -11,9 +11,8 @@ from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import LocalStore as Folder
 from obstore.store import from_url
 
-from reenact.errors import CorruptRecording, UsageError
+from reenact.errors import CorruptRecording, StoreAway, UsageError
 from reenact.store.base import BLOB
-from reenact.store.team.away import StoreAway
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
