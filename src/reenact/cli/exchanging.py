@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ import typer
 
 from reenact.cli import present
 from reenact.cli.options import Home, Json, ids
+from reenact.cli.teams import place_of, store_of
 from reenact.errors import UsageError
 from reenact.store.local import LocalStore
 from reenact.store.team.place import OBJECTS, PROJECT, STORE, Place
@@ -74,7 +74,7 @@ def push(
     if bool(refs) == all_:
         raise UsageError("say which to push: ids, `last`, or --all")
     chosen = here.ids() if all_ else [_own(here, ref) for ref in refs or ()]
-    with _exchange(here, _place(store, objects, project)) as (exchange, team):
+    with _exchange(here, place_of(store, objects, project)) as (exchange, team):
         with present.progress("pushing") as report:
             moved = exchange.push(list(dict.fromkeys(chosen)), report)
         _tell({"pushed": moved}, team, json=json)
@@ -97,7 +97,7 @@ def pull(
     """
     if bool(refs) == all_:
         raise UsageError("say which to pull: ids, `last`, or --all")
-    with _exchange(LocalStore(home), _place(store, objects, project)) as (exchange, team):
+    with _exchange(LocalStore(home), place_of(store, objects, project)) as (exchange, team):
         chosen = team.ids() if all_ else [team.named(ref) for ref in refs or ()]
         with present.progress("pulling") as report:
             moved = exchange.pull(list(dict.fromkeys(chosen)), report)
@@ -117,21 +117,12 @@ def sync(
     What was deleted on one side comes back from the other.
     """
     here = LocalStore(home)
-    with _exchange(here, _place(store, objects, project)) as (exchange, team):
+    with _exchange(here, place_of(store, objects, project)) as (exchange, team):
         with present.progress("pushing") as report:
             pushed = exchange.push(here.ids(), report)
         with present.progress("pulling") as report:
             pulled = exchange.pull(team.ids(), report)
         _tell({"pushed": pushed, "pulled": pulled}, team, json=json)
-
-
-def _place(store: str, objects: str, project: str) -> Place:
-    place = Place.of(os.environ, store=store, objects=objects, project=project)
-    if place is None:
-        raise UsageError(
-            f"which team's store? Set {STORE}=postgresql://user@host/database and {OBJECTS}=s3://bucket/prefix"
-        )
-    return place
 
 
 def _own(here: LocalStore, ref: str) -> str:
@@ -143,13 +134,11 @@ def _own(here: LocalStore, ref: str) -> str:
 
 @contextmanager
 def _exchange(here: LocalStore, place: Place) -> Iterator[tuple[Exchange, TeamStore]]:
-    try:
+    with store_of(place) as team:
         from reenact.ship.exchange import Exchange  # noqa: PLC0415 - drivers that no other command needs
-        from reenact.store.team.store import TeamStore  # noqa: PLC0415 - as above
-    except ModuleNotFoundError as error:
-        raise UsageError(f"{error.name} is not installed: pip install 'reenact[team]'") from None
-    with TeamStore(place) as team, closing(Exchange(here, team)) as exchange:
-        yield exchange, team
+
+        with closing(Exchange(here, team)) as exchange:
+            yield exchange, team
 
 
 def _tell(said: dict[str, Moved], team: TeamStore, *, json: bool) -> None:
@@ -164,7 +153,8 @@ def _tell(said: dict[str, Moved], team: TeamStore, *, json: bool) -> None:
         for id, why in problems.items():
             present.say(f"reenact: {id}: {why}")
         for word, moved in said.items():
-            many = present.many(len(moved.ids), "recording")
             way = "to" if word == "pushed" else "from"
-            present.say(f"reenact: {many} {word} {way} {team.place} ({present.size(moved.bytes)})")
+            size = f" ({present.size(moved.bytes)})" if moved.ids else ""
+            many = present.many(len(moved.ids), "recording") if moved.ids else "nothing new"
+            present.say(f"reenact: {many} {word} {way} {team.place}{size}")
     raise SystemExit(_NOT_ALL if problems else _DONE)

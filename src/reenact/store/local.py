@@ -159,6 +159,10 @@ class LocalStore:
         """Read one recording."""
         return load(self.find(ref))
 
+    def origins(self, ids: Iterable[str]) -> dict[str, shared.Origin]:
+        """Those of some recordings that have a parent, and which it is."""
+        return shared.origins(self.recordings, ids)
+
     def remove(self, ref: str | os.PathLike[str], *, detached: bool = False) -> str:
         """Delete one recording and its blobs; returns its id. Forks of it are made whole before, unless they are."""
         path = self.find(ref)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 
+import orjson
 import pytest
 from sqlalchemy import func, select
 
@@ -109,6 +110,7 @@ def test_a_fork_is_whole_there_and_stays_a_fork_here(home, team, exchange, tmp_p
     shutil.rmtree(tmp_path / "cache", ignore_errors=True)
     assert team.load(child).step(2).output["order"] == "edited"
     assert team.load(child).step(1).output["picture"] == LARGE
+    assert team.origins(team.ids()) == home.origins([child])
     before = tree(home.folder(child))
     assert exchange.pull([child]).ids == []
     assert exchange.push([child]).ids == []
@@ -218,6 +220,10 @@ def test_the_commands(home, place, tmp_path, monkeypatch, capsys):
     status, said = run("pull", mine[:5], "--home", str(home.root), capsys=capsys)
     assert (status, "1 recording pulled from" in said) == (0, True), said
     assert LocalStore(home.root).load(mine).name == "three"
+    status, said = run("list", "--team", "--json", "error", capsys=capsys)
+    assert (status, [line["id"] for line in orjson.loads(said)]) == (0, ids[:1])
+    assert "no such order" in run("show", ids[0], "2", "--team", capsys=capsys)[1]
+    assert run("list", "--team", "--home", str(other), capsys=capsys)[0] == 2
 
 
 @pytest.mark.parametrize(

@@ -2,25 +2,23 @@
 
 The database has a recording's line, its steps and the rest that filters ask of them as one of us made them. What has
 grown since is brought here, read, and written back for the others. A search asks the index here, by the same plan as
-everywhere, after it has fetched what is new: the first one fetches all.
+everywhere, after it has fetched what is new: the first one fetches all. Where a line says that a recording lies
+(`path`) it lies once it was asked for by `TeamStore.find`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import delete, insert, select, update
 
 from reenact.errors import RecordingNotFound
-from reenact.model.filter import Filter
 from reenact.model.summary import Summary
-from reenact.store.index import STEP, Hit, Index, Known, Progress, Stale, Summarised, summarised
+from reenact.store.index import STEP, Index, Known, Progress, Stale, Summarised, summarised
 from reenact.store.local import LocalStore
 from reenact.store.team.store import TeamStore
 from reenact.store.team.tables import DETAILS, FILES, RECORDINGS, STEPS
@@ -47,15 +45,6 @@ class TeamIndex(Index):
         self._file = store.root / "team.sqlite"
         store.root.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._fetched: dict[str, Summarised] = {}
-
-    def search(
-        self, wanted: Filter, *, limit: int | None = None, progress: Progress | None = None
-    ) -> Iterator[Hit]:
-        """The recordings that a filter means, those first that began last. Each has been brought here."""
-        for hit in islice(super().search(wanted, progress=progress), limit):
-            # One may have been deleted just now.
-            with contextlib.suppress(RecordingNotFound):
-                yield replace(hit, summary=replace(hit.summary, path=str(self._folder(hit.summary))))
 
     def outdated(self, known: Any, names: Any = None) -> tuple[list[Stale], list[str]]:
         """What is to be fetched again, those first that were appended to last, and what is gone. Raises StoreAway."""

@@ -17,9 +17,10 @@ from typing import Self
 from sqlalchemy import delete, func, select
 
 from reenact.errors import CorruptRecording, NotARecording, RecordingError, RecordingNotFound
+from reenact.store import shared
 from reenact.store.base import ID, Intake, Piece, Taken
 from reenact.store.intake import Limits, LocalIntake
-from reenact.store.local import LocalStore
+from reenact.store.local import EVENTS, LocalStore
 from reenact.store.team.database import Database
 from reenact.store.team.intake import TeamIntake, names_of
 from reenact.store.team.objects import ObjectBlobs
@@ -29,6 +30,7 @@ from reenact.store.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS
 _AT_ONCE = 8
 _BATCH = 200
 _BYTES = 4 << 20
+_HEADER = 1 << 16
 _MARK = "team"
 """A file in a recording's folder: which one of that id, in the team's store, was brought there."""
 
@@ -92,6 +94,16 @@ class TeamStore(LocalStore):
         self._sweep(addresses)
         shutil.rmtree(self.folder(id), ignore_errors=True)
         return id
+
+    def origins(self, ids: Iterable[str]) -> dict[str, shared.Origin]:
+        """Those of some recordings that have a parent, and which it is. Raises StoreAway."""
+        first = func.substring(CHUNKS.c.data, 1, _HEADER)
+        asked = self.database.recordings(RECORDINGS.c.id, first).join_from(RECORDINGS, CHUNKS)
+        asked = asked.where(RECORDINGS.c.id == func.any(list(ids)), CHUNKS.c.name == EVENTS, CHUNKS.c.at == 0)
+        with self.database.begin() as connection:
+            rows = connection.execute(asked).all()
+        found = {id: shared.origin_of(bytes(header).partition(b"\n")[0]) for id, header in rows}
+        return {id: said for id, said in found.items() if said is not None}
 
     def versions(self) -> dict[str, int]:
         """Of each recording a number that grows with it. Raises StoreAway."""
