@@ -220,6 +220,7 @@ def test_the_commands(home, place, tmp_path, monkeypatch, capsys):
     status, said = run("pull", mine[:5], "--home", str(home.root), capsys=capsys)
     assert (status, "1 recording pulled from" in said) == (0, True), said
     assert LocalStore(home.root).load(mine).name == "three"
+    assert run("push", "--all", "--home", str(home.root), capsys=capsys)[0] == 0
     status, said = run("list", "--team", "--json", "error", capsys=capsys)
     assert (status, [line["id"] for line in orjson.loads(said)]) == (0, ids[:1])
     assert "no such order" in run("show", ids[0], "2", "--team", capsys=capsys)[1]
