@@ -13,8 +13,7 @@ from itertools import islice
 
 from reenact.errors import CorruptRecording, RecordingError, RecordingNotFound
 from reenact.ship.queue import Mark, Queue
-from reenact.ship.shipment import Load, Shipment
-from reenact.ship.wire import PIECES
+from reenact.ship.shipment import Shipment, requests
 from reenact.store import shared
 from reenact.store.base import Piece
 from reenact.store.intake import Limits, LocalIntake
@@ -23,7 +22,6 @@ from reenact.store.team.index import TeamIndex
 from reenact.store.team.store import TeamStore
 
 _TOGETHER = 100
-_BODY = 4 << 20
 _TRIES = 20
 
 Progress = Callable[[int, int], None]
@@ -130,12 +128,10 @@ class Exchange:
     def _send(self, shipments: Sequence[Shipment], moved: Moved) -> None:
         """Send all that they have, a few megabytes at a time."""
         tries = 0
-        while True:
-            loads = [load for one in shipments for load in one.loads()]
-            if not loads:
-                return
-            new = False
-            for some in _bodies(loads):
+        while tries < _TRIES:
+            new = left = False
+            for some in requests(load for one in shipments for load in one.loads()):
+                left = True
                 for load, taken in zip(
                     some, self._team.intake.take([one.piece for one in some]), strict=True
                 ):
@@ -143,12 +139,13 @@ class Exchange:
                     if taken.status == "ok":
                         new = True
                         moved.bytes += len(load.piece.data) if load.tail is not None else 0
-            tries = 0 if new else tries + 1
-            if tries > _TRIES:
-                # Somebody deletes there what we send.
-                for one in {load.shipment.id: load.shipment for load in loads}.values():
-                    one.stuck = one.stuck or "the team's store has it, and has it not"
+            if not left:
                 return
+            tries = 0 if new else tries + 1
+        for one in shipments:
+            # Somebody deletes there what we send.
+            if one.waits and not one.stuck:
+                one.stuck = "it is there, and then it is not; try again"
 
 
 def _batches(ids: Sequence[str], progress: Progress | None) -> Iterator[tuple[int, list[str]]]:
@@ -159,16 +156,3 @@ def _batches(ids: Sequence[str], progress: Progress | None) -> Iterator[tuple[in
     while some := list(islice(left, _TOGETHER)):
         done += len(some)
         yield done, some
-
-
-def _bodies(loads: Sequence[Load]) -> Iterator[list[Load]]:
-    body: list[Load] = []
-    size = 0
-    for load in loads:
-        if body and (size + len(load.piece.data) > _BODY or len(body) == PIECES):
-            yield body
-            body, size = [], 0
-        body.append(load)
-        size += len(load.piece.data)
-    if body:
-        yield body

@@ -176,20 +176,16 @@ class LocalIntake:
 
     def _part(self, piece: Piece) -> Path | Taken:
         """A blob's bytes in a file that has not its name yet."""
-        digest = BLOB.fullmatch(piece.name)
-        if not ID.fullmatch(piece.recording) or digest is None or piece.offset:
-            return Taken("refused", detail="that is the name of no recording, or of no blob")
-        if hashlib.sha256(piece.data).hexdigest() != digest[1]:
-            return Taken("refused", detail="its bytes have another hash")
-        place = self._blob(piece.recording, digest[1])
+        if problem := unfit_blob(piece, self._sizes.limits.blob):
+            return Taken("refused", detail=problem)
+        digest = piece.name.removeprefix("sha256:")
+        place = self._blob(piece.recording, digest)
         if place.is_file():
             return Taken("ok", len(piece.data))
-        if len(piece.data) > self._sizes.limits.blob:
-            return Taken("refused", detail=f"a blob has {self._sizes.limits.blob} bytes at most here")
         if problem := self._sizes.problem(piece.recording, len(piece.data)):
             return Taken("refused", detail=problem)
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        part = place.with_name(f"{digest[1]}.{secrets.token_hex(4)}.part")
+        part = place.with_name(f"{digest}.{secrets.token_hex(4)}.part")
         with os.fdopen(
             os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"
         ) as file:
@@ -223,6 +219,21 @@ def unfit(piece: Piece) -> str:
     if piece.data.startswith(_SAME) or b"\n" + _SAME in piece.data:
         return "a fork is sent whole, with its parent's lines"
     return ""
+
+
+def unfit_blob(piece: Piece, most: int) -> str:
+    """What is wrong with a blob; empty if nothing.
+
+    Args:
+        piece: The blob.
+        most: How many bytes it may have.
+    """
+    digest = BLOB.fullmatch(piece.name)
+    if not ID.fullmatch(piece.recording) or digest is None or piece.offset:
+        return "that is the name of no recording, or of no blob"
+    if hashlib.sha256(piece.data).hexdigest() != digest[1]:
+        return "its bytes have another hash"
+    return f"a blob has {most} bytes at most here" if len(piece.data) > most else ""
 
 
 def no_header(piece: Piece) -> str:

