@@ -114,8 +114,8 @@ bench: setup-bench setup-dev chromium pages
 # Pins for every group at once. A plain list of versions on purpose: lock files embed download addresses.
 constraints: $(BIN)/uv
 	printf '%s\n' uv hatchling editables | $(BIN)/uv pip compile --quiet --universal --upgrade --no-annotate \
-		--no-header --extra browser --group dev --group test-adapters --group test-browser --group test-server \
-		--group demo --group bench \
+		--no-header --extra browser --extra team --group dev --group test-adapters --group test-browser \
+		--group test-server --group test-store --group demo --group bench \
 		--output-file constraints.txt pyproject.toml -
 	$(BIN)/uv pip compile --quiet --upgrade --no-annotate --no-header --python-platform linux --group browser-use \
 		--output-file constraints-browser-use.txt pyproject.toml
@@ -149,8 +149,8 @@ $(VENV)/.demo: $(BIN)/uv pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/uv pyproject.toml constraints.txt
-	$(INSTALL) --editable '.[browser]' --group dev --group test-adapters --group test-browser \
-		--group test-server --group demo
+	$(INSTALL) --editable '.[browser,team]' --group dev --group test-adapters --group test-browser \
+		--group test-server --group test-store --group demo
 	@# Its pages alone: what it asks for besides is a second browser driver.
 	$(INSTALL) --no-deps miniwob==1.1.0
 	@touch $@

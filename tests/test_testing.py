@@ -19,9 +19,10 @@ from reenact.model.event import Effect
 from reenact.record.recorder import Recorder
 from reenact.redact import Redactor
 from reenact.replay.replayer import Replayer
+from reenact.store.intake import LocalIntake
 from reenact.store.local import EVENTS, LocalStore
 from reenact.store.writer import Writer
-from reenact.testing import AdapterConformance, HandlerConformance, StoreConformance, World
+from reenact.testing import AdapterConformance, HandlerConformance, IntakeConformance, StoreConformance, World
 from tests.adapters.http import server as web
 from tests.adapters.http.clients import ALL
 
@@ -332,6 +333,12 @@ class TestTheLocalStore(StoreConformance):
             path = folder / "blobs" / digest[:2] / digest
             path.parent.mkdir(parents=True)
             path.write_bytes(data)
+
+
+class TestTheLocalIntake(IntakeConformance):
+    def intake(self, tmp_path):
+        store = LocalStore(tmp_path)
+        return LocalIntake(store), store
 
 
 # -- the suites find what is wrong ---------------------------------------------------------------------------

@@ -82,6 +82,10 @@ class ForkStopped(ReenactError):
     """A fork stopped where it was to go on live: no model at hand. What it has so far is kept, sealed as stopped."""
 
 
+class StoreAway(ReenactError):
+    """The team's store does not answer, or cannot now. What was asked may be asked again: nothing is done twice."""
+
+
 class SessionError(ReenactError):
     """A browser session cannot be started, or is closed, or its browser has died."""
 

@@ -9,11 +9,11 @@ from fastapi.testclient import TestClient
 
 import reenact
 from reenact.server.app import application
-from reenact.server.ingest import Intake, Limits
 from reenact.server.keys import Keys
 from reenact.server.settings import Settings
 from reenact.ship import wire
 from reenact.ship.wire import Piece
+from reenact.store.intake import Limits, LocalIntake
 from reenact.store.local import LocalStore
 
 ID = "abcdefghjk"
@@ -200,7 +200,7 @@ def test_a_key_writes_to_its_own_project(client, home):
     ],
 )
 def test_no_more_is_taken_than_there_may_be(tmp_path, limits, why):
-    intake = Intake(LocalStore(tmp_path), limits)
+    intake = LocalIntake(LocalStore(tmp_path), limits)
     answers = intake.take([Piece(ID, "events.jsonl", 0, HEADER)])
     answers += intake.take([Piece(ID, "events.jsonl", len(HEADER), LINE * 9)])
     intake.close()
@@ -209,7 +209,7 @@ def test_no_more_is_taken_than_there_may_be(tmp_path, limits, why):
 
 
 def test_a_blob_that_is_too_large_is_refused(tmp_path):
-    intake = Intake(LocalStore(tmp_path), Limits(blob=10))
+    intake = LocalIntake(LocalStore(tmp_path), Limits(blob=10))
     (answer,) = intake.take([Piece(ID, f"sha256:{hashlib.sha256(bytes(11)).hexdigest()}", 0, bytes(11))])
     intake.close()
     assert (answer.status, answer.detail) == ("refused", "a blob has 10 bytes at most here")

@@ -28,6 +28,7 @@ PLACES = {
     "comparing": ("diff",),
     "debugging": ("debug",),
     "diagnosing": ("diagnose",),
+    "exchanging": ("push", "pull", "sync"),
     "filming": ("video",),
     "hardening": ("harden",),
     "healing": ("heals",),

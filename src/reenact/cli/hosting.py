@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 from typing import Annotated
@@ -18,6 +19,7 @@ from reenact.server.hosting import LOOPBACK, PORT, address_of, is_loopback, list
 from reenact.server.keys import DEFAULT, Keys
 from reenact.server.settings import Settings
 from reenact.store.local import LocalStore
+from reenact.store.team.place import Place
 
 
 def register(app: typer.Typer) -> None:
@@ -124,6 +126,8 @@ def serve_(
     The first start that needs a key makes one that may do everything, and shows it once; [bold]reenact keys[/bold]
     makes more. TLS is for what stands before it; name it by [bold]--host-name[/bold].
 
+    With REENACT_STORE set it stands before a team's store (docs/team.md): uploads go there, and what is there is shown.
+
     [bold]reenact serve --host 0.0.0.0 --host-name agents.example.com[/bold]
     """
     store, alone = LocalStore(home), is_loopback(host)
@@ -136,7 +140,8 @@ def serve_(
     if keyless is None:
         keyless = alone and not host_name and not keys.all()
     names = (*LOOPBACK, *(host_name or ()), *(() if alone else (host, socket.gethostname())))
-    settings = Settings(store.root, names, keyless=keyless, running=running)
+    team = _team()
+    settings = Settings(store.root, names, keyless=keyless, running=running, team=team)
     listening = listen(host, port)
     sys.stdout.write(f"{address_of(listening, host)}\n")
     if not keyless and not keys.all():
@@ -148,8 +153,22 @@ def serve_(
     sys.stdout.flush()
     keys.close()
     asked = "no key is asked for" if keyless else "with an API key (`reenact keys` makes them)"
-    present.say(f"serving {store.root}, {asked}; ctrl-c ends it")
+    where = f"{team.name}, with a copy in {store.root}" if team else str(store.root)
+    present.say(f"serving {where}, {asked}; ctrl-c ends it")
     _run(settings, listening)
+
+
+def _team() -> Place | None:
+    """The team's store that the environment names, where it answers. Raises UsageError, StoreAway."""
+    place = Place.of(os.environ)
+    if place is not None:
+        try:
+            from reenact.store.team.store import TeamStore  # noqa: PLC0415 - drivers that no other server needs
+        except ModuleNotFoundError as error:
+            raise UsageError(f"{error.name} is not installed: pip install 'reenact[team]'") from None
+        with TeamStore(place) as team:
+            team.ids()
+    return place
 
 
 def _run(settings: Settings, listening: socket.socket) -> None:

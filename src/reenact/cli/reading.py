@@ -16,6 +16,7 @@ from reenact.cli import pictures as images
 from reenact.cli import present
 from reenact.cli import state as states
 from reenact.cli.options import Home, Json, Ref
+from reenact.cli.teams import Team, opened
 from reenact.cli.transcript import Page, tell, tell_step
 from reenact.cli.tree import drawn
 from reenact.errors import UsageError
@@ -58,6 +59,7 @@ def list_(
         bool, typer.Option("--tree", help="Forks under the recordings that they come from.")
     ] = False,
     home: Home = None,
+    team: Team = False,
     json: Json = False,
 ) -> None:
     """List recordings, the newest first.
@@ -68,39 +70,38 @@ def list_(
     if status and status not in ("ok", "error", "stopped", "unsealed", "broken"):
         raise UsageError(f"--status {status}: it is one of ok, error, stopped, unsealed, broken")
     wanted = Filter(" ".join(filter or ()))
-    index = Index(LocalStore(home))
-    with present.progress("reading new recordings") as report:
-        lines = index.summaries(report)
-    meant = [
-        line
-        for line in lines
-        if (not status or shape.status(line) == status) and set(tag or ()) <= set(line.tags)
-    ]
-    hits = [Hit(line) for line in meant]
-    if wanted.text.strip():
-        there = {line.id for line in meant}
-        hits = [hit for hit in index.search(wanted) if hit.summary.id in there]
-    shown = hits if all else hits[:limit]
-    origins = {}
-    if json or tree:
-        origins = shared.origins(index.store.recordings, [hit.summary.id for hit in shown])
-    if json:
-        present.dump([shape.listed(hit, origins.get(hit.summary.id)) for hit in shown])
-    elif shown and tree:
-        present.out().print(drawn([hit.summary for hit in shown], origins))
-    elif shown:
-        steps = {hit.summary.id: hit.steps for hit in shown if wanted.about_steps}
-        table = present.listed(
-            [hit.summary for hit in shown], [line.id for line in lines], steps, present.out().width
-        )
-        present.show(table)
-    _remarks(index, wanted, lines, hits, shown)
+    with opened(home, team=team) as (store, index):
+        with present.progress("reading new recordings") as report:
+            lines = index.summaries(report)
+        meant = [
+            line
+            for line in lines
+            if (not status or shape.status(line) == status) and set(tag or ()) <= set(line.tags)
+        ]
+        hits = [Hit(line) for line in meant]
+        if wanted.text.strip():
+            there = {line.id for line in meant}
+            hits = [hit for hit in index.search(wanted) if hit.summary.id in there]
+        shown = hits if all else hits[:limit]
+        origins = {}
+        if json or tree:
+            origins = store.origins([hit.summary.id for hit in shown])
+        if json:
+            present.dump([shape.listed(hit, origins.get(hit.summary.id)) for hit in shown])
+        elif shown and tree:
+            present.out().print(drawn([hit.summary for hit in shown], origins))
+        elif shown:
+            steps = {hit.summary.id: hit.steps for hit in shown if wanted.about_steps}
+            table = present.listed(
+                [hit.summary for hit in shown], [line.id for line in lines], steps, present.out().width
+            )
+            present.show(table)
+        _remarks(index, wanted, lines, hits, shown)
 
 
 def _remarks(index: Index, wanted: Filter, lines: list[Summary], hits: list[Hit], shown: list[Hit]) -> None:
     if not lines:
-        where = index.store.root
-        present.say(f"no recordings in {where}; `reenact record -- python agent.py` makes one")
+        present.say(f"no recordings in {index.store.place}; `reenact record -- python agent.py` makes one")
     elif not hits:
         unknown = [word for word in wanted.words if word not in index.kinds()]
         hint = f"; no step is of kind '{unknown[0]}': for text, write '\"{unknown[0]}\"'" if unknown else ""
@@ -141,17 +142,18 @@ def show(
         ),
     ] = None,
     home: Home = None,
+    team: Team = False,
     json: Json = False,
 ) -> None:
     """Show a recording as a conversation, or one step whole.
 
     Of each model call only what is new since the previous one; what a tool did inside stands further in.
     """
-    path = LocalStore(home).find(ref)
     if filter and step.isdigit():
         raise UsageError(f"step {step} is one step: --filter chooses among several (3-9, or all)")
     wanted = Filter(filter)
-    facts = RecordingFacts(_load(home, path))
+    with opened(home, team=team) as (store, _):
+        facts = RecordingFacts(store.load(ref))
     within = _chosen(step, facts.recording)
     if state:
         found = facts.recording.state(states.number_of(step))
@@ -195,10 +197,6 @@ def told(console: Console, store: LocalStore, ref: str) -> None:
     _head(page, facts)
     tell(page, facts, frozenset(range(1, len(facts.steps) + 1)), ref)
     _foot(page, facts)
-
-
-def _load(home: Path | None, path: Path) -> Recording:
-    return LocalStore(home).load(path)
 
 
 def _chosen(step: str, recording: Recording) -> range:

@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 
 from reenact import __version__
 from reenact.browser.signing import Signer
-from reenact.errors import RecordingNotFound, ReenactError
+from reenact.errors import RecordingNotFound, ReenactError, StoreAway
 from reenact.server.debugging import Desks
 from reenact.server.guard import Guard
 from reenact.server.jobs import Jobs
@@ -95,7 +95,7 @@ def application(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         lifespan=_lifespan,
     )
-    known, projects = Keys(settings.home), Projects(settings.home)
+    known, projects = Keys(settings.home), Projects(settings.home, settings.team)
     signer = Signer.of(settings.home)
     logins = Logins(signer)
     app.state.settings = settings
@@ -131,7 +131,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
     """What the verbs refuse: one line, as on the command line."""
-    status = 404 if isinstance(error, RecordingNotFound) else 400
+    status = 404 if isinstance(error, RecordingNotFound) else 503 if isinstance(error, StoreAway) else 400
     return JSONResponse({"detail": str(error)}, status)
 
 

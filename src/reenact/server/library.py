@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reenact.errors import RecordingNotFound
 from reenact.server.examining import Examiner
@@ -17,9 +17,15 @@ from reenact.server.keeping import Keeper
 from reenact.server.lines import Entry, Lines
 from reenact.server.loaded import Loaded, Shelf
 from reenact.server.searching import Search, Searches
+from reenact.store.base import Intake
 from reenact.store.findings import Findings
 from reenact.store.index import Index
+from reenact.store.intake import LocalIntake
 from reenact.store.local import EVENTS, LocalStore
+
+if TYPE_CHECKING:
+    from reenact.server.share import Share
+    from reenact.store.team.place import Place
 
 ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 """What a recording may be called."""
@@ -33,9 +39,10 @@ class Library:
 
     Args:
         home: Its folder.
+        team: The project in the team's store, where there is one.
     """
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, team: Place | None = None) -> None:
         self.store = LocalStore(home)
         self.feed = Feed()
         self._lines = Lines()
@@ -45,6 +52,9 @@ class Library:
         self._shelf = Shelf(self.store)
         self._examiner = Examiner(self._lines, self._findings, self._keeper.tell)
         self._starting = threading.Lock()
+        self._share = self._shared(team) if team is not None else None
+        self.intake: Intake = LocalIntake(self.store) if self._share is None else self._share.intake
+        """What takes recordings that are made elsewhere."""
 
     def start(self) -> None:
         """Begin to keep up with the files; harmless when begun."""
@@ -56,6 +66,9 @@ class Library:
     def close(self) -> None:
         """End what runs in the background."""
         self._searches.close()
+        if self._share is not None:
+            self._share.close()
+        self.intake.close()
         self._examiner.close()
         self._keeper.close()
 
@@ -157,9 +170,19 @@ class Library:
         return told
 
     def remove(self, id: str) -> None:
-        """Delete a recording. Raises RecordingError, or UsageError where a running fork needs it."""
+        """Delete a recording. Raises RecordingError, StoreAway, or UsageError where a running fork needs it."""
         self.folder(id)
+        if self._share is not None:
+            self._share.remove(id)
         self.store.remove(id)
         self._shelf.forget(id)
         self._lines.drop(id)
         self._keeper.touch(id)
+
+    def _shared(self, team: Place) -> Share:
+        # Drivers that no other server needs.
+        from reenact.server.share import Share  # noqa: PLC0415
+
+        share = Share(team, self.store, self.touched)
+        share.start()
+        return share

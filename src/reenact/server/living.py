@@ -7,6 +7,7 @@ import re
 import time
 from pathlib import Path
 
+from reenact.store.intake import RECEIVED
 from reenact.store.local import EVENTS
 
 FRESH = 10.0
@@ -15,11 +16,8 @@ FRESH = 10.0
 DAY = 86400.0
 """For how many seconds a process that is there is taken for the one that wrote it."""
 
-RECEIVED = "received"
-"""A file in the folder of a recording that is sent here from elsewhere: touched whenever it is said to be written."""
-
 HEARD = 30.0
-"""For how many seconds after that it counts as live."""
+"""For how many seconds after it is said to be written (`RECEIVED`) it counts as live."""
 
 _PID = re.compile(rb'"pid":(\d+)')
 _HEAD = 4096

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reenact.server.keys import DEFAULT, project_name
 from reenact.server.library import Library
+from reenact.store.team.place import Place
 
 
 class Projects:
@@ -14,10 +15,12 @@ class Projects:
 
     Args:
         home: The server's home: it is the folder of the project `default`; the others lie in its folder `projects`.
+        team: The team's store, where there is one: then these folders are copies of its projects.
     """
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, team: Place | None = None) -> None:
         self._home = home
+        self._team = team
         self._lock = threading.Lock()
         self._libraries: dict[str, Library] = {}
 
@@ -26,12 +29,15 @@ class Projects:
         with self._lock:
             found = self._libraries.get(project)
             if found is None:
-                found = self._libraries[project] = Library(self.folder(project))
+                found = self._libraries[project] = Library(self.folder(project), self._of_team(project))
             return found
 
     def folder(self, project: str) -> Path:
         """A project's folder, existing or not."""
         return self._home if project == DEFAULT else self._home / "projects" / project_name(project)
+
+    def _of_team(self, project: str) -> Place | None:
+        return self._team.of_project(project, self.folder(project) / "team") if self._team else None
 
     def close(self) -> None:
         """End what the libraries do in the background."""

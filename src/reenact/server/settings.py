@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from reenact.store.team.place import Place
+
 CONSOLE = Path(__file__).parent / "console"
 """The console's pages as `make console` builds them, and as a wheel has them."""
 
@@ -21,6 +23,7 @@ class Settings:
         keyless: Whether who has no key may do all there is: on loopback alone.
         running: Whether programs of recordings may be started (reproduce, fork, verify, debug).
         console: The folder of the console's pages.
+        team: The team's store that it stands before, where there is one.
     """
 
     home: Path
@@ -28,3 +31,4 @@ class Settings:
     keyless: bool = False
     running: bool = False
     console: Path = CONSOLE
+    team: Place | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -10,8 +10,11 @@ from time import monotonic
 from reenact.errors import CorruptRecording
 from reenact.ship.queue import Mark, Queue
 from reenact.ship.tail import Tail, blobs, ended, files, sealed
-from reenact.ship.wire import LARGEST, Piece, Taken
+from reenact.ship.wire import LARGEST, PIECES, Piece, Taken
 from reenact.store.local import EVENTS
+
+BODY = 4 << 20
+"""Bytes of a request, about."""
 
 _QUIET = 0.5
 """Seconds without a new byte, before a recording whose processes are gone is taken to be all there is."""
@@ -146,3 +149,17 @@ class Shipment:
                 self.lacks = f"{address[:19]}… is not there: {size} bytes are too many to be sent"
                 continue
             yield Load(self, Piece(self.id, address, 0, file.read_bytes()))
+
+
+def requests(loads: Iterable[Load]) -> Iterator[list[Load]]:
+    """Loads put together: each request neither too large nor of too many pieces."""
+    some: list[Load] = []
+    size = 0
+    for load in loads:
+        if some and (size + len(load.piece.data) > BODY or len(some) == PIECES):
+            yield some
+            some, size = [], 0
+        some.append(load)
+        size += len(load.piece.data)
+    if some:
+        yield some

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
 
@@ -14,11 +14,9 @@ from reenact.ship.destination import Destination
 from reenact.ship.news import News, Report
 from reenact.ship.queue import Mark, Queue
 from reenact.ship.sender import Away, Refused, Sender
-from reenact.ship.shipment import Load, Shipment
-from reenact.ship.wire import PIECES
+from reenact.ship.shipment import Load, Shipment, requests
 from reenact.store.local import LocalStore
 
-_BODY = 4 << 20
 _PIECE = 64 << 10
 """Bytes of which it is worth a request of their own that they wait."""
 
@@ -141,7 +139,7 @@ class Shipper:
         try:
             self._look()
             sent, self._behind = 0, False
-            for loads in _requests(load for one in list(self._shipments.values()) for load in one.loads()):
+            for loads in requests(load for one in list(self._shipments.values()) for load in one.loads()):
                 sent += self._send(loads)
             if not sent:
                 self._finish()
@@ -230,17 +228,3 @@ class Shipper:
             self._said = monotonic()
             self._report = replace(self._report, at=time.time())
             self._news.write(self._report)
-
-
-def _requests(loads: Iterator[Load]) -> Iterator[list[Load]]:
-    """Loads put together: each request neither too large nor of too many pieces."""
-    some: list[Load] = []
-    size = 0
-    for load in loads:
-        if some and (size + len(load.piece.data) > _BODY or len(some) == PIECES):
-            yield some
-            some, size = [], 0
-        some.append(load)
-        size += len(load.piece.data)
-    if some:
-        yield some

@@ -9,63 +9,26 @@ name `sha256:…`, its offset 0. Blobs come before the lines that name them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import orjson
 
+from reenact.store.base import BLOB, FILE, ID, LARGEST, Piece, Status, Taken
+
+__all__ = [
+    "API", "BLOB", "BODY", "FILE", "ID", "LARGEST", "PIECES", "TYPE", "Malformed", "Piece", "Status", "Taken", "packed",
+    "unpacked",
+]  # fmt: skip
+
 API = "/api/v1"
 TYPE = "application/vnd.reenact.pieces"
-
-LARGEST = 64 << 20
-"""Bytes of a blob at most."""
 
 BODY = LARGEST + (256 << 10)
 """Bytes of a request at most: the largest blob, and what is said of it."""
 
 PIECES = 500
 """Pieces of a request at most."""
-
-ID = re.compile(r"[\w-]{1,64}", re.ASCII)
-FILE = re.compile(r"events(\.[\w-]{1,64})?\.jsonl|session\.[\w-]{1,64}\.jsonl", re.ASCII)
-BLOB = re.compile(r"sha256:([0-9a-f]{64})")
-
-Status = Literal["ok", "gap", "differs", "refused"]
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Some bytes of a recording.
-
-    Attributes:
-        recording: The recording's id.
-        name: The file's name, or `sha256:…`.
-        offset: Where in the file they begin.
-        data: The bytes.
-    """
-
-    recording: str
-    name: str
-    offset: int
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What the server says of a piece.
-
-    Attributes:
-        status: `ok`: it is there, and on the disk; `gap`: the file is not as long as that yet; `differs`: other bytes
-            are there; `refused`: for another reason.
-        length: How long the file is.
-        detail: Why it is not ok.
-    """
-
-    status: Status
-    length: int = 0
-    detail: str = ""
 
 
 class Malformed(ValueError):

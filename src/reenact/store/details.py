@@ -57,12 +57,12 @@ class Details:
     """The blocks of one recording.
 
     Args:
-        path: The recording, for what its blocks leave out.
+        find: Gives the recording's folder, for what its blocks leave out.
         block: Gives the block of that name, unpacked.
     """
 
-    def __init__(self, path: str, block: Callable[[str], bytes]) -> None:
-        self._path = path
+    def __init__(self, find: Callable[[], Path], block: Callable[[str], bytes]) -> None:
+        self._find = find
         self._block = block
         self._parts: dict[str, list[bytes]] = {}
 
@@ -123,7 +123,7 @@ class Details:
 
     @cached_property
     def _steps(self) -> list[StepFacts]:
-        return RecordingFacts(load(Path(self._path))).steps
+        return RecordingFacts(load(self._find())).steps
 
     def _step(self, number: int) -> StepFacts:
         return self._steps[number - 1]

@@ -18,7 +18,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 
@@ -41,8 +41,13 @@ VERSION = 3
 _BATCH = 256
 _FIRST = 32
 _MOST = 1024
-_RECORDING = [field.name for field in fields(Summary)]
-_STEP = [field.name for field in fields(StepSummary) if field.name not in PARTS]
+RECORDING = [field.name for field in fields(Summary)]
+STEP = [field.name for field in fields(StepSummary) if field.name not in PARTS]
+"""The columns of a step, in their order."""
+
+Summarised: TypeAlias = tuple[Summary, Sequence[Sequence[Any]], Sequence[bytes]]
+"""A recording's line, its steps' columns, and the packed rest of what filters ask of them."""
+
 
 Progress = Callable[[int, int], None]
 
@@ -103,7 +108,7 @@ class Index:
                 "CREATE INDEX IF NOT EXISTS newest ON recordings (moment DESC, written DESC, id)"
             )
         rows = self._open().execute(
-            f"SELECT key, folder, signature, {', '.join(_RECORDING)} FROM recordings"  # noqa: S608
+            f"SELECT key, folder, signature, {', '.join(RECORDING)} FROM recordings"  # noqa: S608
             " ORDER BY moment DESC, written DESC, id LIMIT ?",
             [limit],
         )
@@ -119,7 +124,7 @@ class Index:
         row = (
             self._open()
             .execute(
-                f"SELECT key, folder, signature, {', '.join(_RECORDING)} FROM recordings WHERE folder = ?",  # noqa: S608
+                f"SELECT key, folder, signature, {', '.join(RECORDING)} FROM recordings WHERE folder = ?",  # noqa: S608
                 [folder],
             )
             .fetchone()
@@ -174,7 +179,7 @@ class Index:
 
     def _lines(self, progress: Progress | None = None) -> list[tuple[int, Summary]]:
         rows = self._fresh(progress).execute(
-            f"SELECT key, {', '.join(_RECORDING)} FROM recordings ORDER BY moment DESC, written DESC, id"  # noqa: S608
+            f"SELECT key, {', '.join(RECORDING)} FROM recordings ORDER BY moment DESC, written DESC, id"  # noqa: S608
         )
         return [(key, _summary(row)) for key, *row in rows]
 
@@ -193,11 +198,15 @@ class Index:
                     numbers = _numbers(within)
                     if numbers and not plan.exact:
                         sets = {place: partial(_set, text) for place, text in enumerate(said)}
-                        details = Details(line.path, partial(blocks.block, key))
+                        details = Details(partial(self._folder, line), partial(blocks.block, key))
                         numbers = plan.steps(line, numbers, sets, details)
                     steps = wanted.meant(numbers)
                     if steps is not None:
                         yield Hit(line, steps)
+
+    def _folder(self, line: Summary) -> Path:
+        """Where a recording lies that is to be read."""
+        return Path(line.path)
 
     # -- keeping up ------------------------------------------------------------------------------------------
 
@@ -272,24 +281,30 @@ class Index:
     def _read(self, database: sqlite3.Connection, stale: Stale) -> Known:
         begun = monotonic()
         folder, signature = stale.folder, stale.signature
-        path = self.store.folder(folder)
-        line, steps = _read(path, stale.written)
+        line, steps, blocks = self._summarised(stale)
         if line.id != folder:
             line = replace(line, id=folder)
         _delete(database, folder)
         # The folder's name is what commands take, also where somebody renamed it or copied a recording.
-        values = [folder, signature, folder, *(_packed(getattr(line, name)) for name in _RECORDING[1:])]
+        values = [folder, signature, folder, *(_packed(getattr(line, name)) for name in RECORDING[1:])]
         marks = ", ".join("?" * len(values))
         key = database.execute(f"INSERT INTO recordings VALUES (NULL, {marks})", values).lastrowid  # noqa: S608
         words = _Words(database)
-        marks = ", ".join("?" * (len(_STEP) + 1))
+        marks = ", ".join("?" * (len(STEP) + 1))
         database.executemany(
             f"INSERT INTO steps VALUES ({marks})",  # noqa: S608
-            [[key, *(words.number(name, getattr(step, name)) for name in _STEP)] for step in steps],
+            [
+                [key, *(words.number(name, value) for name, value in zip(STEP, step, strict=True))]
+                for step in steps
+            ],
         )
-        blocks = [(_place(int(key or 0), place), block) for place, block in enumerate(packed(steps))]
-        database.executemany("INSERT INTO details VALUES (?, ?)", blocks)
+        placed = [(_place(int(key or 0), place), block) for place, block in enumerate(blocks)]
+        database.executemany("INSERT INTO details VALUES (?, ?)", placed)
         return Known(int(key or 0), folder, signature, line, monotonic() - begun)
+
+    def _summarised(self, stale: Stale) -> Summarised:
+        """What is kept of a recording: here it is read for that."""
+        return summarised(self.store.folder(stale.folder), stale.written)
 
     def _fresh(self, progress: Progress | None = None) -> sqlite3.Connection:
         try:
@@ -397,15 +412,26 @@ def _block(database: sqlite3.Connection, key: int, part: str) -> bytes:
     return bytes(row[0])
 
 
-def _read(path: Path, written: int) -> tuple[Summary, list[StepSummary]]:
+def summarised(path: Path, written: int) -> Summarised:
+    """What an index keeps of a recording, which is read for that.
+
+    Args:
+        path: Its folder.
+        written: When it was last written, in nanoseconds since 1970.
+    """
     try:
         facts = RecordingFacts(load(path))
         line = summarise(facts, path=str(path), written=written)
-        return line, [summarise_step(step) for step in facts]
+        steps = [summarise_step(step) for step in facts]
+        return line, [[getattr(step, name) for name in STEP] for step in steps], packed(steps)
     except Exception as error:
         # A folder that cannot be read is listed as such; it must not keep the others from being listed.
         text = str(error) if isinstance(error, ReenactError) else f"{type(error).__name__}: {error}"
-        return Summary(id=path.name, path=str(path), written=written, moment=written / 1e9, broken=text), []
+        return (
+            Summary(id=path.name, path=str(path), written=written, moment=written / 1e9, broken=text),
+            [],
+            packed([]),
+        )
 
 
 def _signature(path: str, known: str) -> tuple[str, int] | None:
@@ -453,8 +479,8 @@ def _locked(path: os.PathLike[str]) -> Iterator[None]:
 
 
 def _created(database: sqlite3.Connection) -> sqlite3.Connection:
-    recordings = ", ".join(_RECORDING)
-    steps = ", ".join(f"{name} INTEGER" if name in WORDS else name for name in _STEP)
+    recordings = ", ".join(RECORDING)
+    steps = ", ".join(f"{name} INTEGER" if name in WORDS else name for name in STEP)
     database.executescript(
         f"""
         CREATE TABLE recordings (key INTEGER PRIMARY KEY, folder TEXT UNIQUE, signature, {recordings});
@@ -482,6 +508,6 @@ def _packed(value: Any) -> Any:
 
 
 def _summary(row: list[Any]) -> Summary:
-    fields = dict(zip(_RECORDING, row, strict=True))
+    fields = dict(zip(RECORDING, row, strict=True))
     fields["models"], fields["tags"] = (tuple(orjson.loads(fields[name])) for name in ("models", "tags"))
     return Summary(**fields)

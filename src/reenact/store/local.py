@@ -70,6 +70,11 @@ class LocalStore:
         self.root = home(root)
 
     @property
+    def place(self) -> str:
+        """What it is called in a message."""
+        return str(self.root)
+
+    @property
     def recordings(self) -> Path:
         """The folder of the recordings."""
         return self.root / "recordings"
@@ -102,18 +107,18 @@ class LocalStore:
             raise RecordingNotFound("no recording is named ''; `reenact list` shows those there are")
         if os.sep in text or text.endswith(SUFFIX) or (Path(text) / EVENTS).is_file():
             return _at_path(Path(text))
-        if self.folder(text).joinpath(EVENTS).is_file():
-            return self.folder(text)
+        if self._has(text):
+            return self._at_hand(text)
         ids = self.ids()
         if text == "last":
             if not ids:
                 raise RecordingNotFound(
-                    f"there is no recording yet in {self.root}; `reenact record -- program` makes one"
+                    f"there is no recording yet in {self.place}; `reenact record -- program` makes one"
                 )
-            return self.folder(ids[0])
+            return self._at_hand(ids[0])
         matches = [id for id in ids if id.startswith(text)]
         if len(matches) == 1:
-            return self.folder(matches[0])
+            return self._at_hand(matches[0])
         if matches:
             raise AmbiguousRecording(
                 f"'{text}' may be any of {len(matches)} recordings: {', '.join(matches[:8])}"
@@ -126,7 +131,17 @@ class LocalStore:
                 f"no recording has the id '{text}'; the newest that is called so is {called} "
                 f"(`reenact list 'name:{text}'` shows all)"
             )
-        raise RecordingNotFound(f"no recording '{text}' in {self.root}; `reenact list` shows those there are")
+        raise RecordingNotFound(
+            f"no recording '{text}' in {self.place}; `reenact list` shows those there are"
+        )
+
+    def _has(self, id: str) -> bool:
+        """Whether there is one of exactly that id."""
+        return self.folder(id).joinpath(EVENTS).is_file()
+
+    def _at_hand(self, id: str) -> Path:
+        """The folder of one that there is, to be read."""
+        return self.folder(id)
 
     def _called(self, name: str, ids: list[str]) -> str | None:
         """The newest recording of that name, for a message; not sought among very many."""
@@ -143,6 +158,10 @@ class LocalStore:
     def load(self, ref: str | os.PathLike[str]) -> Recording:
         """Read one recording."""
         return load(self.find(ref))
+
+    def origins(self, ids: Iterable[str]) -> dict[str, shared.Origin]:
+        """Those of some recordings that have a parent, and which it is."""
+        return shared.origins(self.recordings, ids)
 
     def remove(self, ref: str | os.PathLike[str], *, detached: bool = False) -> str:
         """Delete one recording and its blobs; returns its id. Forks of it are made whole before, unless they are."""

@@ -51,6 +51,15 @@ def origin(header: Mapping[str, Any]) -> Origin | None:
     return Origin(str(parent["id"]), step if isinstance(step, int) else None, str(parent.get("how") or ""))
 
 
+def origin_of(line: bytes) -> Origin | None:
+    """The same of a header that is not parsed yet, or is none."""
+    try:
+        header = orjson.loads(line) if b'"parent":{' in line else {}
+    except ValueError:
+        return None
+    return origin(header) if isinstance(header, dict) else None
+
+
 def origins(recordings: Path, names: Iterable[str] | None = None) -> dict[str, Origin]:
     """Those of the recordings of a folder (by default, of all) that have a parent."""
     found = {}

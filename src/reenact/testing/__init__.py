@@ -16,7 +16,16 @@ Subclass a suite, fill in the hooks, run pytest:
 
 from reenact.testing.adapter import AdapterConformance, World
 from reenact.testing.handler import HandlerConformance
+from reenact.testing.intake import BlobStoreConformance, IntakeConformance
 from reenact.testing.rerun import rerun
 from reenact.testing.store import StoreConformance
 
-__all__ = ["AdapterConformance", "HandlerConformance", "StoreConformance", "World", "rerun"]
+__all__ = [
+    "AdapterConformance",
+    "BlobStoreConformance",
+    "HandlerConformance",
+    "IntakeConformance",
+    "StoreConformance",
+    "World",
+    "rerun",
+]

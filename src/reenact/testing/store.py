@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -18,22 +18,9 @@ from reenact.errors import (
     RecordingNotFound,
 )
 from reenact.model.event import FORMAT, RULES
-from reenact.model.recording import Recording
+from reenact.store.base import Store
 
 _LARGE = bytes(range(256)) * 100
-
-
-class Store(Protocol):
-    """What is asked of a store."""
-
-    def ids(self) -> list[str]:
-        """The ids of all recordings, newest first."""
-
-    def load(self, ref: str, /) -> Recording:
-        """Read one: by its id, an unambiguous prefix of one, or `last`."""
-
-    def remove(self, ref: str, /) -> str:
-        """Delete one; returns its id."""
 
 
 class StoreConformance:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
@@ -11,9 +9,7 @@ from fastapi import Path as InPath
 from pydantic import BaseModel
 
 from reenact.server.access import Writer
-from reenact.server.ingest import Intake
 from reenact.ship import wire
-from reenact.store.local import LocalStore
 
 router = APIRouter(tags=["uploads"])
 
@@ -86,12 +82,6 @@ Name = Annotated[str, InPath(pattern=rf"^(?:{wire.FILE.pattern})$", description=
 Digest = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$", description="The sha256 of the bytes.")]
 
 
-@lru_cache(maxsize=256)
-def intake_of(home: Path) -> Intake:
-    """What takes the pieces of a project, by its folder."""
-    return Intake(LocalStore(home))
-
-
 async def _body(request: Request) -> bytes:
     """The body, which is not read further than it may be long."""
     parts, size = [], 0
@@ -112,7 +102,7 @@ def upload(access: Writer, body: Body) -> Acknowledged:
 
     The body's first line says which pieces follow; `docs/uploads.md` has its form. Each piece has an answer of its own.
     """
-    intake = intake_of(access.library.store.root)
+    intake = access.library.intake
     try:
         pieces, live = wire.unpacked(body)
     except wire.Malformed as error:
@@ -129,7 +119,7 @@ def lengths(access: Writer, asked: Asked) -> Files:
     """What is here of these recordings."""
     if len(asked.recordings) > 1000:
         raise HTTPException(413, "1000 recordings at most at once")
-    return Files(recordings=intake_of(access.library.store.root).lengths(asked.recordings))
+    return Files(recordings=access.library.intake.lengths(asked.recordings))
 
 
 @router.put("/recordings/{id}/files/{name}", openapi_extra=_BYTES, responses={**_ERRORS, **_OFFSET})
@@ -146,7 +136,7 @@ def append(
 )
 def length(access: Writer, id: Id, name: Name) -> Response:
     """How long a file is, in the header `Upload-Length`."""
-    found = intake_of(access.library.store.root).lengths([id]).get(id, {}).get(name)
+    found = access.library.intake.lengths([id]).get(id, {}).get(name)
     if found is None:
         raise HTTPException(404, "there is no such file")
     return Response(headers={"Upload-Length": str(found)})
@@ -159,7 +149,7 @@ def blob(access: Writer, id: Id, digest: Digest, body: Body) -> Length:
 
 
 def _one(access: Writer, piece: wire.Piece) -> Length:
-    (taken,) = intake_of(access.library.store.root).take([piece])
+    (taken,) = access.library.intake.take([piece])
     if taken.status in {"gap", "differs"}:
         raise HTTPException(409, taken.detail, headers={"Upload-Length": str(taken.length)})
     if taken.status == "refused":

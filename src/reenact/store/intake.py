@@ -1,5 +1,5 @@
-"""Recordings as they come from elsewhere, piece by piece: appended to the project's folder, and on the disk before they
-are acknowledged.
+"""Recordings as they come from elsewhere, piece by piece: appended to a folder, and on the disk before they are
+acknowledged.
 
 What is there already stays as it is: equal bytes are acknowledged again, others refused. One round of `fdatasync` in
 parallel for all files of a request costs about as much as one alone: the file system commits them together.
@@ -22,9 +22,11 @@ from time import monotonic
 import orjson
 
 from reenact.model.event import FORMAT
-from reenact.server.living import RECEIVED
-from reenact.ship.wire import BLOB, FILE, ID, LARGEST, Piece, Taken
+from reenact.store.base import BLOB, FILE, ID, LARGEST, Piece, Taken
 from reenact.store.local import EVENTS, LocalStore
+
+RECEIVED = "received"
+"""A file in the folder of a recording that comes from elsewhere: touched whenever it is said to be written."""
 
 _SAME = b'{"event":"same"'
 _AGAIN = 5.0
@@ -50,16 +52,19 @@ class Limits:
     free: int = 256 << 20
 
 
-class Intake:
-    """What takes the pieces for one project. Any thread may call it.
+class LocalIntake:
+    """What takes the pieces for one folder of recordings. Any thread may call it.
 
     Args:
-        store: The project's recordings.
+        store: The recordings.
         limits: How much of them.
+        checked: Whether what comes is looked at: that it is a recording, in whole lines. Not what another store has
+            let in already.
     """
 
-    def __init__(self, store: LocalStore, limits: Limits | None = None) -> None:
+    def __init__(self, store: LocalStore, limits: Limits | None = None, *, checked: bool = True) -> None:
         self._store = store
+        self._checked = checked
         self._sizes = _Sizes(store, limits or Limits())
         self._pool = ThreadPoolExecutor(_AT_ONCE, "reenact-sync")
         self._heard: dict[str, float] = {}
@@ -117,7 +122,7 @@ class Intake:
     # -- lines -----------------------------------------------------------------------------------------------
 
     def _append(self, piece: Piece, written: set[Path], folders: set[Path]) -> Taken:
-        if problem := _unfit(piece) or self._sizes.problem(piece.recording, len(piece.data)):
+        if problem := self._unfit(piece) or self._sizes.problem(piece.recording, len(piece.data)):
             return Taken("refused", detail=problem)
         folder = self._store.folder(piece.recording)
         path = folder / piece.name
@@ -126,7 +131,7 @@ class Intake:
                 if piece.offset:
                     return Taken("gap", detail="nothing of it is here yet")
                 if piece.name == EVENTS:
-                    if problem := _no_header(piece):
+                    if self._checked and (problem := no_header(piece)):
                         return Taken("refused", detail=problem)
                     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                     (folder / RECEIVED).touch(0o600)
@@ -143,6 +148,9 @@ class Intake:
             # Also where nothing was new: somebody else may have written it, and not yet have synced.
             written.add(path)
         return taken
+
+    def _unfit(self, piece: Piece) -> str:
+        return unfit(piece) if self._checked else unnamed(piece)
 
     # -- blobs -----------------------------------------------------------------------------------------------
 
@@ -168,20 +176,16 @@ class Intake:
 
     def _part(self, piece: Piece) -> Path | Taken:
         """A blob's bytes in a file that has not its name yet."""
-        digest = BLOB.fullmatch(piece.name)
-        if not ID.fullmatch(piece.recording) or digest is None or piece.offset:
-            return Taken("refused", detail="that is the name of no recording, or of no blob")
-        if hashlib.sha256(piece.data).hexdigest() != digest[1]:
-            return Taken("refused", detail="its bytes have another hash")
-        place = self._blob(piece.recording, digest[1])
+        if problem := unfit_blob(piece, self._sizes.limits.blob):
+            return Taken("refused", detail=problem)
+        digest = piece.name.removeprefix("sha256:")
+        place = self._blob(piece.recording, digest)
         if place.is_file():
             return Taken("ok", len(piece.data))
-        if len(piece.data) > self._sizes.limits.blob:
-            return Taken("refused", detail=f"a blob has {self._sizes.limits.blob} bytes at most here")
         if problem := self._sizes.problem(piece.recording, len(piece.data)):
             return Taken("refused", detail=problem)
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        part = place.with_name(f"{digest[1]}.{secrets.token_hex(4)}.part")
+        part = place.with_name(f"{digest}.{secrets.token_hex(4)}.part")
         with os.fdopen(
             os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"
         ) as file:
@@ -199,12 +203,17 @@ class Intake:
             pass
 
 
-def _unfit(piece: Piece) -> str:
-    """What is wrong with a piece of a file; empty if nothing."""
+def unnamed(piece: Piece) -> str:
+    """Why a piece of a file belongs nowhere; empty if it does."""
     if not ID.fullmatch(piece.recording):
         return "that is no id of a recording"
-    if not FILE.fullmatch(piece.name):
-        return "a recording has no file of that name"
+    return "" if FILE.fullmatch(piece.name) else "a recording has no file of that name"
+
+
+def unfit(piece: Piece) -> str:
+    """What is wrong with a piece of a file; empty if nothing."""
+    if problem := unnamed(piece):
+        return problem
     if not piece.data.endswith(b"\n"):
         return "a piece ends with a line"
     if piece.data.startswith(_SAME) or b"\n" + _SAME in piece.data:
@@ -212,7 +221,22 @@ def _unfit(piece: Piece) -> str:
     return ""
 
 
-def _no_header(piece: Piece) -> str:
+def unfit_blob(piece: Piece, most: int) -> str:
+    """What is wrong with a blob; empty if nothing.
+
+    Args:
+        piece: The blob.
+        most: How many bytes it may have.
+    """
+    digest = BLOB.fullmatch(piece.name)
+    if not ID.fullmatch(piece.recording) or digest is None or piece.offset:
+        return "that is the name of no recording, or of no blob"
+    if hashlib.sha256(piece.data).hexdigest() != digest[1]:
+        return "its bytes have another hash"
+    return f"a blob has {most} bytes at most here" if len(piece.data) > most else ""
+
+
+def no_header(piece: Piece) -> str:
     """Why this is not how a recording begins; empty if it is."""
     try:
         header = orjson.loads(piece.data[: piece.data.index(b"\n")])

@@ -1,0 +1,57 @@
+"""The team's store, as commands open it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reenact.errors import UsageError
+from reenact.store.index import Index
+from reenact.store.local import LocalStore
+from reenact.store.team.place import OBJECTS, STORE, Place
+
+if TYPE_CHECKING:
+    from reenact.store.team.store import TeamStore
+
+Team = Annotated[bool, typer.Option("--team", help=f"In the team's store, ${STORE}, and not here.")]
+
+
+def place_of(store: str = "", objects: str = "", project: str = "") -> Place:
+    """Where the team's store is, by options or the environment. Raises UsageError where neither says it."""
+    place = Place.of(os.environ, store=store, objects=objects, project=project)
+    if place is None:
+        raise UsageError(
+            f"which team's store? Set {STORE}=postgresql://user@host/database and {OBJECTS}=s3://bucket/prefix"
+        )
+    return place
+
+
+def store_of(place: Place) -> TeamStore:
+    """The team's store. Raises UsageError where what it needs is not installed."""
+    try:
+        from reenact.store.team.store import TeamStore  # noqa: PLC0415 - drivers that no other command needs
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{error.name} is not installed: pip install 'reenact[team]'") from None
+    return TeamStore(place)
+
+
+@contextmanager
+def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Index]]:
+    """The recordings here, or the team's, and what finds among them. Raises UsageError."""
+    if not team:
+        here = LocalStore(home)
+        with closing(Index(here)) as index:
+            yield here, index
+        return
+    if home is not None:
+        raise UsageError("--team is the team's store and --home a folder here: one of the two")
+    with store_of(place_of()) as there:
+        from reenact.store.team.index import TeamIndex  # noqa: PLC0415 - as above
+
+        with closing(TeamIndex(there)) as index:
+            yield there, index

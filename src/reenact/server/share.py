@@ -1,0 +1,120 @@
+"""A server that stands before a team's store: what is sent to it goes there first, and what is there comes here.
+
+The project's folder on the server is a copy that all the routes read, as they do without a team's store. Several
+servers may stand before one store, and one may be lost with its disk.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+
+from reenact.errors import RecordingError, StoreAway
+from reenact.ship.exchange import Exchange
+from reenact.store.base import Intake, Piece, Taken
+from reenact.store.intake import LocalIntake
+from reenact.store.local import LocalStore
+from reenact.store.team.index import TeamIndex
+from reenact.store.team.place import Place
+from reenact.store.team.store import TeamStore
+from reenact.store.writer import warn
+
+_ROUND = 2.0
+"""Seconds between two looks at what others have sent."""
+
+_FEW = 50
+
+
+class Share:
+    """One project of a team's store, and the server's copy of it.
+
+    Args:
+        place: Where the store is, and which project.
+        here: The server's copy.
+        touched: Is told of each recording that has changed here.
+    """
+
+    def __init__(self, place: Place, here: LocalStore, touched: Callable[[str], None]) -> None:
+        self._team = TeamStore(place)
+        self._here = here
+        self._touched = touched
+        self._exchange = Exchange(here, self._team)
+        self.intake: Intake = _Through(self._team.intake, LocalIntake(here))
+        self._seen: dict[str, int] = {}
+        self._away = False
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="reenact-team", daemon=True)
+
+    def start(self) -> None:
+        """Begin to bring here what is there."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End it, after what is being brought."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join(10)
+        self.intake.close()
+        self._exchange.close()
+        self._team.close()
+
+    def remove(self, id: str) -> None:
+        """Delete a recording there, where it is there. Raises StoreAway."""
+        if id in self._team.intake.lengths([id]):
+            self._team.remove(id)
+
+    def _run(self) -> None:
+        index = TeamIndex(self._team)
+        while not self._ended.is_set():
+            try:
+                self._bring()
+                index.settle_some(self._here, _FEW)
+                self._away = False
+            except (StoreAway, RecordingError, OSError) as error:
+                if not self._away:
+                    warn(f"{error}; trying again")
+                self._away = True
+            self._ended.wait(_ROUND)
+        index.close()
+
+    def _bring(self) -> None:
+        there = self._team.versions()
+        # The newest first: these are what somebody waits for.
+        new = sorted((id for id in there if self._seen.get(id) != there[id]), key=lambda id: -there[id])
+        for at in range(0, len(new), _FEW):
+            some = new[at : at + _FEW]
+            for id in self._exchange.pull(some).ids:
+                self._touched(id)
+            self._seen |= {id: there[id] for id in some}
+            if self._ended.is_set():
+                return
+        self._seen = {id: version for id, version in self._seen.items() if id in there}
+
+
+class _Through:
+    """Takes pieces for the team's store, and keeps the server's copy up with it.
+
+    What it calls ok is committed there. What the copy does not take comes to it later, as all that others send.
+    """
+
+    def __init__(self, team: Intake, copy: Intake) -> None:
+        self._team = team
+        self._copy = copy
+
+    def lengths(self, ids: Iterable[str]) -> dict[str, dict[str, int]]:
+        return self._team.lengths(ids)
+
+    def has(self, id: str, address: str) -> bool:
+        return self._team.has(id, address)
+
+    def take(self, pieces: Sequence[Piece]) -> list[Taken]:
+        taken = self._team.take(pieces)
+        self._copy.take([piece for piece, said in zip(pieces, taken, strict=True) if said.status == "ok"])
+        return taken
+
+    def heard(self, ids: Iterable[str]) -> None:
+        self._copy.heard(ids)
+
+    def close(self) -> None:
+        self._team.close()
+        self._copy.close()

@@ -1,0 +1,158 @@
+"""Recordings between a home and a team's store, both ways: what the other has not got, and nothing twice.
+
+No account is kept of what went where. How far a recording is there says the store, how far it is here its folder; so
+whatever ends in the middle goes on where it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from reenact.errors import CorruptRecording, RecordingError, RecordingNotFound
+from reenact.ship.queue import Mark, Queue
+from reenact.ship.shipment import Shipment, requests
+from reenact.store import shared
+from reenact.store.base import Piece
+from reenact.store.intake import Limits, LocalIntake
+from reenact.store.local import EVENTS, LocalStore
+from reenact.store.team.index import TeamIndex
+from reenact.store.team.store import TeamStore
+
+_TOGETHER = 100
+_TRIES = 20
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(slots=True)
+class Moved:
+    """What came of it.
+
+    Attributes:
+        ids: The recordings of which something was moved.
+        bytes: How many bytes of lines.
+        problems: What could not be moved, in whole or in part, by recordings, and why.
+    """
+
+    ids: list[str] = field(default_factory=list)
+    bytes: int = 0
+    problems: dict[str, str] = field(default_factory=dict)
+
+
+class Exchange:
+    """A home, and a team's store.
+
+    Args:
+        home: The recordings here.
+        team: Those of the team.
+    """
+
+    def __init__(self, home: LocalStore, team: TeamStore) -> None:
+        self._home = home
+        self._team = team
+        self._index = TeamIndex(team)
+        self._intake = LocalIntake(home, Limits(recording=1 << 62, blob=1 << 62), checked=False)
+
+    def close(self) -> None:
+        """End what it does in the background."""
+        self._intake.close()
+        self._index.close()
+
+    def push(self, ids: Sequence[str], progress: Progress | None = None) -> Moved:
+        """Bring these from here to the team. Raises StoreAway; what was acknowledged until then is there.
+
+        One that is being written goes as far as it is.
+        """
+        moved, queue = Moved(), Queue(self._home.root)
+        for done, some in _batches(ids, progress):
+            there = self._team.intake.lengths(some)
+            shipments = [
+                Shipment(Mark(id, "", ""), self._home.folder(id), queue, there.get(id, {})) for id in some
+            ]
+            self._compare(shipments)
+            self._send(shipments, moved)
+            for one in shipments:
+                if problem := one.stuck or one.lacks:
+                    moved.problems[one.id] = problem
+                if not one.stuck and one.sent != there.get(one.id, {}):
+                    moved.ids.append(one.id)
+                    # It is at hand here: the others need not bring it to see its line.
+                    self._index.settle(one.id, one.folder, one.sent)
+            if progress is not None:
+                progress(done, len(ids))
+        return moved
+
+    def pull(self, ids: Sequence[str], progress: Progress | None = None) -> Moved:
+        """Bring these from the team to here. Raises StoreAway; what came until then is here.
+
+        One that is here, and longer than there, stays as it is.
+        """
+        moved = Moved()
+        for done, some in _batches(ids, progress):
+            there, here = self._team.intake.lengths(some), self._intake.lengths(some)
+            for id in some:
+                lengths = here.get(id, {})
+                if all(lengths.get(name, 0) >= length for name, length in there.get(id, {}).items()):
+                    continue
+                try:
+                    # A fork has its parent's lines there, and refers to them here.
+                    if not (lengths and shared.shares(self._home.folder(id))):
+                        self._team.bring(id, self._intake)
+                        moved.bytes += sum(self._intake.lengths([id])[id].values()) - sum(lengths.values())
+                        moved.ids.append(id)
+                except RecordingNotFound:
+                    # It was deleted there meanwhile.
+                    continue
+                except RecordingError as error:
+                    moved.problems[id] = str(error).removeprefix(f"{id}: ")
+            if progress is not None:
+                progress(done, len(ids))
+        return moved
+
+    def _compare(self, shipments: Sequence[Shipment]) -> None:
+        """See that what is there in part is the same recording: its first line is no other's."""
+        heads: list[tuple[Shipment, Piece]] = []
+        for one in shipments:
+            with contextlib.suppress(FileNotFoundError, CorruptRecording):
+                if EVENTS in one.lengths and one.waits:
+                    with (one.folder / EVENTS).open("rb") as file:
+                        heads.append((one, Piece(one.id, EVENTS, 0, file.readline())))
+        taken = self._team.intake.take([piece for _, piece in heads]) if heads else []
+        for (one, _), said in zip(heads, taken, strict=True):
+            if said.status != "ok":
+                one.stuck = f"{EVENTS}: {said.detail}"
+
+    def _send(self, shipments: Sequence[Shipment], moved: Moved) -> None:
+        """Send all that they have, a few megabytes at a time."""
+        tries = 0
+        while tries < _TRIES:
+            new = left = False
+            for some in requests(load for one in shipments for load in one.loads()):
+                left = True
+                for load, taken in zip(
+                    some, self._team.intake.take([one.piece for one in some]), strict=True
+                ):
+                    load.shipment.settle(load, taken)
+                    if taken.status == "ok":
+                        new = True
+                        moved.bytes += len(load.piece.data) if load.tail is not None else 0
+            if not left:
+                return
+            tries = 0 if new else tries + 1
+        for one in shipments:
+            # Somebody deletes there what we send.
+            if one.waits and not one.stuck:
+                one.stuck = "it is there, and then it is not; try again"
+
+
+def _batches(ids: Sequence[str], progress: Progress | None) -> Iterator[tuple[int, list[str]]]:
+    left = iter(ids)
+    done = 0
+    if progress is not None:
+        progress(0, len(ids))
+    while some := list(islice(left, _TOGETHER)):
+        done += len(some)
+        yield done, some

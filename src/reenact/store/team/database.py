@@ -1,0 +1,87 @@
+"""The Postgres of a team's store, with its tables as they should be."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Select, create_engine, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import ArgumentError
+
+from reenact.errors import UsageError
+from reenact.store.team.away import asking
+from reenact.store.team.place import STORE, Place
+from reenact.store.team.schema import ready
+from reenact.store.team.tables import PROJECTS, RECORDINGS
+
+_CONNECT = 10
+_BLOBS_LOCK = 0x7265656E
+
+
+class Database:
+    """A Postgres, and one project in it. Nothing is asked of it before somebody asks. Any thread may.
+
+    Args:
+        place: Where it is.
+
+    Raises:
+        UsageError: The address is none.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._lock = threading.Lock()
+        self._project: int | None = None
+        try:
+            self._engine: Engine = create_engine(
+                "postgresql+psycopg://" + place.database.partition("://")[2],
+                pool_pre_ping=True,
+                pool_size=5,
+                max_overflow=15,
+                connect_args={"connect_timeout": _CONNECT},
+            )
+        except (ArgumentError, ValueError):
+            raise UsageError(
+                f"{STORE} is no address of a Postgres; postgresql://user@host/database"
+            ) from None
+
+    @contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """A transaction, committed at the end. Raises StoreAway where the server does not answer."""
+        self.project  # noqa: B018 - the tables are there, then
+        with asking(self.place.name), self._engine.begin() as connection:
+            yield connection
+
+    @property
+    def project(self) -> int:
+        """The project's key; it is made where there is none of that name. Raises StoreAway, UsageError."""
+        if self._project is None:
+            with self._lock, asking(self.place.name):
+                ready(self._engine)
+                with self._engine.begin() as connection:
+                    wanted = select(PROJECTS.c.key).where(PROJECTS.c.name == self.place.project)
+                    found = connection.execute(wanted).scalar()
+                    if found is None:
+                        new = insert(PROJECTS).values(name=self.place.project).on_conflict_do_nothing()
+                        connection.execute(new)
+                        found = connection.execute(wanted).scalar_one()
+                self._project = found
+        return self._project
+
+    def recordings(self, *columns: Any) -> Select[Any]:
+        """A question about the project's recordings."""
+        return select(*columns).where(RECORDINGS.c.project == self.project)
+
+    def blobs_held(self, connection: Connection, *, alone: bool = False) -> None:
+        """Until the end of a transaction no blob of the project is deleted; with `alone`, none is added either."""
+        take = func.pg_advisory_xact_lock if alone else func.pg_advisory_xact_lock_shared
+        connection.execute(select(take(_BLOBS_LOCK, self.project)))
+
+    def close(self) -> None:
+        """End its connections."""
+        with contextlib.suppress(Exception):
+            self._engine.dispose()

@@ -1,0 +1,131 @@
+"""The tables, as they are now. How they came to be so is in `versions`.
+
+    projects     a name, and no more
+    recordings   one on its line: what a list shows and a search of recordings asks
+    files        how long each file of lines is
+    chunks       the lines themselves, byte for byte, as they came: the truth that all else is made from
+    blobs        which blobs a recording has; their bytes are in the object store
+    steps        what a filter asks of steps, in columns
+    details      the rest of what it asks: texts, arguments and outputs, packed (`store.details`)
+
+`recordings.version` grows with all that is appended. `recordings.known` is the version that its line, its steps and
+details were made from; they are made anew where it is another one.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Double,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Sequence,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+
+META = MetaData(schema="reenact")
+
+VERSIONS = Sequence("versions", metadata=META)
+
+PROJECTS = Table(
+    "projects",
+    META,
+    Column("key", Integer, Identity(always=True), primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+)
+
+RECORDINGS = Table(
+    "recordings",
+    META,
+    Column("key", BigInteger, Identity(always=True), primary_key=True),
+    Column("project", Integer, ForeignKey(PROJECTS.c.key), nullable=False),
+    Column("id", Text, nullable=False),
+    Column("version", BigInteger, nullable=False),
+    Column("known", BigInteger, nullable=False, server_default="0"),
+    Column("bytes", BigInteger, nullable=False, server_default="0"),
+    Column("written", BigInteger, nullable=False, server_default="0"),
+    Column("moment", Double, nullable=False, server_default="0"),
+    Column("broken", Text, nullable=False, server_default=""),
+    Column("name", Text, nullable=False, server_default=""),
+    Column("status", Text, nullable=False, server_default=""),
+    Column("started", Text, nullable=False, server_default=""),
+    Column("entry", Text, nullable=False, server_default=""),
+    Column("duration", Double, nullable=False, server_default="0"),
+    Column("steps", Integer, nullable=False, server_default="0"),
+    Column("failed", Integer, nullable=False, server_default="0"),
+    Column("models", ARRAY(Text), nullable=False, server_default="{}"),
+    Column("input_tokens", BigInteger, nullable=False, server_default="0"),
+    Column("output_tokens", BigInteger, nullable=False, server_default="0"),
+    Column("cost", Double),
+    Column("tags", ARRAY(Text), nullable=False, server_default="{}"),
+    Column("problem", Text, nullable=False, server_default=""),
+    UniqueConstraint("project", "id"),
+    Index("recordings_newest", "project", "version"),
+    Index("recordings_moment", "project", "moment"),
+)
+
+
+def _recording() -> Column[int]:
+    return Column("recording", BigInteger, ForeignKey(RECORDINGS.c.key, ondelete="CASCADE"), primary_key=True)
+
+
+FILES = Table(
+    "files",
+    META,
+    _recording(),
+    Column("name", Text, primary_key=True),
+    Column("length", BigInteger, nullable=False),
+)
+
+CHUNKS = Table(
+    "chunks",
+    META,
+    _recording(),
+    Column("name", Text, primary_key=True),
+    Column("at", BigInteger, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)
+
+BLOBS = Table(
+    "blobs",
+    META,
+    _recording(),
+    Column("address", Text, primary_key=True),
+    Column("size", BigInteger, nullable=False),
+    Index("blobs_address", "address"),
+)
+
+STEPS = Table(
+    "steps",
+    META,
+    _recording(),
+    Column("number", Integer, primary_key=True),
+    Column("kind", Text),
+    Column("label", Text),
+    Column("ended", Text),
+    Column("scope", Text),
+    Column("duration", Double),
+    Column("model", Text),
+    Column("calls", Text),
+    Column("input_tokens", BigInteger),
+    Column("output_tokens", BigInteger),
+    Column("cost", Double),
+    Column("error", Text),
+)
+
+DETAILS = Table(
+    "details",
+    META,
+    _recording(),
+    Column("part", SmallInteger, primary_key=True),
+    Column("data", LargeBinary, nullable=False),
+)
