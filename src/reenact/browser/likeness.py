@@ -156,7 +156,8 @@ def _words(sought: str, other: Mapping[str, Any], worth: float) -> float:
     keys = [other.get(name) for name in ("id", "field", "test_id", "href", "src")]
     shown = max((alike(sought, str(one)) for one in names if one), default=0.0)
     coded = max(
-        (spelled(sought, str(one)) for one in [*keys, " ".join(other.get("classes") or ())] if one), default=0.0
+        (spelled(sought, str(one)) for one in [*keys, " ".join(other.get("classes") or ())] if one),
+        default=0.0,
     )
     return max(shown, worth * coded)
 
