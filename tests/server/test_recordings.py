@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -79,7 +80,7 @@ def test_the_list_says_what_the_command_line_says(home, filled):
         assert {key: line[key] for key in said} == said
     broken = next(line for line in lines if line["id"] == "damaged")
     assert broken["status"] == "broken"
-    assert broken["problem"].startswith("events.jsonl, line 4: damaged")
+    assert re.match(r"events\.jsonl, line \d: damaged", broken["problem"])
     assert [line["id"] for line in lines if line["id"] != "damaged"] == filled[::-1]
 
 
@@ -173,7 +174,13 @@ def test_what_rules_have_found_is_remembered(home, filled):
     shutil.copytree(LocalStore(home).folder(filled[0]), LocalStore(home).folder("copied"))
     with Asking(Path(home)) as asked:
         asked.library._examiner._look = lambda _: None  # it is asked nothing anew
-        again = asked.until("/recordings?filter=status:ok", lambda page: page["total"] == 4)
+        again = asked.until(
+            "/recordings?filter=status:ok",
+            lambda page: (
+                page["total"] == 4
+                and sum(line["anomalies"] is not None for line in page["items"]) == len(filled)
+            ),
+        )
         told = {line["id"]: line["anomalies"] for line in again["items"]}
         assert {id: told[id] for id in filled} == {id: found[id] for id in filled}
         assert told["copied"] is None
@@ -187,7 +194,7 @@ def test_one_recording_says_what_it_is(home, filled):
         assert [process["name"] for process in whole["processes"]] == ["main"]
         assert whole["header"]["id"] == filled[0]
         assert "salt" not in whole["header"]
-        assert asked.refused("/recordings/damaged", 400).startswith("events.jsonl, line 4: damaged")
+        assert re.match(r"events\.jsonl, line \d: damaged", asked.refused("/recordings/damaged", 400))
 
 
 @pytest.mark.parametrize("id", ["%2e%2e", "a%2fb", "a b", "x" * 65, "CON:", "..%5c.."])
