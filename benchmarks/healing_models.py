@@ -147,9 +147,7 @@ class Hunt:
     async def _take_over(self, session: Session, number: int, spot: Any, known: helped.Known) -> None:
         case = self.cases[number]
         try:
-            turn = await helped.taken_over(
-                session, _arrived(session, spot), case.change, self._model, known
-            )
+            turn = await helped.taken_over(session, _arrived(session, spot), case.change, self._model, known)
         except (LookupError, ReenactError, Error) as error:
             healing.say(f"{case.step}: no agent ({str(error).splitlines()[0][:100]})")
             return
@@ -188,11 +186,12 @@ _HOW = """\
 {stopped} mutated steps at which every rung without a model stopped, and {gone} pages from which the element is gone
 (there to stop is right), found among {tried} changed pages of the same scripts: of each step both large changes
 (`redesign`, `decoy`), one of the small ones and `gone`, in an order drawn by seed {seed} before any model was asked.
-{model} Each case is given to it as the one question of the rung `ask`, and {agents} of them once more, on the page as it
-was, to an agent with {steps} steps (`heal="agent"`, the task is the step in words, `expect` asks whether what the step had led to in a
-good run is so). `claims`: it names an element and is at least 70 % sure; the agent says that the task is done. `its own
-word`: what came of taking every claim for true. `verified`: the same runs with our rules and what the step led to in
-good runs (`ask`), or with `expect` (agent). `acted on a wrong element` is what no verification afterwards undoes."""
+{model} Each case is put to it as the question of the rung `ask`, and {agents} of them once more, on the page as it was,
+to an agent with {steps} steps (`heal="agent"`; the task is the step in words, and `expect` asks whether what the step
+had led to in a good run is so). `claims`: it names an element and is at least 70 % sure; the agent says that the task
+is done. `its own word`: what would come of taking every claim for true. `verified`: with our rules, the second question
+and what the step led to in good runs (`ask`), or with `expect` (agent); the agent's two are one and the same run.
+`acted on a wrong element` is what no verification afterwards undoes."""
 
 _LOCAL = (
     "The model is {name} on this machine, one thread: far too small for the work, and held to short answers of the "
@@ -284,7 +283,10 @@ def _costs(cases: Sequence[Case]) -> Table:
              f"{median(times):.0f} s", f"{late:.0f} s", f"{sum(use.seconds for use in uses) / sum(times):.0%}")
         )  # fmt: skip
     return Table(
-        ("", "asked in", "answers each", "tokens read, median", "written, median", "time, median", "p95", "of it the model"),
+        (
+            "", "asked in", "answers each", "tokens read, median", "written, median", "time, median", "p95",
+            "of it the model",
+        ),
         lines,
     )  # fmt: skip
 
