@@ -165,6 +165,10 @@ class Index:
                 return [(str(id), str(name)) for id, name in rows]
         return [(id, "") for id in self.store.ids()[:500]]
 
+    def folder_of(self, line: Summary) -> Path:
+        """Where a recording lies that is to be read."""
+        return Path(line.path)
+
     def discard(self) -> None:
         """Begin a new one: the file was damaged."""
         self.close()
@@ -198,15 +202,11 @@ class Index:
                     numbers = _numbers(within)
                     if numbers and not plan.exact:
                         sets = {place: partial(_set, text) for place, text in enumerate(said)}
-                        details = Details(partial(self._folder, line), partial(blocks.block, key))
+                        details = Details(partial(self.folder_of, line), partial(blocks.block, key))
                         numbers = plan.steps(line, numbers, sets, details)
                     steps = wanted.meant(numbers)
                     if steps is not None:
                         yield Hit(line, steps)
-
-    def _folder(self, line: Summary) -> Path:
-        """Where a recording lies that is to be read."""
-        return Path(line.path)
 
     # -- keeping up ------------------------------------------------------------------------------------------
 

@@ -95,7 +95,7 @@ def heals(index: Index, wanted: Filter, progress: Progress | None = None) -> lis
         if meant is not None and line.path not in meant:
             continue
         try:
-            recording = load(Path(line.path))
+            recording = load(index.folder_of(line))
             for number in hit.steps:
                 tree = recording.step(number).output
                 if isinstance(tree, Mapping):
@@ -165,7 +165,7 @@ class _Runs:
         )
         own = self._header(heal.path)
         return sum(
-            memory._same(own, self._header(hit.summary.path))
+            memory._same(own, self._header(str(self._index.folder_of(hit.summary))))
             for hit in self._index.search(asked)
             if not later or hit.summary.moment > heal.moment
         )

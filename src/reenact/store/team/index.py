@@ -109,7 +109,8 @@ class TeamIndex(Index):
             if here == lengths.get(id):
                 self.settle(id, folder, here)
 
-    def _folder(self, line: Summary) -> Path:
+    def folder_of(self, line: Summary) -> Path:
+        """Where a recording lies, once it is brought here. Raises RecordingNotFound, StoreAway."""
         return self.store.find(line.id)
 
     # -- within ----------------------------------------------------------------------------------------------
