@@ -16,6 +16,7 @@ from reenact.analyze.anomalies.judge import asked
 from reenact.errors import UsageError
 from reenact.model.filter import Filter
 from reenact.model.recording import Recording
+from reenact.store.base import Library
 from reenact.store.index import Index, Progress
 from reenact.store.local import LocalStore
 from reenact.store.reach import Reaching
@@ -92,7 +93,7 @@ def usual_of(
 
 
 def usual_among(
-    index: Index, baseline: str, *, leave: str = "", progress: Progress | None = None
+    index: Library, baseline: str, *, leave: str = "", progress: Progress | None = None
 ) -> Baseline:
     """The same among the recordings of an index."""
     lines = (hit.summary for hit in index.search(Filter(baseline), progress=progress))

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from reenact.errors import UsageError
+from reenact.store.base import Library
 from reenact.store.index import Index, Progress
 from reenact.store.local import LocalStore
 from reenact.store.reach import Reaching, team_store
@@ -33,7 +34,7 @@ def place_of(store: str = "", objects: str = "", project: str = "") -> Place:
 
 
 @contextmanager
-def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Index]]:
+def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Library]]:
     """The recordings here, or the team's, and what finds among them. Raises UsageError."""
     if not team:
         here = Reaching(home)

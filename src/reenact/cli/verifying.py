@@ -21,7 +21,7 @@ from reenact.cli.teams import Team, brought, opened
 from reenact.errors import UsageError
 from reenact.launch import Options
 from reenact.model.filter import Filter
-from reenact.store.index import Index
+from reenact.store.base import Library
 from reenact.store.local import SUFFIX, LocalStore
 from reenact.verify import Outcome, Status, grouped, pages, passed, verify
 from reenact.verify.cluster import Cluster
@@ -138,7 +138,7 @@ def verify_(
     raise SystemExit(0 if passed(outcomes) else 1)
 
 
-def _chosen(refs: Sequence[str], filter: str, store: LocalStore, index: Index) -> list[str]:
+def _chosen(refs: Sequence[str], filter: str, store: LocalStore, index: Library) -> list[str]:
     files = [
         str(path)
         for ref in refs

@@ -58,6 +58,7 @@ def others(tmp_path):
 
 @pytest.fixture
 def push(place, team, others, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("REENACT_STORE", place.database)
     monkeypatch.setenv("REENACT_OBJECTS", place.objects)
     monkeypatch.setenv("REENACT_CACHE", str(tmp_path / "caches"))
@@ -119,8 +120,7 @@ VERBS = [
 ]
 
 
-def test_every_command_finds_it(push, home, others, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_every_command_finds_it(push, home, others, capsys):
     id, mine = recorded(others, "A-1", "none"), recorded(home, "A-7", "none")
     push(id)
     names = {"ID": id, "MINE": mine}

@@ -59,6 +59,15 @@ class Database:
         with asking(self.place.name), self._engine.begin() as connection:
             yield connection
 
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """The same, to read only: all questions are answered as of one moment."""
+        self.project  # noqa: B018 - as above
+        with asking(self.place.name), self._engine.connect() as connection:
+            connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin():
+                yield connection
+
     @property
     def project(self) -> int:
         """The project's key; it is made where there is none of that name. Raises StoreAway, UsageError."""
