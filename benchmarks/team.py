@@ -20,7 +20,7 @@ from sqlalchemy import text
 from benchmarks.search import fill
 from reenact.model.filter import Filter
 from reenact.ship.exchange import Exchange
-from reenact.store.base import Intake, Piece, Store
+from reenact.store.base import Intake, Library, Piece, Store
 from reenact.store.index import Index
 from reenact.store.intake import LocalIntake
 from reenact.store.local import EVENTS, LocalStore
@@ -101,7 +101,7 @@ def _requests(data: dict[str, bytes]) -> Iterator[Sequence[Piece]]:
             yield pieces
 
 
-def _searches(name: str, index: Index) -> None:
+def _searches(name: str, index: Library) -> None:
     began = now()
     index.summaries()
     _row(f"first list, {name}", (now() - began) * 1000, "ms")

@@ -17,9 +17,11 @@ from rich.table import Table
 
 from reenact.cli import present
 from reenact.cli.options import Home, Ignore, Json, Live, OnDivergence
+from reenact.cli.teams import Team, brought, opened
 from reenact.errors import UsageError
 from reenact.launch import Options
-from reenact.search import find
+from reenact.model.filter import Filter
+from reenact.store.base import Library
 from reenact.store.local import SUFFIX, LocalStore
 from reenact.verify import Outcome, Status, grouped, pages, passed, verify
 from reenact.verify.cluster import Cluster
@@ -93,15 +95,20 @@ def verify_(
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML there.", show_default=False)] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page there.", show_default=False)] = None,
     home: Home = None,
+    team: Team = False,
     json: Json = False,
 ) -> None:
     """Replay many recordings against today's code, in parallel, each in a process of its own.
 
     Exit status: 0 all run as recorded (or better), 1 some do not, 2 it could not begin.
     """
-    chosen = _chosen(refs or [], filter, home)
-    if shard:
-        chosen = Shard.parsed(shard).among(chosen)
+    with opened(home, team=team) as (store, index):
+        chosen = _chosen(refs or [], filter, store, index)
+        if shard:
+            chosen = Shard.parsed(shard).among(chosen)
+        if team:
+            with present.progress("bringing recordings here") as report:
+                chosen = brought(store, chosen, report)
     if address and engine is not Engines.RAY:
         raise UsageError("--address is of a Ray cluster: --engine ray")
     options = Options(tuple(live or ()), tuple(ignore or ()), on_divergence)
@@ -131,16 +138,16 @@ def verify_(
     raise SystemExit(0 if passed(outcomes) else 1)
 
 
-def _chosen(refs: Sequence[str], filter: str, home: Path | None) -> list[str]:
+def _chosen(refs: Sequence[str], filter: str, store: LocalStore, index: Library) -> list[str]:
     files = [
         str(path)
         for ref in refs
         for path in (sorted(Path(ref).glob(f"**/*{SUFFIX}")) if _is_folder(ref) else [ref])
     ]
     if not refs:
-        files = LocalStore(home).ids()
+        files = store.ids()
     if filter:
-        meant = {found.recording.id for found in find(filter, limit=None, home=home)}
+        meant = {hit.summary.id for hit in index.search(Filter(filter))}
         files = [ref for ref in files if ref in meant]
     if not files:
         where = f" for which `{filter}` holds" if filter else ""

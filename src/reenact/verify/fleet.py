@@ -9,7 +9,7 @@ from pathlib import Path
 
 from reenact.errors import ReenactError, UsageError
 from reenact.launch import Options
-from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 from reenact.verify.crew import Job, Report
 from reenact.verify.engine import Engine, Local, Task
 from reenact.verify.kept import Kept, Key, code_version
@@ -60,7 +60,7 @@ def verify(
     ):
         raise UsageError(f"--entry {entry}: write it as pkg.module:function")
     job = Job(entry, (options or Options()).tree(), timeout)
-    store = LocalStore(home)
+    store = Reaching(home)
     outcomes: dict[int, Outcome] = {}
     lock = threading.Lock()
 
