@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -87,12 +88,32 @@ def usual_of(
         return None
     if not isinstance(baseline, str):
         return Baseline(one for one in baseline if one.id != leave)
-    wanted, index = Filter(baseline), Index(LocalStore(home))
+    return Baseline(line for line in meant(baseline, home=home, progress=progress) if line.id != leave)
+
+
+def meant(
+    filter: str, *, home: str | os.PathLike[str] | None = None, progress: Progress | None = None
+) -> list[Summary]:
+    """The recordings that a filter means: those of a baseline, found once where many are compared with them."""
+    wanted, index = Filter(filter), Index(LocalStore(home))
     try:
-        lines: list[Summary] = [hit.summary for hit in index.search(wanted, progress=progress)]
+        return [hit.summary for hit in index.search(wanted, progress=progress)]
     finally:
         index.close()
-    return Baseline(line for line in lines if line.id != leave)
+
+
+def diagnosis_tree(recording: Recording, found: Iterable[Anomaly]) -> dict[str, Any]:
+    """What `reenact diagnose --json` gives of one recording."""
+    return {
+        "id": recording.id,
+        "name": recording.name,
+        "path": str(Path(recording.path)),
+        "status": recording.status,
+        "steps": len(recording.steps),
+        "findings": [
+            {**asdict(one), "others": list(one.others), "judge": one.rule == "judge"} for one in found
+        ],
+    }
 
 
 def _own(modules: Any, folder: Path, where: str) -> None:
