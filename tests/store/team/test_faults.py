@@ -10,8 +10,8 @@ from contextlib import ExitStack
 import pytest
 
 from reenact.store.team.place import Place
-from tests.soak.tables import SHORT
 from tests.ship.serving import eventually
+from tests.soak.tables import SHORT
 from tests.store.team.between import Between
 from tests.store.team.rig import Rig
 from tests.store.team.servers import Weed, disk, found_at
