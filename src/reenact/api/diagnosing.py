@@ -17,6 +17,7 @@ from reenact.analyze.anomalies.judge import asked
 from reenact.errors import UsageError
 from reenact.model.filter import Filter
 from reenact.model.recording import Recording
+from reenact.model.summary import Summary
 from reenact.store.base import Library
 from reenact.store.index import Index, Progress
 from reenact.store.local import LocalStore
