@@ -65,13 +65,17 @@ def stores(answer, s3):
     return address
 
 
-def test_blobs_exports_and_videos_come_from_the_store_for_as_long_as_ours_is_good(client, there, s3, tmp_path):
+def test_blobs_exports_and_videos_come_from_the_store_for_as_long_as_ours_is_good(
+    client, there, s3, tmp_path
+):
     _, id, digest = there
     blob = stores(client.get(f"/api/v1/recordings/{id}/blobs/{digest}"), s3)
     assert httpx.get(blob).content == LARGE
     export = client.get(f"/api/v1/recordings/{id}/export").json()["url"]
     got = httpx.get(stores(client.get(export), s3))
-    assert got.content == client.head(export).read() or len(got.content) == int(client.head(export).headers["content-length"])
+    assert got.content == client.head(export).read() or len(got.content) == int(
+        client.head(export).headers["content-length"]
+    )
     assert f"one-{id}.reenact" in got.headers["content-disposition"]
     video = tmp_path / "server" / "recordings" / id / "session.mp4"
     video.write_bytes(LARGE)
@@ -91,7 +95,9 @@ def test_blobs_exports_and_videos_come_from_the_store_for_as_long_as_ours_is_goo
         assert client.get(url).status_code == 200
 
 
-def test_an_address_that_was_changed_or_has_expired_or_another_signed_gives_nothing(client, there, s3, monkeypatch):
+def test_an_address_that_was_changed_or_has_expired_or_another_signed_gives_nothing(
+    client, there, s3, monkeypatch
+):
     place, id, digest = there
     address = stores(client.get(f"/api/v1/recordings/{id}/blobs/{digest}"), s3)
     other = ObjectBlobs(place.objects, "default").put(b"another secret").removeprefix("sha256:")
@@ -133,7 +139,9 @@ def test_while_the_store_is_away_the_server_answers_itself(client, there, s3, tm
     assert client.get(export).status_code == 200
 
 
-def test_a_folder_signs_nothing_and_what_was_lent_is_forgotten_after_two_days(place, s3, tmp_path, monkeypatch):
+def test_a_folder_signs_nothing_and_what_was_lent_is_forgotten_after_two_days(
+    place, s3, tmp_path, monkeypatch
+):
     assert ObjectBlobs(place.objects, "default").url(f"sha256:{'0' * 64}", 60) is None
     file = tmp_path / "a.mp4"
     file.write_bytes(LARGE)
