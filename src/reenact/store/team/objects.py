@@ -35,16 +35,7 @@ class ObjectBlobs:
     def __init__(self, url: str, project: str) -> None:
         self._url = url
         self._project = project
-        try:
-            # Each takes other arguments.
-            make: Any = from_url
-            more = {"mkdir": True} if url.startswith("file:") else {"retry_config": _PATIENCE}
-            self._store: ObjectStore = make(url, **more)
-        except (BaseError, ValueError, OSError) as error:
-            raise UsageError(
-                f"REENACT_OBJECTS={url!r} is no object store ({_first(error)}); "
-                "e.g. s3://bucket/prefix or file:///srv/blobs"
-            ) from None
+        self._store = opened(url)
 
     def has(self, address: str) -> bool:
         """Whether they are there. Raises StoreAway."""
@@ -99,11 +90,30 @@ class ObjectBlobs:
         return str(obstore.sign(store, "GET", self._path(address), timedelta(seconds=seconds)))
 
     def _path(self, address: str) -> str:
-        digest = address.removeprefix("sha256:")
-        return f"{self._project}/blobs/{digest[:2]}/{digest}"
+        return path_of(self._project, address)
 
     def _away(self, error: Exception) -> StoreAway:
         return StoreAway(f"the object store {self._url} does not do what it is asked ({_first(error)})")
+
+
+def opened(url: str) -> ObjectStore:
+    """An object store by its address. Raises UsageError where that is none."""
+    try:
+        # Each takes other arguments.
+        make: Any = from_url
+        more = {"mkdir": True} if url.startswith("file:") else {"retry_config": _PATIENCE}
+        found: ObjectStore = make(url, **more)
+    except (BaseError, ValueError, OSError) as error:
+        raise UsageError(
+            f"{url!r} is no object store ({_first(error)}); e.g. s3://bucket/prefix or file:///srv/blobs"
+        ) from None
+    return found
+
+
+def path_of(project: str, address: str) -> str:
+    """Where a blob is in an object store."""
+    digest = address.removeprefix("sha256:")
+    return f"{project}/blobs/{digest[:2]}/{digest}"
 
 
 def _first(error: Exception) -> str:
