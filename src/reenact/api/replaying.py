@@ -23,6 +23,7 @@ from reenact.plan import Plan
 from reenact.replay.match import mismatches
 from reenact.replay.replayer import Inserted, Policy, Replayer
 from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 
 Source = str | os.PathLike[str] | Recording
 
@@ -193,7 +194,7 @@ def replay(
 
 def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = None) -> Recording:
     """Read a recording: by id, unambiguous prefix, `"last"`, or path. Raises RecordingError."""
-    return LocalStore(home).load(source)
+    return Reaching(home).load(source)
 
 
 def _words(value: Iterable[str]) -> tuple[str, ...]:

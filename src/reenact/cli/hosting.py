@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from contextlib import closing
 from typing import Annotated
 from urllib.parse import quote
 
@@ -20,6 +21,7 @@ from reenact.server.hosting import LOOPBACK, PORT, address_of, is_loopback, list
 from reenact.server.keys import DEFAULT, Keys
 from reenact.server.settings import Settings
 from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 from reenact.store.team.place import Place
 
 
@@ -58,7 +60,7 @@ def console(
     [bold]reenact console[/bold]
     [bold]reenact console last[/bold]
     """
-    store = LocalStore(home)
+    store = Reaching(home)
     page = f"/r/{quote(stored(store, ref))}" if ref is not None else "/"
     alone(store, page, port, "the console is", show=show)
 
@@ -196,9 +198,17 @@ def _run(settings: Settings, listening: socket.socket, log: Form | None) -> None
     logs.event("ended")
 
 
-def stored(store: LocalStore, ref: str) -> str:
-    """The id of a recording of the store."""
+def stored(store: Reaching, ref: str) -> str:
+    """The id of a recording of the store; one of the team's is brought into it."""
     found = store.find(ref)
+    if (team := store.lies_there(found)) is not None:
+        from reenact.ship.exchange import Exchange  # noqa: PLC0415 - drivers that no other console needs
+
+        with team, closing(Exchange(store, team)) as exchange:
+            moved = exchange.pull([found.name])
+        if why := moved.problems.get(found.name):
+            raise UsageError(f"{found.name}: {why}")
+        return found.name
     if found.parent != store.recordings:
         raise UsageError(f"{ref} is not in {store.root}; `reenact import {ref}` brings it there")
     return found.name

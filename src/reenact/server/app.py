@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -58,6 +59,9 @@ from reenact.server.routes import (
 )
 from reenact.server.settings import Settings
 
+if TYPE_CHECKING:
+    from reenact.server.lending import Lending
+
 API = "/api/v1"
 
 ROUTERS = (
@@ -110,6 +114,7 @@ def application(settings: Settings) -> FastAPI:
     app.state.jobs = Jobs(projects)
     app.state.keys = known
     app.state.links = HomeLinks(settings.home, signer)
+    app.state.lending = _lending(settings)
     app.state.logins = logins
     app.state.projects = projects
     jobs.announce(app.state.jobs, projects, app.state.links)
@@ -128,7 +133,10 @@ def application(settings: Settings) -> FastAPI:
     app.router.routes.append(Pages(settings.console))
     app.add_exception_handler(ReenactError, _refused)
     app.add_exception_handler(RequestValidationError, _misshapen)
-    app.add_middleware(Guard, settings=settings, keys=known, logins=logins, projects=projects)
+    elsewhere = app.state.lending.origin() if app.state.lending is not None else ""
+    app.add_middleware(
+        Guard, settings=settings, keys=known, logins=logins, projects=projects, elsewhere=elsewhere
+    )
     _observe(app)
     return app
 
@@ -149,6 +157,15 @@ def _observe(app: FastAPI) -> None:
 def _project(scope: Scope) -> str | None:
     access: Access | None = scope.get("state", {}).get("access")
     return access.project if access is not None else None
+
+
+def _lending(settings: Settings) -> Lending | None:
+    if settings.team is None:
+        return None
+    # Drivers that no other server needs.
+    from reenact.server.lending import Lending  # noqa: PLC0415
+
+    return Lending(settings.home, settings.team.objects)
 
 
 @asynccontextmanager

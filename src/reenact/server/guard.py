@@ -81,12 +81,22 @@ class Guard:
         keys: The keys.
         logins: Those who have shown one.
         projects: What a key is for.
+        elsewhere: The origin that videos come from, where that is an object store; empty where it is this server.
     """
 
     def __init__(
-        self, app: ASGIApp, *, settings: Settings, keys: Keys, logins: Logins, projects: Projects
+        self,
+        app: ASGIApp,
+        *,
+        settings: Settings,
+        keys: Keys,
+        logins: Logins,
+        projects: Projects,
+        elsewhere: str = "",
     ) -> None:
         self._app = app
+        # A video at an address of ours leads on to the store's, and a policy is asked about both.
+        self._pages = PAGES.replace("media-src", f"media-src {elsewhere}") if elsewhere else PAGES
         self._settings = settings
         self._names = {name.lower() for name in settings.hosts}
         self._keys = keys
@@ -101,7 +111,7 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        told = _headed(send, PAGES if _is_page(scope["path"]) else DATA)
+        told = _headed(send, self._pages if _is_page(scope["path"]) else DATA)
         try:
             limit = self._check(scope)
             scope.setdefault("state", {})["access"] = self._access(Headers(scope=scope))

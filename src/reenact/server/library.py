@@ -128,6 +128,10 @@ class Library:
             raise RecordingNotFound(f"no recording '{id[:64]}'; GET /api/v1/recordings lists those there are")
         return folder
 
+    def blob_url(self, id: str, address: str, seconds: int) -> str | None:
+        """Where the team's object store hands out a recording's blob for so long; None where it does not."""
+        return self._share.blob_url(id, address, seconds) if self._share is not None else None
+
     def entry(self, id: str) -> Entry | None:
         """What is known of a recording, or None where nobody has read it yet."""
         return self._lines.entries.get(id)

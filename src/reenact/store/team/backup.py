@@ -93,7 +93,11 @@ def backup(place: Place, target: str, *, tools: Path | None = None, say: Said = 
         UsageError: There is no `pg_dump` of that Postgres's version, or no store yet.
         StoreAway: One of the three does not answer.
     """
-    program, source, kept = _tool("pg_dump", tools), opened(place.objects), opened(target)
+    program, source, kept = (
+        _tool("pg_dump", tools),
+        opened(place.objects, patient=True),
+        opened(target, patient=True),
+    )
     found = Kept(datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ"))
     with _away(place), psycopg.connect(place.database) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
@@ -137,7 +141,11 @@ def restore(
         UsageError: There are recordings already, or there is no such dump, or it is damaged.
         StoreAway: One of the three does not answer.
     """
-    program, kept, target = _tool("pg_restore", tools), opened(source), opened(place.objects)
+    program, kept, target = (
+        _tool("pg_restore", tools),
+        opened(source, patient=True),
+        opened(place.objects, patient=True),
+    )
     with _away(place), psycopg.connect(place.database) as connection:
         if _there(connection):
             raise UsageError(

@@ -18,7 +18,9 @@ from reenact.store.team.place import STORE, Place
 from reenact.store.team.schema import ready
 from reenact.store.team.tables import PROJECTS, RECORDINGS
 
-_CONNECT = 10
+PATIENCE = 10
+"""Seconds to wait for a server."""
+
 _BLOBS_LOCK = 0x7265656E
 
 
@@ -27,12 +29,13 @@ class Database:
 
     Args:
         place: Where it is.
+        patience: Seconds to wait for it.
 
     Raises:
         UsageError: The address is none.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, patience: int = PATIENCE) -> None:
         self.place = place
         self._lock = threading.Lock()
         self._project: int | None = None
@@ -42,7 +45,7 @@ class Database:
                 pool_pre_ping=True,
                 pool_size=5,
                 max_overflow=15,
-                connect_args={"connect_timeout": _CONNECT},
+                connect_args={"connect_timeout": patience},
             )
         except (ArgumentError, ValueError):
             raise UsageError(
@@ -55,6 +58,15 @@ class Database:
         self.project  # noqa: B018 - the tables are there, then
         with asking(self.place.name), self._engine.begin() as connection:
             yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """The same, to read only: all questions are answered as of one moment."""
+        self.project  # noqa: B018 - as above
+        with asking(self.place.name), self._engine.connect() as connection:
+            connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin():
+                yield connection
 
     @property
     def project(self) -> int:

@@ -91,7 +91,9 @@ class TeamIntake:
         with self._database.begin() as connection:
             if blobs:
                 self._database.blobs_held(connection)
-                list(self._pool.map(self._blobs.put, [one.data for one in blobs.values()]))
+                noted = self._noted(connection, blobs.values())
+                new_ones = [one.data for one in blobs.values() if (one.recording, one.name) not in noted]
+                list(self._pool.map(self._blobs.put, new_ones))
             known = self._held(connection, [*lines.values(), *blobs.values()])
             new: list[tuple[int, str, int, bytes]] = []
             for at, piece in lines.items():
@@ -104,6 +106,16 @@ class TeamIntake:
                 answers[at] = Taken("ok", len(one.data)) if here else Taken("gap", detail="it was deleted")
             _note_blobs(connection, blobs.values(), known)
         return [answers[at] for at in range(len(pieces))]
+
+    def _noted(self, connection: Connection, blobs: Iterable[Piece]) -> set[tuple[str, str]]:
+        """Which of these their recordings have already: who gave up on a slow object store sends them again."""
+        some = list(blobs)
+        asked = self._database.recordings(RECORDINGS.c.id, BLOBS.c.address).join_from(RECORDINGS, BLOBS)
+        asked = asked.where(
+            RECORDINGS.c.id == func.any([one.recording for one in some]),
+            BLOBS.c.address == func.any([one.name for one in some]),
+        )
+        return {(id, address) for id, address in connection.execute(asked)}
 
     # -- lines -----------------------------------------------------------------------------------------------
 

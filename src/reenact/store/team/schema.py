@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, text
 
 from reenact.errors import UsageError
-from reenact.store.team.tables import META
+from reenact.store.team.tables import HEAD, META
 
 _FOLDER = Path(__file__).parent / "migrations"
+_PAUSE = 0.2
 _LOCK = 0x7265656E61637400
 """The number of the lock (in the database) under which tables are changed: no one else asks for it."""
 
@@ -24,34 +22,47 @@ def ready(engine: Engine) -> None:
     Raises:
         UsageError: They are of a later version of Reenact.
     """
-    config = Config()
-    config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
-    scripts = ScriptDirectory.from_config(config)
     with engine.connect() as connection:
-        if _version(connection) == scripts.get_current_head():
+        if _version(connection) == HEAD:
             return
     with engine.connect() as connection:
-        connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": _LOCK})
-        try:
-            connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {META.schema}"))
-            connection.commit()
-            version = _version(connection)
-            if version is not None and version not in {one.revision for one in scripts.walk_revisions()}:
-                raise UsageError(
-                    f"the team's store has tables of version {version}, which this Reenact does not know: "
-                    "upgrade with `pip install -U 'reenact[team]'`"
-                )
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
-            connection.commit()
-        finally:
-            connection.rollback()
-            connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
-            connection.commit()
+        _upgrade(connection)
+
+
+def _upgrade(connection: Connection) -> None:
+    # Nearly always there is nothing to do, and these take their time.
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+
+    # Who waits for the lock inside of a question would be waited for by an index that is made meanwhile.
+    while not connection.execute(text("SELECT pg_try_advisory_lock(:lock)"), {"lock": _LOCK}).scalar():
+        connection.rollback()
+        time.sleep(_PAUSE)
+    try:
+        connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {META.schema}"))
+        connection.commit()
+        config = Config()
+        config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
+        version = _version(connection)
+        known = {one.revision for one in ScriptDirectory.from_config(config).walk_revisions()}
+        if version is not None and version not in known:
+            raise UsageError(
+                f"the team's store has tables of version {version}, which this Reenact does not know: "
+                "upgrade with `pip install -U 'reenact[team]'`"
+            )
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        connection.commit()
+    finally:
+        connection.rollback()
+        connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
+        connection.commit()
 
 
 def _version(connection: Connection) -> str | None:
-    context = MigrationContext.configure(connection, opts={"version_table_schema": META.schema})
-    found = context.get_current_revision()
+    name = f"{META.schema}.alembic_version"
+    there = connection.execute(text("SELECT to_regclass(:name)"), {"name": name}).scalar()
+    found = connection.execute(text(f"SELECT version_num FROM {name}")).scalar() if there else None  # noqa: S608
     connection.rollback()
     return found
