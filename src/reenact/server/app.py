@@ -40,6 +40,7 @@ from reenact.server.routes import (
     live,
     login,
     manual,
+    mending,
     recordings,
     scraping,
     session_files,
@@ -74,6 +75,7 @@ ROUTERS = (
     uploads.router,
     sessions.router,
     session_files.router,
+    mending.router,
     scraping.router,
     agents.router,
 )
