@@ -72,7 +72,7 @@ async def climb(
         scope = around if around is None or around.hidden else around.span("heal")
     with boundary.entered(scope):
         if failed.delivered:
-            return await _arrived(failed, means)
+            return await arrived(failed, means)
         known = await memory.known(session, failed.key)
         for rung in rungs:
             mend = await rung.mend(session, failed, known, means)
@@ -81,7 +81,7 @@ async def climb(
     return None
 
 
-async def _arrived(failed: Failed, means: Means) -> Mend | None:
+async def arrived(failed: Failed, means: Means) -> Mend | None:
     """A step that may have been done is not done again; perhaps what is expected of it has come about."""
     assert means.judge is not None
     verdict = await means.judge()
@@ -123,8 +123,13 @@ async def _shown(mend: Mend, known: Known, means: Means) -> str:
 
 def unverified(mend: Mend, why: str) -> Mend:
     """A mend that does not count: the step failed, and the page has changed."""
-    action = mend.result.action.type
     message = f"{mend.result.message}, by the rung {mend.rung}, but {why}; the page is no longer as it was"
+    return failed(mend, message)
+
+
+def failed(mend: Mend, message: str) -> Mend:
+    """A mend whose step counts as failed, for the reason that is given."""
+    action = mend.result.action.type
     result = mend.result.model_copy(update={"success": False, "message": message})
     result.exception = ActionError(f"{action}: {message}", result)
     return replace(mend, result=result, verified_by="")
