@@ -125,7 +125,10 @@ def test_a_model_that_is_unsure_or_names_something_grave_is_not_followed(script,
 
 
 LOGIN = LOG + "<h1>Log in</h1><label>Password <input type=password id=pw></label>"
-RENAMED_LOGIN = LOG + "<h1>Log in</h1><label>Passphrase <input type=password id=phrase></label>"
+RENAMED_LOGIN = (
+    LOG + "<h1>Log in</h1><label>Passphrase <input type=password id=phrase></label>"
+    "<label>PIN <input type=password id=pin></label>"
+)
 
 
 def test_no_secret_is_in_the_question_or_the_recording(script):
@@ -152,6 +155,14 @@ def test_a_model_is_not_asked_for_a_field_of_which_nothing_would_tell_that_it_is
 
 
 # -- the next run ------------------------------------------------------------------------------------------------
+
+
+def test_a_model_is_not_asked_where_there_is_but_one_to_choose_from(script):
+    script.learn(OLD, type="click", selector="#save")
+    alone = form("<button id=x1 type=button onclick='noted(`left`)'>Leave</button>")
+    answers = Answers("Leave")
+    assert script.climb(alone, model=answers.model, type="click", selector="#save") is None
+    assert (answers.asked, script.log) == ([], [])
 
 
 def test_a_model_that_names_a_place_in_the_list_is_not_followed(script):

@@ -66,8 +66,8 @@ class Ask:
         past = next((one.fingerprint for one in known.pasts if one.fingerprint), None)
         wanted = past or words_of(asked)
         found = await candidates(session, failed, wanted, most=MOST)
-        if not found:
-            return None
+        if len(found) < 2:
+            return None  # what it names of one alone is no choice, and cannot be checked
         one, answer, cost = await _twice(means.model, failed, wanted, found)
         if one is None or answer is None:
             return None
