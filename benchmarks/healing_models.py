@@ -17,6 +17,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median
 from time import monotonic
@@ -103,9 +104,16 @@ class Hunt:
                 await self._portion(scripts[start : start + PORTION])
             async with self._session() as session:
                 await healing.blind(session)
-                for number, (spot, known) in enumerate(self._found):
+                for done, number in enumerate(self._in_turn()):
                     if monotonic() < self._until:
-                        await self._take_over(session, number, spot, known)
+                        await self._take_over(session, number, f"{len(self.cases) - done - 1} to go")
+
+    def _in_turn(self) -> list[int]:
+        """The cases' numbers, one that stopped and one that is gone in turn: time may not suffice for all."""
+        kinds = [
+            [number for number, case in enumerate(self.cases) if case.gone is gone] for gone in (False, True)
+        ]
+        return [number for pair in zip_longest(*kinds) for number in pair if number is not None]
 
     def _session(self) -> Session:
         return self._client.Session(save_replay_on="never")
@@ -144,8 +152,8 @@ class Hunt:
                 self.cases.append(Case(spot.site, spot.name, change, (turn,)))
                 self._say(turn, self.cases[-1], f"{sum((+self._wanted).values())} more wanted")
 
-    async def _take_over(self, session: Session, number: int, spot: Any, known: helped.Known) -> None:
-        case = self.cases[number]
+    async def _take_over(self, session: Session, number: int, left: str) -> None:
+        case, (spot, known) = self.cases[number], self._found[number]
         try:
             turn = await helped.taken_over(session, _arrived(session, spot), case.change, self._model, known)
         except (LookupError, ReenactError, Error) as error:
@@ -153,7 +161,7 @@ class Hunt:
             return
         if turn is not None:
             self.cases[number] = replace(case, turns=(*case.turns, turn))
-            self._say(turn, case, f"{len(self.cases) - number - 1} to go")
+            self._say(turn, case, left)
 
     def _say(self, turn: helped.Turn, case: Case, left: str) -> None:
         claim = "claims" if turn.claimed else "no claim"
