@@ -7,6 +7,7 @@ import re
 import signal
 import threading
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
@@ -23,6 +24,9 @@ from tests.store.team.conftest import served
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.skipif(
+        find_spec("ray") is None and not os.environ.get("REENACT_RAY"), reason="`make test-ray` installs Ray"
+    ),
     pytest.mark.timeout(240),
     pytest.mark.filterwarnings("ignore"),  # Ray's own
 ]
@@ -55,7 +59,6 @@ def killed(depth):
 @contextmanager
 def cluster(cpus, **environ):
     """A head without room for replays, and nodes with so many CPUs each."""
-    pytest.importorskip("ray", reason="`make test-ray` installs Ray")
     from ray.cluster_utils import Cluster as Nodes
 
     # Workers that nobody has asked for are what a busy machine does not start in time.
@@ -335,7 +338,6 @@ def test_what_was_done_before_the_cluster_was_lost_is_kept(shop, whom):
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
 def test_a_cluster_that_is_not_there_is_said_at_once(shop, address):
-    pytest.importorskip("ray", reason="`make test-ray` installs Ray")
     done = shop.run("verify", "--engine", "ray", "--address", address, "--entry", "shop:answer")
     assert done.status == 2
     assert done.ours[-1] == f"reenact: the Ray cluster {address} is not to be had: nobody answers there"
@@ -350,7 +352,6 @@ def test_a_cluster_without_room_is_given_up(nodes, shop):
 
 
 def test_a_cluster_of_this_machine_is_started_and_leaves_nothing(shop):
-    pytest.importorskip("ray", reason="`make test-ray` installs Ray")
     before = set(processes(b"raylet"))
     outcomes = verify(shop.ids[:3], entry="shop:answer", home=shop.home, engine=Cluster(workers=1))
     assert statuses(outcomes) == [Status.SAME] * 3
