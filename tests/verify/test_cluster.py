@@ -219,15 +219,20 @@ def test_a_module_that_a_node_lacks_is_one_line(nodes, shop, how):
     shop.write(".gitignore", "")
 
 
-def test_a_folder_that_is_too_large_to_ship_is_one_line(nodes, shop, monkeypatch):
-    monkeypatch.setenv("RAY_RUNTIME_ENV_TEST", "1")
+def test_a_folder_that_is_too_large_to_ship_is_one_line(nodes, shop):
     (shop.folder / "weights.bin").write_bytes(os.urandom(1 << 20) * 520)
     try:
         with pytest.raises(UsageError, match=r"is more than Ray ships to its nodes: .*--exclude"):
             replayed(nodes, shop, shop.ids[:1])
         assert statuses(replayed(nodes, shop, shop.ids[:1], excludes=["*.bin"])) == [Status.SAME]
+        # The recordings of a home are not shipped with the folder that it lies in.
+        other = shop.home / "recordings" / "other"
+        other.mkdir()
+        (shop.folder / "weights.bin").rename(other / "weights.bin")
+        assert statuses(replayed(nodes, shop, shop.ids[:1])) == [Status.SAME]
     finally:
-        (shop.folder / "weights.bin").unlink()
+        for place in shop.folder.rglob("weights.bin"):
+            place.unlink()
 
 
 @pytest.mark.parametrize(
