@@ -23,7 +23,7 @@ from reenact.cli.teams import Team, opened, place_of
 from reenact.errors import UsageError
 from reenact.launch import Options
 from reenact.model.filter import Filter
-from reenact.store.index import Index
+from reenact.store.base import Library
 from reenact.store.local import SUFFIX, LocalStore
 from reenact.verify import Outcome, Status, grouped, pages, passed, verify
 from reenact.verify.cluster import Cluster
@@ -193,7 +193,7 @@ class Course:
             self._bar.stop()
 
 
-def _chosen(refs: Sequence[str], filter: str, store: LocalStore, index: Index) -> list[str]:
+def _chosen(refs: Sequence[str], filter: str, store: LocalStore, index: Library) -> list[str]:
     wanted = Filter(filter)
     files = [
         str(path)
@@ -207,7 +207,7 @@ def _chosen(refs: Sequence[str], filter: str, store: LocalStore, index: Index) -
         files = [ref for ref in files if ref in meant]
     if not files:
         where = f" for which `{filter}` holds" if filter else ""
-        listed = "reenact list" if index.store.place == str(store.root) else "reenact list --team"
+        listed = "reenact list" if store.place == str(store.root) else "reenact list --team"
         raise UsageError(f"there are no recordings to verify{where}; `{listed}` shows what there is")
     return files
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from reenact.errors import ReenactError, UsageError
 from reenact.launch import Options
 from reenact.store.local import SUFFIX, LocalStore
+from reenact.store.reach import Reaching
 from reenact.verify.crew import Job, Report
 from reenact.verify.engine import Engine, Local, Task
 from reenact.verify.kept import Kept, Key, code_version
@@ -67,7 +68,7 @@ def verify(
     ):
         raise UsageError(f"--entry {entry}: write it as pkg.module:function")
     job = Job(entry, (options or Options()).tree(), float(timeout))
-    store = LocalStore(home) if team is None else team
+    store = Reaching(home) if team is None else team
     versions = team.versions() if team is not None else {}
     outcomes: dict[int, Outcome] = {}
     lock = threading.Lock()
