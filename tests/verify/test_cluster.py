@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from reenact.errors import ProgramError, UsageError
@@ -100,11 +99,10 @@ def store(tmp_path_factory):
     with served() as postgres:
         places = []
         for name in ("ours", "theirs"):
-            with psycopg.connect(postgres.get_uri(), autocommit=True) as connection:
-                connection.execute(f"CREATE DATABASE {name}")
             folder = tmp_path_factory.mktemp(name)
-            address = postgres.get_uri().replace("/postgres?", f"/{name}?")
-            places.append(Place(address, f"file://{folder}/objects", "default", folder / "cache"))
+            places.append(
+                Place(postgres.database(name), f"file://{folder}/objects", "default", folder / "cache")
+            )
         yield places
 
 
