@@ -35,6 +35,10 @@ _SAID = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.i
 
 def main(database: str, objects: str, recordings: int = 200) -> None:
     """Measure, and print."""
+    with psycopg.connect(database) as connection:
+        row = connection.execute("SHOW data_directory").fetchone()
+        assert row is not None
+        postgres = Path(row[0])
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     with tempfile.TemporaryDirectory(prefix="reenact-benchmark-") as name:
         folder = Path(name)
@@ -48,11 +52,11 @@ def main(database: str, objects: str, recordings: int = 200) -> None:
             team = {"REENACT_STORE": database, "REENACT_OBJECTS": objects} if where != "a folder" else {}
             home = folder / where.replace(" ", "-")
             with _server(home, team) as (client, server):
-                _taken(where, client, server, data, events)
+                before = _cpu(server)
+                _taken(where, client, server, postgres, data)
                 _settled(client, recordings)
-                print(
-                    f"{where}: until all is in the list, {_cpu(server) / events * 1e6:.0f} µs of the server an event"
-                )
+                each = (_cpu(server) - before) / events * 1e6
+                print(f"{where}: until all is in the list, {each:.0f} µs of the server an event")
                 if not team:
                     _traces(client, server)
         with psycopg.connect(database) as connection:
@@ -63,16 +67,17 @@ def main(database: str, objects: str, recordings: int = 200) -> None:
             )
 
 
-def _taken(where: str, client: httpx.Client, server: int, data: dict[str, bytes], events: int) -> None:
+def _taken(where: str, client: httpx.Client, server: int, postgres: Path, data: dict[str, bytes]) -> None:
+    events = sum(lines.count(b"\n") for lines in data.values())
     bodies = [wire.packed(list(pieces)) for pieces in requests(data)]
-    before, postgres, began = _cpu(server), _postgres(), time.perf_counter()
+    before, used_there, began = _cpu(server), _postgres(postgres), time.perf_counter()
     for body in bodies:
         answer = client.post("/api/v1/uploads", content=body)
         assert {one["status"] for one in answer.json()["pieces"]} == {"ok"}, answer.text
     took, used = time.perf_counter() - began, _cpu(server) - before
     print(
         f"{where}: acknowledged {events / took:,.0f} events/s, one sender; {used / events * 1e6:.0f} µs of the server "
-        f"and {(_postgres() - postgres) / events * 1e6:.0f} µs of Postgres an event"
+        f"and {(_postgres(postgres) - used_there) / events * 1e6:.0f} µs of Postgres an event"
     )
 
 
@@ -147,17 +152,13 @@ def _cpu(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _postgres() -> float:
-    """Seconds of CPU of every Postgres on this machine; a connection that ended meanwhile is missed."""
-    named = (path.parent for path in Path("/proc").glob("[0-9]*/comm") if _name(path) == "postgres")
-    return sum(_cpu(int(one.name)) for one in named)
-
-
-def _name(path: Path) -> str:
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""
+def _postgres(folder: Path) -> float:
+    """Seconds of CPU of a Postgres, by the folder of its data: its processes, and those that have ended."""
+    main = int((folder / "postmaster.pid").read_text().split()[0])
+    fields = Path(f"/proc/{main}/stat").read_text().rpartition(")")[2].split()
+    ended = (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+    children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+    return ended + _cpu(main) + sum(_cpu(int(one)) for one in children)
 
 
 if __name__ == "__main__":
