@@ -52,11 +52,15 @@ def main(database: str, objects: str, recordings: int = 200) -> None:
             team = {"REENACT_STORE": database, "REENACT_OBJECTS": objects} if where != "a folder" else {}
             home = folder / where.replace(" ", "-")
             with _server(home, team) as (client, server):
-                before = _cpu(server)
+                before, there = _cpu(server), _postgres(postgres)
                 _taken(where, client, server, postgres, data)
                 _settled(client, recordings)
                 each = (_cpu(server) - before) / events * 1e6
-                print(f"{where}: until all is in the list, {each:.0f} µs of the server an event")
+                database = (_postgres(postgres) - there) / events * 1e6
+                print(
+                    f"{where}: until all is in the list, {each:.0f} µs of the server and {database:.0f} µs of Postgres "
+                    "an event"
+                )
                 if not team:
                     _traces(client, server)
         with psycopg.connect(database) as connection:
@@ -96,7 +100,12 @@ def _traces(client: httpx.Client, server: int) -> None:
         answer = client.post("/v1/traces", content=body, headers={"content-type": "application/x-protobuf"})
         assert answer.status_code == 200, answer.text
     took, used, many = time.perf_counter() - began, _cpu(server) - before, _SPANS * _BATCHES
-    print(f"OTLP: acknowledged {many / took:,.0f} spans/s, {used / many * 1e6:.0f} µs of the server a span")
+    _until(lambda: 'reenact_traces_waiting{project="default"} 0.0' in client.get("/metrics").text, 300)
+    whole = _cpu(server) - before
+    print(
+        f"OTLP: acknowledged {many / took:,.0f} spans/s, one sender; {used / many * 1e6:.0f} µs of the server a span, "
+        f"{whole / many * 1e6:.0f} µs until they are recordings of 16"
+    )
 
 
 def _spans(number: int) -> bytes:
@@ -131,8 +140,8 @@ def _server(home: Path, team: dict[str, str]) -> Iterator[tuple[httpx.Client, in
         process.terminate()
 
 
-def _until(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
+def _until(holds: Callable[[], bool], patience: float = 60) -> None:
+    until = time.monotonic() + patience
     while True:
         try:
             if holds():
@@ -140,7 +149,7 @@ def _until(holds: Callable[[], bool]) -> None:
         except httpx.HTTPError:
             pass
         assert time.monotonic() < until
-        time.sleep(0.1)
+        time.sleep(0.2)
 
 
 def _cpu(pid: int) -> float:

@@ -64,15 +64,15 @@ def plan(
 
 def rows(load: Load, found: Plan) -> list[tuple[str, str]]:
     """What a plan says, line by line."""
-    cores = f"{present.many(found.server_cores, 'core')}, {_large(found.memory)} of memory"
-    database = f"{present.many(found.postgres_cores, 'core')}, {_large(found.database)} of disk"
+    cores = f"{present.many(found.server_cores, 'core')}, {large(found.memory)} of memory"
+    database = f"{present.many(found.postgres_cores, 'core')}, {large(found.database)} of disk"
     return [
         ("kept", f"{present.many(found.kept, 'recording')}, after {present.many(load.months, 'month')}"),
         ("events", f"{found.events:,.1f} a second, {found.peak:,.0f} in the busiest minute"),
-        ("uploads", f"{_large(found.bytes)} a second in the busiest minute"),
-        ("server", f"{cores}, {_large(found.disk)} of disk"),
+        ("uploads", f"{large(found.bytes)} a second in the busiest minute"),
+        ("server", f"{cores}, {large(found.disk)} of disk"),
         ("Postgres", database),
-        ("object store", _large(found.objects)),
+        ("object store", large(found.objects)),
         (
             "replays",
             f"{present.many(found.replay_cores, 'core')} for {load.replays:,} in {load.minutes:g} minutes",
@@ -80,7 +80,7 @@ def rows(load: Load, found: Plan) -> list[tuple[str, str]]:
     ]
 
 
-def _large(size: float) -> str:
+def large(size: float) -> str:
     """Bytes, also where there are very many."""
     for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if size >= factor:

@@ -33,7 +33,7 @@ class Costs:
     rows: float = 1.1
     line: float = 2_000
     start: float = 200e6
-    replay: float = 6e-3
+    replay: float = 10e-3
     busy: float = 0.5
 
 
