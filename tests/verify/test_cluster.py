@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -138,9 +138,11 @@ def unchanged(shop, monkeypatch):
     shop.write("shop.py", SHOP)
 
 
-def replayed(nodes, shop, refs=None, *, entry="shop:answer", progress=None, **more):
+def replayed(nodes, shop, refs=None, *, entry="shop:answer", progress=None, timeout=60, **more):
     engine = Cluster(nodes.address, **more)
-    return verify(refs or shop.ids, entry=entry, home=shop.home, engine=engine, progress=progress)
+    return verify(
+        refs or shop.ids, entry=entry, home=shop.home, engine=engine, progress=progress, timeout=timeout
+    )  # fmt: skip
 
 
 def statuses(outcomes):
@@ -225,17 +227,29 @@ def test_a_folder_that_is_too_large_to_ship_is_one_line(nodes, shop, monkeypatch
         (shop.folder / "weights.bin").unlink()
 
 
-@pytest.mark.parametrize("whom", [b"ray::Actor", b"reenact.verify.zygote"])
-def test_workers_that_are_killed_cost_no_outcome_and_double_none(nodes, shop, whom):
+@pytest.mark.parametrize(
+    ("whom", "how"),
+    [
+        (b"ray::Actor", signal.SIGKILL),
+        (b"reenact.verify.zygote", signal.SIGKILL),
+        (b"ray::Actor", signal.SIGSTOP),
+    ],
+)
+def test_workers_that_are_killed_or_stopped_cost_no_outcome_and_double_none(nodes, shop, whom, how):
     killed, seen = [], []
 
     def came(outcome):
         seen.append(outcome.id)
-        if len(seen) in {3, 9} and (found := processes(whom)):
-            os.kill(found[-1], signal.SIGKILL)
+        if len(seen) in ({3, 9} if how == signal.SIGKILL else {3}) and (found := processes(whom)):
+            os.kill(found[-1], how)
             killed.append(found[-1])
 
-    outcomes = replayed(nodes, shop, progress=came)
+    try:
+        outcomes = replayed(nodes, shop, progress=came, timeout=5, slack=2)
+    finally:
+        for process in killed:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
     assert killed
     assert statuses(outcomes) == [Status.SAME] * MANY
     assert sorted(seen) == shop.ids

@@ -122,6 +122,8 @@ def verify_(
     """
     if engine is not Engines.RAY and (address or exclude):
         raise UsageError(f"{'--address' if address else '--exclude'} is of a Ray cluster: --engine ray")
+    if from_zero and not shard:
+        raise UsageError("--from-zero is how parts are counted: --shard 0/5 --from-zero")
     options = Options(tuple(live or ()), tuple(ignore or ()), on_divergence)
     with opened(home, team=team) as (store, index):
         chosen = _chosen(refs or [], filter, store, index)
@@ -171,13 +173,13 @@ class Course:
         self._bar.update(self._task, completed=self._came)
         if not self._drawn and monotonic() > self._next:
             self._next = monotonic() + _EVERY
-            present.say(f"{self._came} of {self._many}, {self._bad} not as they should be")
+            present.say(f"reenact: {self._came} of {self._many}, {self._bad} not as they should be")
 
     def say(self, what: str) -> None:
         """What an engine is doing."""
         self._bar.update(self._task, description=escape(what))
         if not self._drawn:
-            present.say(what)
+            present.say(f"reenact: {what}")
 
     def __enter__(self) -> Self:
         if self._drawn:
@@ -187,7 +189,8 @@ class Course:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if self._drawn:
+            self._bar.stop()
 
 
 def _chosen(refs: Sequence[str], filter: str, store: LocalStore, index: Library) -> list[str]:

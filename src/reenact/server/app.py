@@ -48,6 +48,7 @@ from reenact.server.routes import (
     live,
     login,
     manual,
+    mending,
     recordings,
     scraping,
     session_files,
@@ -86,6 +87,7 @@ ROUTERS = (
     uploads.router,
     sessions.router,
     session_files.router,
+    mending.router,
     scraping.router,
     agents.router,
 )

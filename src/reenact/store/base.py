@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from reenact.model.filter import Filter
@@ -108,6 +108,9 @@ class Listed:
 
 class Library(Protocol):
     """What there is, without opening any of it."""
+
+    store: Any
+    """The recordings: a Store that says what it is called (`place`)."""
 
     def summaries(self, progress: Progress | None = None) -> list[Summary]:
         """All recordings, those first that began last."""

@@ -33,6 +33,8 @@ from reenact.verify.engine import Done, Task
 
 PLACED = 300.0
 """Seconds in which some node must have taken an actor: an autoscaler brings nodes in minutes."""
+SLACK = 120.0
+"""Seconds that a batch may take beyond what its replays may: an actor that is stopped is not lost, and is silent."""
 START = 240.0
 """Seconds until Ray has started, or has connected and packed the folder."""
 SILENT = 90.0
@@ -52,6 +54,7 @@ class Cluster:
         excludes: What of it is not shipped, as in a .gitignore.
         team: The team's store that the recordings are in, unless they are here.
         placed: Seconds in which some node must have room.
+        slack: Seconds that some replays may take beyond their time limits, until their actor is held to be lost.
         say: Told what it is doing.
     """
 
@@ -64,6 +67,7 @@ class Cluster:
         excludes: Sequence[str] = (),
         team: Place | None = None,
         placed: float = PLACED,
+        slack: float = SLACK,
         say: Say | None = None,
     ) -> None:
         self._address = address
@@ -75,6 +79,7 @@ class Cluster:
             "excludes": [*excludes],
             "team": {**asdict(team), "cache": str(team.cache)} if team else None,
             "placed": placed,
+            "slack": slack,
         }
         self._say = say or (lambda _: None)
 
@@ -93,7 +98,7 @@ class Cluster:
                 (task.place, str(Path(task.path).absolute()) if task.path else task.ref) for task in tasks
             ],
         }
-        said = f"starting Ray on {self._address or 'this machine'}"
+        said = f"connecting to Ray at {self._address}" if self._address else "starting Ray on this machine"
         for again in (False, True):
             self._say(said)
             exchange = _Exchange({task.place: task for task in tasks}, done, self._say)

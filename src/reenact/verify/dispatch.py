@@ -37,8 +37,6 @@ AHEAD = 2
 """Batches that an actor has before it, so that it never waits."""
 TRIES = 4
 """How often a recording is begun in all, where the actors that had it were lost."""
-SLACK = 120.0
-"""Seconds that a batch may take beyond what its replays may: an actor that is stopped is not lost, and is silent."""
 TICK = 1.0
 """Seconds between signs of life."""
 LOOK = 5.0
@@ -83,7 +81,8 @@ class Dispatch:
     def __init__(self, ray: Any, asked: dict[str, Any], tell: Tell) -> None:
         self._ray, self._tell = ray, tell
         self._job = Job(**asked["job"])
-        self._workers, self._placed = int(asked["workers"]), float(asked["placed"])
+        self._workers = int(asked["workers"])
+        self._placed, self._slack = float(asked["placed"]), float(asked["slack"])
         self._team = (
             Place(**{**asked["team"], "cache": Path(asked["team"]["cache"])}) if asked["team"] else None
         )
@@ -94,6 +93,7 @@ class Dispatch:
         """By what tells that it is ready, an actor that is not yet: perhaps no node has room for it."""
         self._waiting = deque(Wanted(place, what, sent=self._team is None) for place, what in asked["tasks"])
         self._refused = 0
+        self._said = ""
         self._pace = 0.0
         """Seconds that a replay takes, about; 0 where that is not known yet."""
         self._idle_since = monotonic()
@@ -127,7 +127,10 @@ class Dispatch:
 
     def _say(self) -> None:
         more = f", {len(self._coming)} to come" if self._coming else ""
-        self._tell({"said": f"{len(self._hands)} at work{more}"})
+        said = f"{len(self._hands)} at work{more}"
+        if said != self._said:
+            self._said = said
+            self._tell({"said": said})
 
     def _hear(self) -> None:
         """Take what has come. Raises UsageError where nobody is at work, and no node takes an actor."""
@@ -244,7 +247,7 @@ class Dispatch:
     def _overdue(self) -> None:
         for hand in [*self._hands]:
             if hand.batches:
-                allowed = self._job.timeout * len(hand.batches[0][1]) + SLACK
+                allowed = self._job.timeout * len(hand.batches[0][1]) + self._slack
                 if monotonic() - hand.since > allowed:
                     self._lose(hand, f"no answer within {allowed:g} seconds")
 
@@ -326,7 +329,10 @@ def connected(asked: dict[str, Any]) -> Any:
                 f"{asked['folder']} is more than Ray ships to its nodes: {why}; leave out what the program does not "
                 "need by --exclude data/, .gitignore or .rayignore"
             ) from None
-        raise UsageError(f"the Ray cluster {address or 'of this machine'} is not to be had: {why}") from None
+        asks = address not in {"", "auto"} and "RAY_AUTH_MODE" not in os.environ
+        token = "; if it asks for a token: RAY_AUTH_MODE=token and RAY_AUTH_TOKEN=…" if asks else ""
+        where = address or "of this machine"
+        raise UsageError(f"the Ray cluster {where} is not to be had: {why}{token}") from None
     return ray
 
 

@@ -93,7 +93,8 @@ class Weed:
             [weed, "server", f"-dir={self.folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1",
              f"-master.port={self._master}", f"-volume.port={self._volume}", "-filer=true",
              f"-filer.port={self._filer}", "-s3", f"-s3.port={self.port}", f"-s3.config={self.folder}/s3.json",
-             "-master.volumeSizeLimitMB=64", "-master.telemetry=false", "-master.electionTimeout=1s"],
+             "-master.volumeSizeLimitMB=64", "-master.telemetry=false", "-master.electionTimeout=1s",
+             "-s3.port.iceberg=0", "-s3.port.lance=0"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         self._bucket()

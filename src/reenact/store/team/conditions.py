@@ -19,6 +19,7 @@ from reenact.model.grammar import Term
 from reenact.model.plain import compact
 from reenact.store.needles import Needles
 from reenact.store.query import NUMBERS, WORDS, is_number
+from reenact.store.team.fitting import fit
 from reenact.store.team.tables import ODD, RECORDINGS, STEPS, folded, lowered
 
 Condition = ColumnElement[bool]
@@ -99,7 +100,7 @@ def _text(column: ColumnElement[Any], term: Term) -> Bound:
     if op == "is":
         return Bound(column != "" if value is True else column == value, exact=True)
     if op in ("==", "!="):
-        return Bound(_COMPARED[op](column, _fit(compact(value))), exact=True)
+        return Bound(_COMPARED[op](column, fit(compact(value))), exact=True)
     if op == ":":
         return Bound(_globbed(column, value))
     if op in ("~", "!~"):
@@ -109,10 +110,8 @@ def _text(column: ColumnElement[Any], term: Term) -> Bound:
             return Bound(found if op == "~" else ~found, exact=True)
         word = Needles(term).word
         return Bound(inside(lowered(column), word.decode()) if word else column.is_not(None))
-    # Python orders texts by their letters' numbers.
-    if isinstance(value, str):
-        return Bound(_COMPARED[op](column.collate("C"), _fit(value)))
-    return Bound(false(), exact=True)
+    # An order of texts: no index would find more.
+    return Bound(column.is_not(None) if isinstance(value, str) else false())
 
 
 def _number(column: ColumnElement[Any], term: Term) -> Bound:
@@ -128,7 +127,7 @@ def _calls(term: Term) -> Condition:
     column = STEPS.c.calls
     if term.op == "==" and isinstance(term.value, str):
         # As it stands in the list, which is JSON.
-        return inside(column, orjson.dumps(_fit(term.value)).decode())
+        return inside(column, orjson.dumps(term.value.encode(errors="replace").decode()).decode())
     word = Needles(term).word
     return inside(lowered(column), word.decode()) if word else column.is_not(None)
 
@@ -151,7 +150,3 @@ def _globbed_can_be(pattern: str, text: str) -> bool:
 
 def _plain(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text)
-
-
-def _fit(text: str) -> str:
-    return text.replace("\0", "\ufffd").encode(errors="replace").decode()

@@ -23,6 +23,7 @@ from reenact.store.base import Listed
 from reenact.store.blocks import Blocks
 from reenact.store.details import PARTS, Details
 from reenact.store.index import Hit, Progress
+from reenact.store.team.fitting import fit, unfit
 from reenact.store.team.lines import LINE, Lines
 from reenact.store.team.plan import COLUMNS, Plan, Step
 from reenact.store.team.tables import DETAILS, META, RECORDINGS, STEPS
@@ -92,7 +93,7 @@ class TeamIndex(Lines):
         if status:
             meant.append(RECORDINGS.c.broken != "" if status == "broken" else RECORDINGS.c.status == status)
         if tags:
-            meant.append(RECORDINGS.c.tags.contains(cast(list(tags), ARRAY(Text))))
+            meant.append(RECORDINGS.c.tags.contains(cast(fit(tuple(tags)), ARRAY(Text))))
         more = None if limit is None else limit + 1
         hits = list(islice(self._listed(wanted, and_(*meant), progress), more))
         shown = hits[:limit]
@@ -153,7 +154,9 @@ class TeamIndex(Lines):
                 wanted = select(STEPS.c.recording, *(STEPS.c[name] for name in COLUMNS))
                 wanted = wanted.where(STEPS.c.recording == func.any(keys), plan.steps)
                 for step in connection.execute(wanted).mappings():
-                    steps.setdefault(step["recording"], []).append(dict(step))
+                    steps.setdefault(step["recording"], []).append(
+                        {name: unfit(value) for name, value in step.items()}
+                    )
             if plan.parts and steps:
                 parts = [PARTS.index(name) for name in plan.parts]
                 packed = select(DETAILS.c.recording, DETAILS.c.part, DETAILS.c.data).where(
@@ -180,8 +183,7 @@ class TeamIndex(Lines):
                     yield Hit(line, found)
 
     def _line(self, row: Row) -> Summary:
-        said = {name: getattr(row, name) for name in LINE}
-        said |= {name: tuple(said[name]) for name in ("models", "tags")}
+        said = {name: unfit(getattr(row, name)) for name in LINE}
         return Summary(path=str(self.store.folder(row.id)), **said)
 
     def _told_apart(self, hits: Sequence[Hit]) -> list[str]:
