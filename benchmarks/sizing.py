@@ -56,9 +56,9 @@ def main(database: str, objects: str, recordings: int = 200) -> None:
                 _taken(where, client, server, postgres, data)
                 _settled(client, recordings)
                 each = (_cpu(server) - before) / events * 1e6
-                database = (_postgres(postgres) - there) / events * 1e6
+                theirs = (_postgres(postgres) - there) / events * 1e6
                 print(
-                    f"{where}: until all is in the list, {each:.0f} µs of the server and {database:.0f} µs of Postgres "
+                    f"{where}: until all is in the list, {each:.0f} µs of the server and {theirs:.0f} µs of Postgres "
                     "an event"
                 )
                 if not team:
