@@ -47,12 +47,12 @@ def test_every_figure_that_is_reckoned_with_is_on_the_page():
 
 
 def test_twice_the_runs_want_twice_the_disk_and_no_less_of_anything():
-    one, two = plan(Load(runs=3_000_000)), plan(Load(runs=6_000_000))
+    one, two = plan(Load(runs=30_000_000)), plan(Load(runs=60_000_000))
     assert two.database == pytest.approx(2 * one.database)
     assert two.disk == pytest.approx(2 * one.disk)
     assert two.server_cores > one.server_cores
     assert (
-        plan(Load(runs=3_000_000), replace(MEASURED, server=MEASURED.server / 2)).server_cores
+        plan(Load(runs=30_000_000), replace(MEASURED, server=MEASURED.server / 2)).server_cores
         < one.server_cores
     )
 

@@ -27,10 +27,10 @@ class Costs:
         busy: Which part of a core is planned for; the rest is for what comes at once.
     """
 
-    server: float = 150e-6
-    span: float = 500e-6
-    postgres: float = 80e-6
-    rows: float = 1.1
+    server: float = 420e-6
+    span: float = 830e-6
+    postgres: float = 60e-6
+    rows: float = 1.2
     line: float = 2_000
     start: float = 200e6
     replay: float = 10e-3
