@@ -44,7 +44,7 @@ class Requests:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         # When each series began: as many series again, and Prometheus knows it without.
-        disable_created_metrics()
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = registry
         self._count = Counter(
             "reenact_http_requests",
