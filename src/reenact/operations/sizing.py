@@ -29,8 +29,8 @@ class Costs:
 
     server: float = 420e-6
     span: float = 830e-6
-    postgres: float = 60e-6
-    rows: float = 1.2
+    postgres: float = 100e-6
+    rows: float = 3.0
     line: float = 2_000
     start: float = 200e6
     replay: float = 10e-3
