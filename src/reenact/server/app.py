@@ -16,7 +16,6 @@ from starlette.types import Scope
 from reenact import __version__
 from reenact.browser.signing import Signer
 from reenact.errors import RecordingNotFound, ReenactError, StoreAway
-from reenact.operations.logs import event
 from reenact.operations.metrics import Page, Requests
 from reenact.operations.observed import Observed
 from reenact.server.access import Access
@@ -180,7 +179,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await asyncio.to_thread(app.state.desks.close)
     app.state.projects.close()
     app.state.keys.close()
-    event("ended")
+    app.state.measures.ended()
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:

@@ -120,27 +120,3 @@ def test_a_server_is_ready_where_its_store_answers_and_says_which_part_does_not(
     assert (answer.status_code, answer.json()["checks"]["store"]) == (503, "does not answer")
     assert "secret" not in answer.text
     assert "127.0.0.1" not in answer.text
-
-
-def spans(*numbers):
-    """A run's trace as JSON: its agent, and so many model calls."""
-    some = [{"traceId": "a" * 32, "spanId": f"{number:016x}", "name": "chat m", "parentSpanId": "" if not number else f"{0:016x}",
-             "startTimeUnixNano": str(10**18 + number), "endTimeUnixNano": str(10**18 + number + 5),
-             "attributes": [{"key": "gen_ai.operation.name", "value": {"stringValue": "chat" if number else "invoke_agent"}}]}
-            for number in numbers]  # fmt: skip
-    return {"resourceSpans": [{"scopeSpans": [{"spans": some}]}]}
-
-
-def test_what_a_server_makes_of_traces_goes_to_the_store_and_anew_when_the_trace_goes_on(
-    serve, team, tmp_path
-):
-    one = serve(tmp_path / "one")
-    steps = lambda: [len(team.load(id).steps) for id in team.ids()]  # noqa: E731
-    assert one.post("/v1/traces", json=spans(0, 1)).status_code == 200
-    until(steps, [1])
-    assert one.post("/v1/traces", json=spans(2, 3)).json() == {}
-    until(steps, [3])
-    here = LocalStore(tmp_path / "one")
-    (id,) = team.ids()
-    assert (team.find(id) / "events.jsonl").read_bytes() == (here.folder(id) / "events.jsonl").read_bytes()
-    until(lambda: list((tmp_path / "one" / "made").iterdir()), [])
