@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,10 @@ from reenact.errors import UsageError
 from reenact.model.filter import Filter
 from reenact.model.recording import Recording
 from reenact.model.summary import Summary
+from reenact.store.base import Library
 from reenact.store.index import Index, Progress
 from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 
 
 def anomalies(
@@ -52,7 +56,7 @@ def anomalies(
         FilterError: A baseline's filter does not parse.
     """
     choice = chosen(settings, rules=rules, without=without)
-    recording = source if isinstance(source, Recording) else LocalStore(home).load(source)
+    recording = source if isinstance(source, Recording) else Reaching(home).load(source)
     usual = baseline if isinstance(baseline, Baseline) else usual_of(baseline, leave=recording.id, home=home)
     return diagnosed(recording, choice, usual, judge)
 
@@ -80,19 +84,40 @@ def usual_of(
     *,
     leave: str = "",
     home: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
 ) -> Baseline | None:
     """The baseline that a filter means, without the recording that is compared with it."""
     if baseline is None:
         return None
     if not isinstance(baseline, str):
         return Baseline(one for one in baseline if one.id != leave)
-    wanted, index = Filter(baseline), Index(LocalStore(home))
-    try:
-        lines: list[Summary] = [hit.summary for hit in index.search(wanted, progress=progress)]
-    finally:
-        index.close()
-    return Baseline(line for line in lines if line.id != leave)
+    with closing(Index(LocalStore(home))) as index:
+        return usual_among(index, baseline, leave=leave)
+
+
+def usual_among(
+    index: Library, baseline: str, *, leave: str = "", progress: Progress | None = None
+) -> Baseline:
+    """The same among the recordings of an index."""
+    return Baseline(line for line in meant(index, baseline, progress=progress) if line.id != leave)
+
+
+def meant(index: Library, filter: str, *, progress: Progress | None = None) -> list[Summary]:
+    """The recordings that a filter means: those of a baseline, found once where many are compared with them."""
+    return [hit.summary for hit in index.search(Filter(filter), progress=progress)]
+
+
+def diagnosis_tree(recording: Recording, found: Iterable[Anomaly]) -> dict[str, Any]:
+    """What `reenact diagnose --json` gives of one recording."""
+    return {
+        "id": recording.id,
+        "name": recording.name,
+        "path": str(Path(recording.path)),
+        "status": recording.status,
+        "steps": len(recording.steps),
+        "findings": [
+            {**asdict(one), "others": list(one.others), "judge": one.rule == "judge"} for one in found
+        ],
+    }
 
 
 def _own(modules: Any, folder: Path, where: str) -> None:

@@ -22,6 +22,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reenact.collector.app import MOST
 from reenact.errors import UsageError
 from reenact.server.access import Access
 from reenact.server.keys import DEFAULT, Keys
@@ -37,6 +38,8 @@ UPLOADS = (
     ("PUT", re.compile(r"/api/v1/recordings/[^/]+/(files|blobs)/[^/]+"), 256_000_000),
     ("POST", re.compile(r"/api/v1/recordings/import"), 4_000_000_000),
     ("POST", re.compile(r"/api/v1/uploads"), wire.BODY),
+    # One byte more: what is too long is refused in the words of OTLP.
+    ("POST", re.compile(r"/v1/(traces|logs)"), MOST + 1),
     # A form around a file of 100 MB.
     ("POST", re.compile(r"(/api/v1)?/sessions/[^/]+/files"), 101_000_000),
 )

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -21,14 +20,14 @@ from reenact.errors import StoreAway
 from reenact.store.base import FILE, ID, BlobStore, Piece, Taken
 from reenact.store.intake import Limits, no_header, unfit, unfit_blob
 from reenact.store.local import EVENTS
-from reenact.store.team.database import Database
-from reenact.store.team.tables import BLOBS, CHUNKS, FILES, META, RECORDINGS, VERSIONS
+from reenact.store.team.database import Database, copied
+from reenact.store.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS, VERSIONS
 
 _AT_ONCE = 16
 _ENOUGH = 5.0
 """Seconds after which, of many blobs, no more are tried where one could not be kept."""
 
-_COPY = f"COPY {META.schema}.chunks (recording, name, at, data) FROM STDIN (FORMAT BINARY)"
+_CHUNK = "recording", "name", "at", "data"
 
 
 @dataclass(slots=True)
@@ -106,7 +105,8 @@ class TeamIntake:
             new: list[tuple[int, str, int, bytes]] = []
             for at, piece in lines.items():
                 answers[at] = self._append(connection, piece, known, new)
-            _copied(connection, new)
+            if new:
+                copied(connection, CHUNKS, _CHUNK, new, ("int8", "text", "int8", "bytea"))
             self._note(connection, known)
             for at, one in blobs.items():
                 # Somebody may delete the recording in the same moment.
@@ -253,16 +253,6 @@ def _bytes(
     found += [(at, data) for held, name, at, data in new if (held, name) == (key, piece.name)]
     parts = [data[max(0, piece.offset - at) : max(0, end - at)] for at, data in sorted(found)]
     return b"".join(parts)
-
-
-def _copied(connection: Connection, rows: Sequence[tuple[int, str, int, bytes]]) -> None:
-    if not rows:
-        return
-    driver: Any = connection.connection.driver_connection
-    with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
-        copy.set_types(["int8", "text", "int8", "bytea"])
-        for row in rows:
-            copy.write_row(row)
 
 
 def _note_blobs(connection: Connection, blobs: Iterable[Piece], known: Mapping[str, _Known]) -> None:

@@ -57,22 +57,8 @@ class ObjectBlobs:
         self._url = url
         self._project = project
         self._swept = float("-inf")
-        try:
-            # Each takes other arguments.
-            make: Any = from_url
-            if url.startswith("file:"):
-                self._store: ObjectStore = make(url, mkdir=True)
-                self._patient = self._store
-            else:
-                said = _said(os.environ)
-                self._store = make(url, retry_config=_RETRIES, client_options=_CLIENT | said)
-                patient = _CLIENT | {"timeout": _UPLOAD} | said
-                self._patient = make(url, retry_config=_RETRIES, client_options=patient)
-        except (BaseError, ValueError, OSError) as error:
-            raise UsageError(
-                f"REENACT_OBJECTS={url!r} is no object store ({_first(error)}); "
-                "e.g. s3://bucket/prefix or file:///srv/blobs"
-            ) from None
+        self._store = opened(url)
+        self._patient = opened(url, patient=True)
 
     def has(self, address: str) -> bool:
         """Whether they are there. Raises StoreAway."""
@@ -192,11 +178,42 @@ class ObjectBlobs:
         return b"".join(parts)
 
     def _path(self, address: str) -> str:
-        digest = address.removeprefix("sha256:")
-        return f"{self._project}/blobs/{digest[:2]}/{digest}"
+        return path_of(self._project, address)
 
     def _away(self, error: Exception) -> StoreAway:
         return StoreAway(f"the object store {self._url} does not do what it is asked ({_first(error)})")
+
+
+def opened(url: str, *, patient: bool = False) -> ObjectStore:
+    """An object store by its address.
+
+    Args:
+        url: Its address.
+        patient: Give large things the time that they take to send.
+
+    Raises:
+        UsageError: The address is none.
+    """
+    try:
+        # Each takes other arguments.
+        make: Any = from_url
+        found: ObjectStore
+        if url.startswith("file:"):
+            found = make(url, mkdir=True)
+        else:
+            options = _CLIENT | ({"timeout": _UPLOAD} if patient else {}) | _said(os.environ)
+            found = make(url, retry_config=_RETRIES, client_options=options)
+    except (BaseError, ValueError, OSError) as error:
+        raise UsageError(
+            f"{url!r} is no object store ({_first(error)}); e.g. s3://bucket/prefix or file:///srv/blobs"
+        ) from None
+    return found
+
+
+def path_of(project: str, address: str) -> str:
+    """Where a blob is in an object store."""
+    digest = address.removeprefix("sha256:")
+    return f"{project}/blobs/{digest[:2]}/{digest}"
 
 
 def _said(environ: Mapping[str, str]) -> dict[str, Any]:
