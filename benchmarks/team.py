@@ -63,9 +63,9 @@ Written by `{command}` ({took}). Both on the same cores at the same time as all 
 """
 _HOW = (
     "Recordings of ten events, 5.6 kB of lines each: two model calls, two calls of tools. A figure is the median of "
-    f"{_ROUNDS} rounds (of one or two, where these take over {_LONG:.0f} s) by somebody who starts anew and has asked before, in milliseconds; `first` is until the "
-    f"{_FIRST} newest are there, `all` until all are. `first list ever` is by somebody who has seen nothing of the "
-    "store: the embedded one then reads every recording."
+    f"{_ROUNDS} rounds (of fewer, where these take over {_LONG:.0f} s) by somebody who starts anew and has asked "
+    f"before, in milliseconds; `first` is until the {_FIRST} newest are there, `all` until all are. `first list ever` "
+    "is by somebody who has seen nothing of the store: the embedded one then reads every recording."
 )
 
 
