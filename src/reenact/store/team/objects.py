@@ -58,7 +58,7 @@ class ObjectBlobs:
         self._url = url
         self._project = project
         self._swept = float("-inf")
-        self._folder: Path | None = None
+        self._folder = Path(unquote(urlsplit(url).path)) if url.startswith("file:") else None
         self._store = opened(url)
         self._patient = opened(url, patient=True)
 
