@@ -39,6 +39,7 @@ PLACES = {
     "reproducing": ("reproduce", "bisect"),
     "reporting": ("report",),
     "scripting": ("export-script",),
+    "projects": ("team",),
     "serving": ("mcp",),
     "shipping": ("ship",),
     "verifying": ("verify",),

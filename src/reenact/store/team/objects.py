@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,20 @@ class ObjectBlobs:
         except (FileNotFoundError, NotFoundError):
             pass
         except BaseError as error:
+            raise self._away(error) from None
+
+    def pages(self) -> Iterator[list[tuple[str, float]]]:
+        """All blobs that there are, some at a time: their addresses, and when each was put there, in seconds since
+        1970. Raises StoreAway.
+        """
+        try:
+            for page in obstore.list(self._store, f"{self._project}/blobs"):
+                yield [
+                    (f"sha256:{name}", one["last_modified"].timestamp())
+                    for one in page
+                    if BLOB.fullmatch(f"sha256:{(name := one['path'].rpartition('/')[2])}")
+                ]
+        except (BaseError, OSError) as error:
             raise self._away(error) from None
 
     def url(self, address: str, seconds: int) -> str | None:
