@@ -79,14 +79,14 @@ def _row(what: str, figure: float, unit: str) -> None:
 
 def _taken(intake: Intake, data: dict[str, bytes]) -> float:
     """The seconds that it takes to take all in."""
-    requests = list(_requests(data))
+    all_ = list(requests(data))
     began = now()
-    for pieces in requests:
+    for pieces in all_:
         assert all(one.status == "ok" for one in intake.take(pieces))
     return now() - began
 
 
-def _requests(data: dict[str, bytes]) -> Iterator[Sequence[Piece]]:
+def requests(data: dict[str, bytes]) -> Iterator[Sequence[Piece]]:
     ids = list(data)
     for at in range(0, len(ids), _TOGETHER):
         parts = {id: data[id].splitlines(keepends=True) for id in ids[at : at + _TOGETHER]}

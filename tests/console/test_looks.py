@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import expect
 
-from tests.console.conftest import AXE
+from tests.console.looking import faults
 
 driven = pytest.mark.asyncio(loop_scope="session")
 COMBINATIONS = [
@@ -34,22 +34,12 @@ def pages(ids):
 @driven
 @pytest.mark.parametrize(("dark", "width"), COMBINATIONS)
 async def test_every_page_is_clean_in_both_themes_and_widths(window, ids, dark, width):
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed here: make console")
     page = await window(dark=dark, width=width)
     wrong = []
     for address, text in pages(ids).items():
         await page.goto(address)
         await expect(page.locator("#root")).to_contain_text(text)
-        await page.evaluate(AXE.read_text())
-        found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        wrong += [
-            f"{address}: {one['id']}: {one['nodes'][0]['html'][:200]} {one['nodes'][0]['failureSummary'][:300]}"
-            for one in found["violations"]
-        ]
-        if await page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            wrong.append(f"{address}: it scrolls sideways")
-        wrong += [f"{address}: {one}" for one in await page.evaluate("window.violations")]
+        wrong += [f"{address}: {one}" for one in await faults(page)]
     assert wrong == []
     assert page.errors == []
 

@@ -101,6 +101,25 @@ def test_a_job_does_what_the_command_does_and_says_how_far_it_is(shell, recorded
     again.close()
 
 
+def test_recordings_are_diagnosed_as_by_the_command(shell, recorded, jobs):
+    wanted = {
+        "kind": "diagnose",
+        "recordings": [recorded],
+        "options": {"rules": ["many-steps", "risky-action"]},
+    }
+    job = until(jobs, jobs.start("default", ORDERS.validate_python(wanted)).id, ended)
+    assert (job.status, job.error, job.progress.done) == ("done", None, 1)
+    told = json.loads(
+        shell.run("diagnose", recorded, "--rule", "many-steps", "--rule", "risky-action", "--json").out
+    )
+    assert job.result == told
+    wanted["options"] = {"rules": ["nonsense"]}
+    job = until(jobs, jobs.start("default", ORDERS.validate_python(wanted)).id, ended)
+    assert (job.status, "nonsense" in job.error) == ("failed", True)
+    # A judge is asked with the server's own key.
+    assert ORDERS.validate_python({**wanted, "options": {"judge": "openai:gpt-5"}}).runs
+
+
 def test_what_cannot_be_done_is_one_line(recorded, jobs):
     job = until(jobs, jobs.start("default", order("fork", recorded, at=99)).id, ended)
     assert job.status == "failed"

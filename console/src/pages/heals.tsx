@@ -3,13 +3,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { get } from "../client";
+import { get, post } from "../client";
 import { counted, when } from "../format";
 import { useKeys } from "../keys";
+import { Table } from "../parts/table";
 import type { components } from "../schema";
 import { useTitle } from "../shell";
 import { copy } from "../toasts";
-import { Failure, Nothing } from "../ui";
+import { Dialog, Failure, Nothing } from "../ui";
 import "../parts/jobs.css";
 
 type Schemas = components["schemas"];
@@ -58,50 +59,37 @@ export default function Heals() {
   return (
     <div className="page heals">
       <h1>Heals</h1>
-      <table className="matrix">
-        <thead>
-          <tr>
-            <th scope="col">step</th>
-            <th scope="col">where</th>
-            <th scope="col">ran</th>
-            <th scope="col">helped</th>
-            <th scope="col">by</th>
-            <th scope="col">now</th>
-            <th scope="col">last</th>
+      <Table heads={["step", "where", "ran", "helped", "by", "now", "last"]}>
+        {stories.map((story, at) => (
+          <tr key={story.key} className={at === here ? "here" : ""}>
+            <td className="recorded">
+              <b>{story.action}</b> <code>{spelled(story.selector)}</code>
+            </td>
+            <td>
+              {story.file ? (
+                <button type="button" className="button bare mono" onClick={() => choose(at)}>
+                  {story.file.split("/").pop()}:{story.line}
+                </button>
+              ) : (
+                <span className="quiet">no script</span>
+              )}
+            </td>
+            <td>{story.ran ?? ""}</td>
+            <td>{story.helped}</td>
+            <td>
+              {Object.entries(story.rungs)
+                .map(([rung, many]) => (many > 1 ? `${rung} × ${many}` : rung))
+                .join(", ")}
+            </td>
+            <td>
+              <span className={`badge ${STATES[story.state][0]}`}>{STATES[story.state][1]}</span>
+            </td>
+            <td>
+              <Link to={`/r/${story.last.recording}/${story.last.step}`}>{when(story.last.started)}</Link>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {stories.map((story, at) => (
-            <tr key={story.key} className={at === here ? "here" : ""}>
-              <td className="recorded">
-                <b>{story.action}</b> <code>{spelled(story.selector)}</code>
-              </td>
-              <td>
-                {story.file ? (
-                  <button type="button" className="button bare mono" onClick={() => choose(at)}>
-                    {story.file.split("/").pop()}:{story.line}
-                  </button>
-                ) : (
-                  <span className="quiet">no script</span>
-                )}
-              </td>
-              <td>{story.ran ?? ""}</td>
-              <td>{story.helped}</td>
-              <td>
-                {Object.entries(story.rungs)
-                  .map(([rung, many]) => (many > 1 ? `${rung} × ${many}` : rung))
-                  .join(", ")}
-              </td>
-              <td>
-                <span className={`badge ${STATES[story.state][0]}`}>{STATES[story.state][1]}</span>
-              </td>
-              <td>
-                <Link to={`/r/${story.last.recording}/${story.last.step}`}>{when(story.last.started)}</Link>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       <p className="quiet">{counted(stories.length, "step")} of scripts needed help.</p>
       {(file ?? files[0]) && <Patch key={file ?? files[0]} script={file ?? files[0] ?? ""} />}
     </div>
@@ -112,7 +100,7 @@ function spelled(selector: unknown): string {
   return typeof selector === "string" ? selector : selector ? JSON.stringify(selector) : "";
 }
 
-/** What was learned about one script: a diff to review, to copy, or to keep as a file. */
+/** What was learned about one script: a diff to review, to copy, to keep as a file, or to apply where the script is. */
 function Patch({ script }: { script: string }) {
   const patch = useQuery({
     queryKey: ["patch", script],
@@ -120,20 +108,35 @@ function Patch({ script }: { script: string }) {
     staleTime: 0,
     retry: false,
   });
-  const text = patch.data?.patch ?? "";
+  const [asking, setAsking] = useState(false);
+  const [applied, setApplied] = useState("");
+  const told = patch.data;
+  const text = told?.patch ?? "";
+  const changes = text.split("\n").some((line) => line.startsWith("@@"));
   return (
     <section className="patch">
       <h2>
         What was learned about <code>{script}</code>
       </h2>
       {patch.error && <Failure error={patch.error} />}
-      {patch.data && !patch.data.readable && (
-        <p className="quiet">The script is not on this machine: a diff is made where it is.</p>
+      <p role="status" className={applied ? "panel said" : ""}>
+        {applied}
+      </p>
+      {told && !told.readable && (
+        <p className="quiet">
+          The script that was run is not on the server's machine: <code>reenact heals --patch</code> makes a
+          diff where it is.
+        </p>
       )}
-      {patch.data?.readable && !text && <p className="quiet">The script has all of it already.</p>}
+      {told?.readable && !changes && <p className="quiet">There is nothing to change in the script.</p>}
       {text && (
         <>
           <p className="row">
+            {changes && !told?.refusal && (
+              <button type="button" className="button primary" onClick={() => setAsking(true)}>
+                Apply to the script …
+              </button>
+            )}
             <button type="button" className="button" onClick={() => copy(text)}>
               Copy the patch
             </button>
@@ -145,18 +148,86 @@ function Patch({ script }: { script: string }) {
               Download the patch
             </a>
           </p>
-          <pre className="panel diff" tabIndex={0}>
-            {text.split("\n").map((line, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a patch do not move
-              <span key={at} className={toneOf(line)}>
-                {line}
-                {"\n"}
-              </span>
-            ))}
-          </pre>
+          {changes && told?.refusal && <p className="quiet">Not to be applied from here: {told.refusal}.</p>}
+          <Lines text={text} />
         </>
       )}
+      {asking && told && (
+        <Apply
+          patch={told}
+          close={() => {
+            setAsking(false);
+            void patch.refetch();
+          }}
+          done={(said) => {
+            setAsking(false);
+            setApplied(said);
+            void patch.refetch();
+          }}
+        />
+      )}
     </section>
+  );
+}
+
+/** The last question before a file is changed: what was read is what is applied, or nothing is. */
+function Apply({
+  patch,
+  close,
+  done,
+}: {
+  patch: Schemas["Patch"];
+  close: () => void;
+  done: (said: string) => void;
+}) {
+  const [under, setUnder] = useState(false);
+  const [wrong, setWrong] = useState("");
+  const apply = async () => {
+    setUnder(true);
+    try {
+      const told = await post<Schemas["Applied"]>("/heals/patch", { script: patch.file, mark: patch.mark });
+      done(`${counted(told.changed, "selector")} changed in ${told.file}; ${told.kept}.`);
+    } catch (error) {
+      setWrong(error instanceof Error ? error.message : String(error));
+    } finally {
+      setUnder(false);
+    }
+  };
+  return (
+    <Dialog title="Apply the patch" close={close} className="asking wide">
+      <h2>Change the script on the server's disk?</h2>
+      <p className="quiet">
+        <code>{patch.file}</code> becomes what the diff says, if nothing of it has changed meanwhile. Its old
+        text is kept: by git, or beside it.
+      </p>
+      <Lines text={patch.patch} />
+      <p className={wrong ? "failure" : ""} role="status">
+        {wrong}
+      </p>
+      <p className="row">
+        <button type="button" className="button primary" disabled={under || Boolean(wrong)} onClick={apply}>
+          Change the script
+        </button>
+        <button type="button" className="button" onClick={close}>
+          Leave it as it is
+        </button>
+      </p>
+    </Dialog>
+  );
+}
+
+/** A patch, line by line, in the colours of a diff. */
+function Lines({ text }: { text: string }) {
+  return (
+    <pre className="panel diff" tabIndex={0}>
+      {text.split("\n").map((line, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a patch do not move
+        <span key={at} className={toneOf(line)}>
+          {line}
+          {"\n"}
+        </span>
+      ))}
+    </pre>
   );
 }
 

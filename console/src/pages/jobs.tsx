@@ -1,4 +1,4 @@
-/** Jobs: reproduce, verify, fork, bisect, video, report, keep. Begun, watched, and what came of them. */
+/** Jobs: reproduce, verify, diagnose, fork, bisect, video, report, keep. Begun, watched, and what came of them. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -63,11 +63,13 @@ function All() {
   );
 }
 
-const KINDS = ["reproduce", "verify", "bisect", "report", "keep"] as const;
+const KINDS = ["reproduce", "verify", "diagnose", "bisect", "report", "keep"] as const;
+const OF_MANY = ["verify", "diagnose"];
 
 const ABOUT: Record<(typeof KINDS)[number], string> = {
   reproduce: "Does the failure reproduce? The program is replayed that many times.",
   verify: "Replay recordings against today's code: all that a filter means.",
+  diagnose: "What is odd about recordings: all that a filter means, if you like compared with good ones.",
   bisect: "Which step is decisive? A bad run, and a good one whose answers are tried in it.",
   report: "One page that tells the failure, to send.",
   keep: "The failure as a pytest test, and the recording that it needs.",
@@ -86,12 +88,13 @@ function Begin() {
     event.preventDefault();
     const given = new FormData(event.currentTarget);
     const text = (name: string) => String(given.get(name) ?? "").trim();
-    if (kind === "verify") {
+    if (OF_MANY.includes(kind)) {
+      const options = kind === "diagnose" ? { baseline: text("baseline") } : {};
       try {
         const found = await get<Recordings>("/recordings", { filter: text("filter"), limit: 500 });
         const recordings = found.items.map((line) => line.id);
         if (recordings.length === 0) say("No recording matches", true);
-        else await begin({ kind, recordings, options: {} });
+        else await begin({ kind, recordings, options });
       } catch (error) {
         complain(error);
       }
@@ -102,7 +105,7 @@ function Begin() {
       bisect: { good: text("good"), check: text("check") },
       report: { format: text("format") || "html" },
       keep: { name: text("name") },
-    }[kind];
+    }[kind as Exclude<typeof kind, "verify" | "diagnose">];
     await begin({ kind, recording: text("recording"), options });
   };
   return (
@@ -126,8 +129,13 @@ function Begin() {
           </select>
         </label>
         <p className="quiet">{ABOUT[kind]}</p>
-        {kind === "verify" ? (
-          <Field name="filter" label="Which recordings, as a filter" hint="empty: the newest 500" />
+        {OF_MANY.includes(kind) ? (
+          <Field
+            name="filter"
+            label="Which recordings, as a filter"
+            hint="empty: the newest 500"
+            begin={words.get("recording") ? `id:${words.get("recording")}` : ""}
+          />
         ) : (
           <Field
             name="recording"
@@ -135,6 +143,9 @@ function Begin() {
             begin={words.get("recording") ?? ""}
             required
           />
+        )}
+        {kind === "diagnose" && (
+          <Field name="baseline" label="Good runs to compare with, as a filter" hint="tag:good" />
         )}
         {kind === "reproduce" && (
           <Field name="times" label="How often" begin="5" type="number" min={1} max={100} />

@@ -5,6 +5,7 @@ import { Link } from "wouter";
 import { counted, duration } from "../format";
 import type { Job } from "../model";
 import { Status } from "../ui";
+import { Table } from "./table";
 
 type Tree = Record<string, unknown>;
 
@@ -12,6 +13,7 @@ export function Result({ job }: { job: Job }) {
   const { result } = job;
   if (job.kind === "reproduce" && isTree(result)) return <Reproduction tree={result} />;
   if (job.kind === "verify" && Array.isArray(result)) return <Matrix outcomes={result.filter(isTree)} />;
+  if (job.kind === "diagnose" && Array.isArray(result)) return <Diagnosis runs={result.filter(isTree)} />;
   if (job.kind === "bisect" && isTree(result)) return <Decisive tree={result} />;
   if (job.kind === "fork" && isTree(result)) return <Forked tree={result} />;
   if (!isTree(result)) return null;
@@ -40,35 +42,24 @@ function Reproduction({ tree }: { tree: Tree }) {
     <section>
       <h2>{WORDS[result] ?? result}</h2>
       {tree.where !== null && <p className="recorded">{text(tree.where)}</p>}
-      <table className="matrix">
-        <thead>
-          <tr>
-            <th scope="col">attempt</th>
-            <th scope="col">outcome</th>
-            <th scope="col">exit</th>
-            <th scope="col">took</th>
-            <th scope="col">why</th>
-          </tr>
-        </thead>
-        <tbody>
-          {attempts.map((each, at) => {
-            const verdict = isTree(each.verdict) ? each.verdict : null;
-            const word = each.failed ? "error" : verdict?.faithful === false ? "diverged" : "ok";
-            return (
-              // biome-ignore lint/suspicious/noArrayIndexKey: attempts are numbered
-              <tr key={at}>
-                <td>{at + 1}</td>
-                <td>
-                  <Status of={word} />
-                </td>
-                <td>{text(each.exit)}</td>
-                <td>{duration(Number(each.seconds))}</td>
-                <td className="recorded">{text(each.failed)}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <Table heads={["attempt", "outcome", "exit", "took", "why"]}>
+        {attempts.map((each, at) => {
+          const verdict = isTree(each.verdict) ? each.verdict : null;
+          const word = each.failed ? "error" : verdict?.faithful === false ? "diverged" : "ok";
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: attempts are numbered
+            <tr key={at}>
+              <td>{at + 1}</td>
+              <td>
+                <Status of={word} />
+              </td>
+              <td>{text(each.exit)}</td>
+              <td>{duration(Number(each.seconds))}</td>
+              <td className="recorded">{text(each.failed)}</td>
+            </tr>
+          );
+        })}
+      </Table>
     </section>
   );
 }
@@ -114,39 +105,28 @@ function Matrix({ outcomes }: { outcomes: Tree[] }) {
           </li>
         ))}
       </ul>
-      <table className="matrix">
-        <thead>
-          <tr>
-            <th scope="col">recording</th>
-            <th scope="col">outcome</th>
-            <th scope="col">step</th>
-            <th scope="col">why</th>
-            <th scope="col">took</th>
+      <Table heads={["recording", "outcome", "step", "why", "took"]}>
+        {shown.slice(0, MOST).map((each) => (
+          <tr key={text(each.recording)}>
+            <td>
+              <Link to={`/r/${text(each.recording)}`} className="mono">
+                {text(each.recording)}
+              </Link>{" "}
+              <span className="quiet">{text(each.name)}</span>
+            </td>
+            <td>
+              <span className={rank(each) ? "badge good" : "badge bad"}>{text(each.status)}</span>
+            </td>
+            <td>
+              {each.step !== null && each.step !== undefined && (
+                <Link to={`/r/${text(each.recording)}/${text(each.step)}`}>{text(each.step)}</Link>
+              )}
+            </td>
+            <td className="recorded">{text(each.cause) || text(each.detail)}</td>
+            <td>{duration(Number(each.seconds))}</td>
           </tr>
-        </thead>
-        <tbody>
-          {shown.slice(0, MOST).map((each) => (
-            <tr key={text(each.recording)}>
-              <td>
-                <Link to={`/r/${text(each.recording)}`} className="mono">
-                  {text(each.recording)}
-                </Link>{" "}
-                <span className="quiet">{text(each.name)}</span>
-              </td>
-              <td>
-                <span className={rank(each) ? "badge good" : "badge bad"}>{text(each.status)}</span>
-              </td>
-              <td>
-                {each.step !== null && each.step !== undefined && (
-                  <Link to={`/r/${text(each.recording)}/${text(each.step)}`}>{text(each.step)}</Link>
-                )}
-              </td>
-              <td className="recorded">{text(each.cause) || text(each.detail)}</td>
-              <td>{duration(Number(each.seconds))}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       {shown.length > MOST && <p className="quiet">and {shown.length - MOST} more: the files have all</p>}
     </section>
   );
@@ -155,6 +135,60 @@ function Matrix({ outcomes }: { outcomes: Tree[] }) {
 /** 1 for what is as it was, 0 for what is not. */
 function rank(outcome: Tree): number {
   return ["same", "fixed"].includes(text(outcome.status)) ? 1 : 0;
+}
+
+const TONES: Record<string, string> = { error: "bad", warning: "warn" };
+
+/** What is odd about recordings: those first of which the most is said to be wrong. */
+function Diagnosis({ runs }: { runs: Tree[] }) {
+  const told = runs
+    .map((run) => ({ run, findings: Array.isArray(run.findings) ? run.findings.filter(isTree) : [] }))
+    .toSorted((one, other) => errors(other.findings) - errors(one.findings));
+  const odd = told.filter(({ findings }) => findings.length > 0);
+  const rows = odd.flatMap(({ run, findings }) => findings.map((finding) => ({ run, finding })));
+  return (
+    <section>
+      <h2>
+        {odd.length === 0 ? "Nothing odd" : `${counted(rows.length, "finding")} in ${odd.length}`} of{" "}
+        {counted(runs.length, "recording")}
+      </h2>
+      {rows.length > 0 && (
+        <Table heads={["recording", "step", "how bad", "what", "rule"]}>
+          {rows.slice(0, MOST).map(({ run, finding }, at) => {
+            const id = text(run.id);
+            const step = finding.step === null ? "" : text(finding.step);
+            return (
+              // biome-ignore lint/suspicious/noArrayIndexKey: findings do not move
+              <tr key={at}>
+                <td>
+                  <Link to={`/r/${id}`} className="mono">
+                    {id}
+                  </Link>{" "}
+                  <span className="quiet">{text(run.name)}</span>
+                </td>
+                <td>{step && <Link to={`/r/${id}/${step}`}>{step}</Link>}</td>
+                <td>
+                  <span className={`badge ${TONES[text(finding.severity)] ?? ""}`}>
+                    {text(finding.severity)}
+                  </span>
+                </td>
+                <td className="recorded">
+                  {text(finding.sentence)}
+                  {text(finding.evidence) && <div className="quiet">{text(finding.evidence)}</div>}
+                </td>
+                <td className="mono">{text(finding.rule)}</td>
+              </tr>
+            );
+          })}
+        </Table>
+      )}
+      {rows.length > MOST && <p className="quiet">and {rows.length - MOST} more</p>}
+    </section>
+  );
+}
+
+function errors(findings: Tree[]): number {
+  return findings.filter((finding) => finding.severity === "error").length;
 }
 
 function Decisive({ tree }: { tree: Tree }) {
@@ -177,27 +211,17 @@ function Decisive({ tree }: { tree: Tree }) {
           Compare the two
         </Link>
       </p>
-      <table className="matrix">
-        <thead>
-          <tr>
-            <th scope="col">trial</th>
-            <th scope="col">answers of the good run</th>
-            <th scope="col">outcome</th>
-            <th scope="col">why</th>
+      <Table heads={["trial", "answers of the good run", "outcome", "why"]}>
+        {trials.map((trial, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: trials are numbered
+          <tr key={at}>
+            <td>{at + 1}</td>
+            <td className="recorded">{Array.isArray(trial.changes) ? trial.changes.join(", ") : ""}</td>
+            <td>{text(trial.result)}</td>
+            <td className="recorded">{text(trial.why)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {trials.map((trial, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: trials are numbered
-            <tr key={at}>
-              <td>{at + 1}</td>
-              <td className="recorded">{Array.isArray(trial.changes) ? trial.changes.join(", ") : ""}</td>
-              <td>{text(trial.result)}</td>
-              <td className="recorded">{text(trial.why)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     </section>
   );
 }

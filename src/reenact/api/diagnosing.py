@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import closing
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from reenact.analyze.anomalies.judge import asked
 from reenact.errors import UsageError
 from reenact.model.filter import Filter
 from reenact.model.recording import Recording
+from reenact.model.summary import Summary
 from reenact.store.base import Library
 from reenact.store.index import Index, Progress
 from reenact.store.local import LocalStore
@@ -96,8 +98,26 @@ def usual_among(
     index: Library, baseline: str, *, leave: str = "", progress: Progress | None = None
 ) -> Baseline:
     """The same among the recordings of an index."""
-    lines = (hit.summary for hit in index.search(Filter(baseline), progress=progress))
-    return Baseline(line for line in lines if line.id != leave)
+    return Baseline(line for line in meant(index, baseline, progress=progress) if line.id != leave)
+
+
+def meant(index: Library, filter: str, *, progress: Progress | None = None) -> list[Summary]:
+    """The recordings that a filter means: those of a baseline, found once where many are compared with them."""
+    return [hit.summary for hit in index.search(Filter(filter), progress=progress)]
+
+
+def diagnosis_tree(recording: Recording, found: Iterable[Anomaly]) -> dict[str, Any]:
+    """What `reenact diagnose --json` gives of one recording."""
+    return {
+        "id": recording.id,
+        "name": recording.name,
+        "path": str(Path(recording.path)),
+        "status": recording.status,
+        "steps": len(recording.steps),
+        "findings": [
+            {**asdict(one), "others": list(one.others), "judge": one.rule == "judge"} for one in found
+        ],
+    }
 
 
 def _own(modules: Any, folder: Path, where: str) -> None:

@@ -124,7 +124,7 @@ class Replay(Session):
             self.output = self._family.output
         if self.output is UNSET or sealed is None or "output" not in sealed or self.replayer.divergences:
             return
-        actual = self.replayer.tree(self.output)
+        actual = self.replayer.terms.tree(self.output)
         found = mismatches("output", {"output": sealed["output"]}, {"output": actual}, self.replayer.rules)
         if found:
             shown = tuple(Mismatch(m.path.removeprefix("args."), m.recorded, m.actual) for m in found)

@@ -42,6 +42,7 @@ PLACES = {
     "projects": ("team",),
     "serving": ("mcp",),
     "shipping": ("ship",),
+    "team_backup": ("team",),
     "verifying": ("verify",),
     "watching": ("watch",),
 }

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from reenact.analyze.anomalies import RULES, SEVERITIES, Anomaly
-from reenact.api.diagnosing import chosen, diagnosed, usual_among
+from reenact.api.diagnosing import chosen, diagnosed, diagnosis_tree, usual_among
 from reenact.cli import present
 from reenact.cli.options import Home, Json, ids
 from reenact.cli.teams import Team, opened
@@ -98,7 +96,7 @@ def diagnose(
             except ReenactError as error:
                 failures.append(str(error))
     if json:
-        present.dump([_shape(recording, anomalies) for recording, anomalies in found])
+        present.dump([diagnosis_tree(recording, anomalies) for recording, anomalies in found])
     else:
         page = Page(present.out())
         for recording, anomalies in found:
@@ -148,19 +146,6 @@ def _step(page: Page, recording: Recording, step: int | None, found: list[Anomal
         page.line(line, 4, 8)
         if one.evidence:
             page.line(Text(present.one_line(one.evidence), "dim italic"), 12)
-
-
-def _shape(recording: Recording, found: list[Anomaly]) -> dict[str, Any]:
-    return {
-        "id": recording.id,
-        "name": recording.name,
-        "path": str(Path(recording.path)),
-        "status": recording.status,
-        "steps": len(recording.steps),
-        "findings": [
-            {**asdict(one), "others": list(one.others), "judge": one.rule == "judge"} for one in found
-        ],
-    }
 
 
 def _list(*, json: bool) -> None:

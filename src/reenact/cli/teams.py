@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -13,12 +12,10 @@ import typer
 
 from reenact.errors import UsageError
 from reenact.store.base import Library
-from reenact.store.index import Index, Progress
+from reenact.store.index import Index
 from reenact.store.local import LocalStore
 from reenact.store.reach import Reaching, team_store
 from reenact.store.team.place import OBJECTS, STORE, Place
-
-_AT_ONCE = 8
 
 Team = Annotated[bool, typer.Option("--team", help=f"In the team's store, ${STORE}, and not here.")]
 
@@ -48,14 +45,3 @@ def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Libra
 
         with closing(TeamIndex(there)) as index:
             yield there, index
-
-
-def brought(store: LocalStore, refs: Sequence[str], progress: Progress) -> list[str]:
-    """The paths of recordings of the team's store, several at a time brought here. Raises RecordingError, StoreAway."""
-    progress(0, len(refs))
-    paths = []
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for path in pool.map(store.find, refs):
-            paths.append(str(path))
-            progress(len(paths), len(refs))
-    return paths

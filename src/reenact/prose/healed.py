@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from reenact.browser.fallback.learned import Recorded, Story, heals, stories
-from reenact.browser.fallback.patch import suggested
+from reenact.browser.fallback.patch import patched, suggested, write
+from reenact.browser.fallback.record import digest
 
-__all__ = ["heals", "recorded", "stories", "story", "suggested"]
+__all__ = ["digest", "heals", "patched", "recorded", "stories", "story", "suggested", "write"]
 
 
 def recorded(one: Recorded) -> dict[str, Any]:

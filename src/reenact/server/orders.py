@@ -89,6 +89,15 @@ class KeepOptions(_Strict):
     live: Words = []
 
 
+class DiagnoseOptions(_Strict):
+    """As `reenact diagnose` has them: rules to ask or leave, a filter of runs to compare with, a model to ask too."""
+
+    rules: Words = []
+    without: Words = []
+    baseline: str = Field(default="", max_length=4000)
+    judge: str = Field(default="", max_length=200)
+
+
 class _Order(_Strict):
     recording: Id
 
@@ -188,7 +197,27 @@ class Keep(_Order):
         return False
 
 
-Kind = Literal["reproduce", "verify", "fork", "bisect", "video", "report", "keep"]
-Order = Annotated[Reproduce | Verify | Fork | Bisect | Video | Report | Keep, Field(discriminator="kind")]
+class Diagnose(_Strict):
+    """What is odd about recordings. The result is what `reenact diagnose --json` gives."""
+
+    kind: Literal["diagnose"]
+    recordings: Annotated[list[Id], Field(min_length=1, max_length=10_000)]
+    options: DiagnoseOptions = DiagnoseOptions()
+
+    @property
+    def ids(self) -> list[str]:
+        """The recordings that it is about."""
+        return self.recordings
+
+    @property
+    def runs(self) -> bool:
+        """Whether it starts programs: a model that judges is asked with the server's own key, which is as much."""
+        return bool(self.options.judge)
+
+
+Kind = Literal["reproduce", "verify", "fork", "bisect", "video", "report", "keep", "diagnose"]
+Order = Annotated[
+    Reproduce | Verify | Fork | Bisect | Video | Report | Keep | Diagnose, Field(discriminator="kind")
+]
 ORDERS: TypeAdapter[Order] = TypeAdapter(Order)
 """Reads an order from JSON."""

@@ -559,11 +559,24 @@ class HealRuns(Shape):
 
 
 class Patch(Shape):
-    """What was learned about one script, as a unified diff; `readable` is false where the script is not here."""
+    """What was learned about one script, as a unified diff; `readable` is false where the script is not here.
+
+    `mark` names this patch where it is to be applied; `refusal` says why it cannot be applied from here, if that is so.
+    """
 
     file: str
     patch: str
     readable: bool
+    mark: str
+    refusal: str | None
+
+
+class Applied(Shape):
+    """A script that was changed: how many of its selectors, and how its old text is kept."""
+
+    file: str
+    changed: int
+    kept: str
 
 
 class State(Shape):

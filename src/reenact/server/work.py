@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -155,9 +156,40 @@ def _keep(order: orders.Keep, desk: Desk) -> Any:
     return {"test": test.name, "recording": fixture.relative_to(desk.files).as_posix()}
 
 
+def _diagnose(order: orders.Diagnose, desk: Desk) -> Any:
+    from reenact.analyze.anomalies import Baseline  # noqa: PLC0415
+    from reenact.api.diagnosing import chosen, diagnosed, diagnosis_tree, meant  # noqa: PLC0415
+    from reenact.store.index import Index  # noqa: PLC0415
+    from reenact.store.local import LocalStore  # noqa: PLC0415
+
+    wanted, tell = order.options, desk.counted(len(order.recordings))
+    choice = chosen(rules=wanted.rules, without=wanted.without)
+    store, told, failure = LocalStore(desk.home), [], None
+    lines = None
+    if wanted.baseline:
+        with closing(Index(store)) as index:
+            lines = meant(index, wanted.baseline)
+    for id in order.recordings:
+        try:
+            recording = store.load(id)
+            usual = None if lines is None else Baseline(line for line in lines if line.id != recording.id)
+            found = diagnosed(recording, choice, usual, wanted.judge or None)
+        except ReenactError as error:
+            # One that cannot be read is no reason to be silent about the others.
+            failure = error
+            print(error)
+            tell(f"{id}: {error}")
+            continue
+        told.append(diagnosis_tree(recording, found))
+        tell(f"{id}: {len(found)} found")
+    if failure is not None and not told:
+        raise failure
+    return told
+
+
 _VERBS: dict[type, Callable[[Any, Desk], Any]] = {
     orders.Reproduce: _reproduce, orders.Verify: _verify, orders.Fork: _fork, orders.Bisect: _bisect,
-    orders.Video: _video, orders.Report: _report, orders.Keep: _keep,
+    orders.Video: _video, orders.Report: _report, orders.Keep: _keep, orders.Diagnose: _diagnose,
 }  # fmt: skip
 
 

@@ -28,7 +28,8 @@ from reenact.errors import (
     RecordingNotFound,
 )
 from reenact.model.event import FORMAT, Event
-from reenact.model.recording import Log, Recording
+from reenact.model.log import Log
+from reenact.model.recording import Recording
 from reenact.store import shared
 
 EVENTS = shared.EVENTS

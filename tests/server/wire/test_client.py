@@ -152,8 +152,6 @@ def test_what_needs_the_browser_in_this_process_says_so(client, form, tmp_path):
         form.page.title()
     with pytest.raises(UsageError, match=r"Session\(cdp=True\) has it listen"):
         form.cdp_url()
-    with pytest.raises(UsageError, match="needs the browser on this machine"):
-        client.AgentFallback(form, task="Mend", heal="auto")
     with pytest.raises(UsageError, match="does not go with a server: what is downloaded"):
         client.Session(downloads=tmp_path)
     with pytest.raises(UsageError, match="a server knows models by name"):

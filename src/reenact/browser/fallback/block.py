@@ -83,10 +83,6 @@ class AgentFallback:
         **agent_params: Any,
     ) -> None:
         _check(task, heal, agent_params)
-        if heal == "auto" and session.remote:
-            raise UsageError(
-                "AgentFallback(heal='auto') needs the browser on this machine; with a server there is heal='agent'"
-            )
         self._session = session
         self.task = task
         self.heal = heal

@@ -63,6 +63,11 @@ class Expected:
     value: Any
 
     @property
+    def own(self) -> bool:
+        """Whether only the program can tell: a function, or a pattern, which could take a server all day."""
+        return self.kind == "function" or isinstance(self.value, re.Pattern)
+
+    @property
     def told(self) -> dict[str, Any]:
         """It as plain data, for the recording."""
         if isinstance(self.value, re.Pattern):
@@ -101,6 +106,17 @@ def expected(given: Any) -> Expected:
     except selectors.SelectorError as error:
         raise UsageError(f"expect={given!r}: {error}") from None
     return Expected("selector", given)
+
+
+def sent(body: Mapping[str, Any]) -> Expected:
+    """An expectation that came over the network. Raises UsageError for what is none, or is for the program itself."""
+    kind = next((name for name in ("url", "text", "selector") if name in body), None)
+    given = None if kind is None else body[kind]
+    if not isinstance(given, str | dict) or (isinstance(given, dict) and "pattern" in given):
+        raise UsageError(
+            "expect: give url, text or selector; a pattern and a function are for the program itself"
+        )
+    return expected(given)
 
 
 def judged(session: Session, what: Expected) -> Verdict:
@@ -184,12 +200,14 @@ def looking(what: Expected, patience: float = PATIENCE) -> Step:
     async def live(browser: Live, call: int | None) -> dict[str, str]:
         try:
             with browser.use():
-                return await _looked(browser, what, patience)
+                return await _looked(lambda: browser.page, what, patience)
         except (Error, SessionError) as error:
             words = " ".join(str(error).split())
             return {"state": "unknown", "by": f"the page could not be looked at: {words}"}
 
     async def wire(link: Link) -> dict[str, str]:
+        if what.own:
+            return await _looked(_There(link).page, what, patience)
         told = await link.ask("POST", "page/expect", {**what.told, "now": not patience})
         return {"state": told["state"], "by": told["by"]}
 
@@ -197,10 +215,33 @@ def looking(what: Expected, patience: float = PATIENCE) -> Step:
     return Step("verdict", live, lambda _: asked, kind="heal", wire=wire)
 
 
-async def _looked(browser: Live, what: Expected, patience: float) -> dict[str, str]:
+class _There:
+    """A page of a server's, as far as its address goes.
+
+    Args:
+        link: The server.
+    """
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self.url = ""
+
+    async def page(self) -> _There:
+        """It, with the address that it has just now."""
+        self.url = (await self._link.ask("GET", "page/address"))["url"]
+        return self
+
+    def is_closed(self) -> bool:
+        """Never: what is closed there does not answer."""
+        return False
+
+
+async def _looked(front: Callable[[], Any], what: Expected, patience: float) -> dict[str, str]:
     end = monotonic() + patience
     while True:
-        page = browser.page
+        page = front()
+        if inspect.isawaitable(page):
+            page = await page
         try:
             found = await _LOOKS[what.kind](page, what.value)
         except Error:
@@ -215,7 +256,7 @@ async def _looked(browser: Live, what: Expected, patience: float) -> dict[str, s
         await asyncio.sleep(_POLL)
 
 
-def _missing(what: Expected, page: Page) -> str:
+def _missing(what: Expected, page: Page | _There) -> str:
     if what.kind == "url":
         value = what.value.pattern if isinstance(what.value, re.Pattern) else what.value
         return f"the page is at {page.url}, not at {value},"
@@ -223,7 +264,7 @@ def _missing(what: Expected, page: Page) -> str:
     return f"{page.url} {thing} {what.value!r}"
 
 
-async def _at(page: Page, value: str | re.Pattern[str]) -> str:
+async def _at(page: Page | _There, value: str | re.Pattern[str]) -> str:
     return f"the page is at {page.url}" if matches(page.url, value) else ""
 
 

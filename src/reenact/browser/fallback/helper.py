@@ -14,9 +14,10 @@ from reenact import boundary
 from reenact.browser import actions as do
 from reenact.browser.fallback import expect, ladder, record
 from reenact.browser.fallback.calling import place
-from reenact.browser.fallback.mend import Failed, Judge, base_of
+from reenact.browser.fallback.mend import Failed, Judge, Mend, base_of
 from reenact.browser.options import MODEL
 from reenact.browser.remote.choosing import agent_for
+from reenact.browser.remote.mending import mended
 from reenact.browser.results import ExecutionResult
 from reenact.errors import UsageError
 
@@ -45,6 +46,8 @@ class Helper:
         self._heal = heal
         self._params = params
         self._left = ""
+        self._asks = False
+        """Whether the server that has the session has a model of its own."""
         self.agent: Agent | RemoteAgent | None = None
         self.heals: list[record.Heal] = []
 
@@ -62,9 +65,16 @@ class Helper:
         """A failed step, done by another way, if there is one that can be verified and mending is wanted."""
         if self._heal != "auto" or self._session.status().status == "closed":
             return None
-        began = now(self._session)
+        began, count = now(self._session), self._session.offset()
         judge = await self._judge_of(failed, expected)
-        mend = await ladder.climb(self._session, failed, judge=judge, model=self._model())
+        mend: Mend | None
+        if self._session.remote:
+            there = await mended(
+                self._session, failed, count, judge=judge, what=expected, model=self._model()
+            )
+            mend, failed, self._asks = there.mend, there.failed, there.model
+        else:
+            mend = await ladder.climb(self._session, failed, judge=judge, model=self._model())
         if mend is None:
             return None
         self._keep(record.mended(failed, mend, seconds=now(self._session) - began))
@@ -80,7 +90,8 @@ class Helper:
         """
         asked, error = self._model(), failed.result.message
         gone = self._session.status().status == "closed"
-        if gone or self._heal == "off" or (self._heal == "auto" and asked is None):
+        alone = asked is None and not self._asks
+        if gone or self._heal == "off" or (self._heal == "auto" and alone):
             return None
         try:
             # With a server it is that which finds the model, and says so when there is none.

@@ -72,7 +72,7 @@ async def climb(
         scope = around if around is None or around.hidden else around.span("heal")
     with boundary.entered(scope):
         if failed.delivered:
-            return await _arrived(failed, means)
+            return await arrived(failed, means)
         known = await memory.known(session, failed.key)
         for rung in rungs:
             mend = await rung.mend(session, failed, known, means)
@@ -81,7 +81,7 @@ async def climb(
     return None
 
 
-async def _arrived(failed: Failed, means: Means) -> Mend | None:
+async def arrived(failed: Failed, means: Means) -> Mend | None:
     """A step that may have been done is not done again; perhaps what is expected of it has come about."""
     assert means.judge is not None
     verdict = await means.judge()
@@ -105,7 +105,9 @@ async def _verified(mend: Mend, known: Known, means: Means) -> Mend:
 
 
 async def _shown(mend: Mend, known: Known, means: Means) -> str:
-    answers = [same(mend.result.consequence, then) for then in known.consequences]
+    # A model may name anything: of its word nothing is taken that another element would have led to as well.
+    doubted = mend.rung == Ask.name
+    answers = [same(mend.result.consequence, then, by_name=doubted) for then in known.consequences]
     if any(answers):
         return f"consequence: as in {sum(map(bool, answers))} of {len(answers)} good recordings' ways"
     if answers and not any(one is None for one in answers):
@@ -121,8 +123,13 @@ async def _shown(mend: Mend, known: Known, means: Means) -> str:
 
 def unverified(mend: Mend, why: str) -> Mend:
     """A mend that does not count: the step failed, and the page has changed."""
-    action = mend.result.action.type
     message = f"{mend.result.message}, by the rung {mend.rung}, but {why}; the page is no longer as it was"
+    return failed(mend, message)
+
+
+def failed(mend: Mend, message: str) -> Mend:
+    """A mend whose step counts as failed, for the reason that is given."""
+    action = mend.result.action.type
     result = mend.result.model_copy(update={"success": False, "message": message})
     result.exception = ActionError(f"{action}: {message}", result)
     return replace(mend, result=result, verified_by="")

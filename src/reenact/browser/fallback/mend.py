@@ -49,10 +49,16 @@ class Failed:
 
     @classmethod
     def of(
-        cls, session: Session, asked: do.Action, result: ExecutionResult, place: Place | None = None
+        cls,
+        session: Session,
+        asked: do.Action,
+        result: ExecutionResult,
+        place: Place | None = None,
+        *,
+        count: int | None = None,
     ) -> Failed:
-        """The last step of a session, which failed."""
-        outcomes = session._outcomes
+        """The last step of a session, which failed; or the last of the first `count`."""
+        outcomes = session._outcomes[:count]
         told = dict(outcomes[-1]["action"])
         key = key_of(told, _url_before(outcomes), elements=session._driver.seen, before=outcomes[:-1])
         again = asked.type in _REPEATABLE or (isinstance(asked, do.Fill) and asked.clear_before_fill)

@@ -6,6 +6,7 @@ recorded, and a script that was edited or moved since does not depart from its r
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from collections.abc import Mapping
@@ -164,10 +165,22 @@ def taken_over(
 
 
 def written(session: Session, heal: Heal) -> Heal:
-    """Write a record into the session's recording. Gives what stands there: in a replay what was recorded."""
+    """Write a record into the session's recording. Gives what stands there: in a replay what was recorded.
+
+    Where a server has the session, it is written there too. The script is where the program is: only here its hash is
+    known.
+    """
+
+    def live() -> dict[str, Tree]:
+        tree = replace(heal, source=heal.source or digest(heal.file)).to_tree()
+        there = session._there
+        if there is not None and there.up:
+            session._driver.call(functools.partial(there.ask, "POST", "page/heal", tree))
+        return tree
+
     with session._crossing.inside():
         asked = Effect("heal", "record", {"step": heal.key, "rung": heal.rung}, leaf=True)
-        return Heal.from_tree(perform(asked, lambda: replace(heal, source=digest(heal.file)).to_tree()))
+        return Heal.from_tree(perform(asked, live))
 
 
 def digest(file: str, data: bytes | None = None) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from reenact.browser.crossing import Crossing
+from reenact.browser.fallback.memory import script_of
 from reenact.browser.remote.link import Asker, Server
 from reenact.browser.steps import Step
 from reenact.errors import SessionError, UsageError
@@ -67,7 +69,10 @@ class There:
 
     async def open(self, id: str) -> dict[str, Any]:
         """Open a session. Returns its id, and where it is."""
-        told = await self.request("POST", "sessions/start", self._options)
+        # Recordings of one script belong together: what it learned in one run helps it in the next.
+        script = script_of({"program": {"argv": sys.argv}})
+        options = {"name": script, **self._options} if script is not None else self._options
+        told = await self.request("POST", "sessions/start", options)
         self._id, self._open, self._ended = told["session_id"], True, None
         return {"session_id": self._id, "url": told["url"]}
 
@@ -101,8 +106,8 @@ class There:
             )
         if step.wire is None:
             raise UsageError(
-                f"{step.name} needs the browser in this process, and a server has it; on the server's own machine "
-                "Playwright can connect to session.cdp_url()"
+                f"{step.name} needs the browser in this process, and a server has it: use session.execute(…), "
+                "observe() or scrape(); on the server's own machine Playwright can connect to session.cdp_url()"
             )
         return await step.wire(self)
 

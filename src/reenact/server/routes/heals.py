@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Query, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from pydantic import BaseModel, Field
 
 from reenact.errors import UsageError
 from reenact.model.filter import Filter
-from reenact.server.access import Access, Reader
+from reenact.server.access import Access, Reader, Writer
+from reenact.server.refusals import refusals
 from reenact.server.routes.asked import MISSING, REFUSED, FilterText, answer
-from reenact.server.shapes import HealRuns, Heals, Patch
+from reenact.server.shapes import Applied, HealRuns, Heals, Patch
 from reenact.store.index import Index
 
 router = APIRouter(tags=["heals"])
@@ -39,16 +42,102 @@ def runs(access: Reader, filter: FilterText = "", script: Script = "") -> Respon
 
 
 @router.get("/heals/patch", response_model=Patch, responses=MISSING)
-def patch(access: Reader, script: Script) -> Response:
-    """What was learned about one script, as a unified diff to review. Only scripts that heals are of are read."""
+def patch(request: Request, access: Reader, script: Script) -> Response:
+    """What was learned about one script, as a unified diff to review. Only scripts that heals are of are read.
+
+    A server that may not run programs reads a script only where it is the very one that was run: who may write
+    recordings could name any file in one.
+    """
+    own, running = _own(access, script), request.app.state.settings.running
+    made = _made(script, own, running=running)
+    if made is None:
+        text = "" if Path(script).is_file() else _healed().suggested([one.heal for one in own])
+        return answer({"file": script, "patch": text, "readable": False, "mark": "", "refusal": None})
+    return answer(
+        {
+            "file": script,
+            "patch": made.text(),
+            "readable": True,
+            "mark": _mark(made),
+            "refusal": _refusal(made, running=running),
+        }
+    )
+
+
+class Applying(BaseModel):
+    """Which patch is to be applied: the one that was seen, by its mark."""
+
+    script: str = Field(max_length=4000)
+    mark: str = Field(
+        max_length=100, description="As `GET /heals/patch` gave it with the patch that was read."
+    )
+
+
+@router.post("/heals/patch", response_model=Applied, responses=refusals(400, 401, 403, 404, 409))
+def apply(request: Request, access: Writer, asked: Applying) -> Response:
+    """Change a script on the server's disk as the patch says, if it is still the patch that was seen.
+
+    It must be the very script that was run, and git must have no changes of it that wait to be committed. Where git
+    does not keep it, its old text stays beside it.
+    """
+    running = request.app.state.settings.running
+    if not running:
+        raise HTTPException(403, _NOT_HERE)
+    made = _made(asked.script, _own(access, asked.script), running=running)
+    if made is None:
+        raise HTTPException(404, f"{asked.script} is not on the server's machine")
+    if _mark(made) != asked.mark:
+        raise HTTPException(
+            409, "the script or its heals have changed since that patch was shown: look at it again"
+        )
+    if (refusal := _refusal(made, running=running)) is not None:
+        raise HTTPException(409, refusal)
+    try:
+        said = _healed().write(made)
+    except (UsageError, OSError) as error:
+        raise HTTPException(409, str(error)) from None
+    return answer({"file": asked.script, "changed": len(made.changed), "kept": said})
+
+
+_NOT_HERE = "this server changes no files: apply the patch where the script is, or start it with --running"
+
+
+def _own(access: Access, script: str) -> list[Any]:
+    """The heals of one script. Raises where there are none."""
     own = _of(access, script)
     if not own:
         raise HTTPException(404, "no heal is of that script")
+    return own
+
+
+def _made(script: str, own: list[Any], *, running: bool) -> Any:
+    """The patch of a script on this machine, or None where it is not here, or not to be read."""
+    healed, file = _healed(), Path(script)
     try:
-        text = _healed().suggested([one.heal for one in own])
+        data = file.read_bytes() if file.is_file() else None
+    except OSError:
+        data = None
+    if data is None or not (running or healed.digest(script, data) in {one.heal.source for one in own}):
+        return None
+    try:
+        return healed.patched(file, data, [one.heal for one in own])
     except UsageError as error:
         raise HTTPException(400, str(error)) from None
-    return answer({"file": script, "patch": text, "readable": Path(script).is_file()})
+
+
+def _mark(made: Any) -> str:
+    """What tells a patch from every other one, also from one of a script that has changed since."""
+    return hashlib.sha256(made.text().encode("utf-8", "surrogateescape") + b"\0" + made.old).hexdigest()
+
+
+def _refusal(made: Any, *, running: bool) -> str | None:
+    """Why a patch may not be applied from here, or None."""
+    if not running:
+        return _NOT_HERE
+    now = _healed().digest(str(made.file), made.old)
+    if any(heal.source != now for heal in made.changed):
+        return "the script has changed since it was run: run it once more, or apply the patch by hand"
+    return None
 
 
 def _healed() -> Any:

@@ -13,10 +13,9 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
 from reenact.browser import steps
-from reenact.browser.fallback import expect as expecting
 from reenact.browser.script import Workflow, WorkflowCode
 from reenact.browser.video import render
-from reenact.errors import SessionError, UsageError
+from reenact.errors import SessionError
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.links import Lender
 from reenact.server.refusals import refusals
@@ -128,13 +127,6 @@ class Secret(BaseModel):
     """Whether what is written there is kept out of the recording."""
 
     secret: bool
-
-
-class VerdictTold(BaseModel):
-    """Whether what is expected is so: `met`, `unmet` or `unknown`."""
-
-    state: str
-    by: str
 
 
 # -- from the beginning to the end ---------------------------------------------------------------------------------
@@ -323,20 +315,6 @@ def secret(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> Secret:
     if live is None:
         raise SessionError("the session's browser is gone")
     return Secret(secret=driver.call(lambda: steps.secret_of(live, action)))
-
-
-@router.post("/{id}/page/expect")
-def expect(access: Writer, hosts: Hosts, id: SessionId, body: Asked) -> VerdictTold:
-    """Whether the page is as expected: `url`, `text` or `selector`; `now` gives it no time to become so."""
-    live = hosts.find(access.project, id).live()
-    kind = next((name for name in ("url", "text", "selector") if name in body), None)
-    if kind is None or not isinstance(body[kind], str | dict) or "pattern" in body[kind]:
-        raise UsageError(
-            "expect: give url, text or selector; a pattern and a function are for the program itself"
-        )
-    what = expecting.expected(body[kind])
-    verdict = live._driver.run(expecting.looking(what, 0 if body.get("now") else expecting.PATIENCE))
-    return VerdictTold(state=verdict["state"], by=verdict["by"])
 
 
 # -- within --------------------------------------------------------------------------------------------------------

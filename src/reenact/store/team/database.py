@@ -96,6 +96,17 @@ class Database:
         """A question about the project's recordings."""
         return select(*columns).where(RECORDINGS.c.project == self.project)
 
+    def sizes(self) -> dict[str, tuple[int, int]]:
+        """Of every project, how many recordings it has and of how many bytes of lines. Raises StoreAway."""
+        asked = (
+            select(PROJECTS.c.name, func.count(), func.coalesce(func.sum(RECORDINGS.c.bytes), 0))
+            .join_from(PROJECTS, RECORDINGS)
+            .where(RECORDINGS.c.version > 0)
+            .group_by(PROJECTS.c.name)
+        )
+        with self.begin() as connection:
+            return {name: (int(count), int(size)) for name, count, size in connection.execute(asked)}
+
     def blobs_held(self, connection: Connection, *, alone: bool = False) -> None:
         """Until the end of a transaction no blob of the project is deleted; with `alone`, none is added either."""
         take = func.pg_advisory_xact_lock if alone else func.pg_advisory_xact_lock_shared

@@ -107,7 +107,13 @@ class TeamIntake:
             if blobs:
                 self._database.blobs_held(connection)
                 blobs = self._roomy(blobs, known, full, answers)
-                list(self._pool.map(self._blobs.put, [one.data for one in blobs.values()]))
+                # Who gave up on a slow object store sends again what is there.
+                new_ones = [
+                    one.data
+                    for one in blobs.values()
+                    if one.recording in known and one.name not in known[one.recording].blobs
+                ]
+                list(self._pool.map(self._blobs.put, new_ones))
             new: list[tuple[int, str, int, bytes]] = []
             for at, piece in lines.items():
                 answers[at] = full.get(piece.recording) or self._append(connection, piece, known, new)

@@ -1,0 +1,113 @@
+"""A failed step of somebody's session, mended here: by the ladder of `heal="auto"`, in the session's own recording."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from reenact.browser.fallback import expect as expecting
+from reenact.browser.fallback import ladder, record
+from reenact.browser.fallback.calling import here
+from reenact.browser.fallback.mend import Failed, Judge, Mend
+from reenact.browser.options import MODEL
+from reenact.browser.results import result_of
+from reenact.browser.session import Session
+from reenact.errors import UsageError
+from reenact.server.wire import asked as asking
+from reenact.server.wire.acting import files_of
+from reenact.server.wire.hosted import Hosted
+from reenact.server.wire.told import Json
+
+_HEAL: TypeAdapter[record.Heal] = TypeAdapter(record.Heal)
+
+
+class Mending(BaseModel):
+    """What became of a failed step.
+
+    `mend` is what was done, or null; `outcomes` are the actions that were done for it, its own the last. `asks` says
+    that only what the program expects could verify it; `model` whether there is a model here to ask.
+    """
+
+    key: str
+    mend: dict[str, Json] | None
+    outcomes: list[dict[str, Json]]
+    asks: bool
+    model: bool
+
+
+def mended(hosted: Hosted, body: Mapping[str, Any]) -> Mending:
+    """Mend a step of the session's, which failed: the last of the first `count`.
+
+    Raises:
+        UsageError: It did not fail, or was another one.
+    """
+    session = hosted.live()
+    action = asking.action_of(_mapping(body, "action"), files_of(hosted))
+    outcomes, count = session._outcomes, body.get("count")
+    if not isinstance(count, int) or not 0 < count <= len(outcomes):
+        raise UsageError(f"count: how many actions the session had done when the step failed, not {count!r}")
+    last = outcomes[count - 1]
+    if last["success"] or last["action"].get("type") != action.type:
+        raise UsageError(
+            f"action {count} of the session is no {action.type} that has failed: it cannot be mended"
+        )
+    failed = Failed.of(session, action, result_of(action, last), count=count)
+    named = body.get("model")
+    model = str(named) if named is not None else session.options.model or os.environ.get(MODEL)
+    asked: list[bool] = []
+    judge = _judge(session, body.get("expect"), asked)
+    done = len(outcomes)
+    mend = here(session, lambda: ladder.climb(session, failed, judge=judge, model=model))
+    return Mending(
+        key=failed.key,
+        mend=None if mend is None else _told(mend),
+        outcomes=[dict(one) for one in outcomes[done:]],
+        asks=bool(asked),
+        model=model is not None,
+    )
+
+
+def kept(hosted: Hosted, body: Mapping[str, Any]) -> dict[str, Json]:
+    """Write a record of help into the session's recording. Raises UsageError for what is none."""
+    try:
+        heal = _HEAL.validate_python(dict(body))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"no heal record: {first['loc'][0]}: {first['msg']}") from None
+    return record.written(hosted.live(), heal).to_tree()
+
+
+def _judge(session: Session, expect: Any, asked: list[bool]) -> Judge | None:
+    """Who tells whether what is expected is so; where the program itself does, it is noted that it would be asked."""
+    if expect is None:
+        return None
+
+    async def own() -> expecting.Verdict:
+        asked.append(True)
+        return expecting.Verdict("unknown", "the program tells that itself")
+
+    if isinstance(expect, Mapping) and expect.get("own"):
+        return own
+    return functools.partial(expecting.ajudged, session, expecting.sent(expect))
+
+
+def _told(mend: Mend) -> dict[str, Json]:
+    own = {name: getattr(mend, name) for name in ("rung", "old", "new", "score", "margin", "evidence")}
+    return {
+        **own,
+        "cost": None if mend.cost is None else str(mend.cost),
+        "verified_by": mend.verified_by,
+        "same_element": mend.same_element,
+        "message": mend.result.message,
+    }
+
+
+def _mapping(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    given = body.get(name)
+    if not isinstance(given, Mapping):
+        raise UsageError(f"{name}: give an action, as for page/execute")
+    return given
