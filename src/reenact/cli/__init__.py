@@ -42,7 +42,6 @@ PLACES = {
     "projects": ("team",),
     "serving": ("mcp",),
     "shipping": ("ship",),
-    "team_backup": ("team",),
     "verifying": ("verify",),
     "watching": ("watch",),
 }

@@ -1,4 +1,4 @@
-"""`reenact team`: the projects of the team's store, what they may have, and cleaning them."""
+"""`reenact team`: the projects of the team's store, what they may have, cleaning them; and backup (`team_backup`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from reenact.cli import present
+from reenact.cli import present, team_backup
 from reenact.cli.exchanging import Objects, Store
 from reenact.cli.options import Json
 from reenact.cli.teams import place_of
@@ -31,12 +31,13 @@ Named = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     group = typer.Typer(
-        help="The team's store: its projects, how much each may have and for how long, and cleaning them.",
+        help="The team's store: what its projects may have and for how long, cleaning, backup.",
         no_args_is_help=True,
     )
     group.command("projects")(projects_)
     group.command("limits")(limits_)
     group.command("clean")(clean)
+    team_backup.add(group)
     app.add_typer(group, name="team")
 
 
