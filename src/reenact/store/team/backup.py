@@ -106,8 +106,10 @@ def backup(place: Place, target: str, *, tools: Path | None = None, say: Said = 
         snapshot = _one(connection, "SELECT pg_export_snapshot()")
         found.recordings = _one(connection, f"SELECT count(*) FROM {_SCHEMA}.recordings WHERE version > 0")  # noqa: S608
         say("the database")
-        # Where words are found by pg_trgm, an index wants that extension.
-        what = [f"--schema={_SCHEMA}", "--extension=pg_trgm"]
+        what = [f"--schema={_SCHEMA}"]
+        if _one(connection, "SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'"):
+            # The index by which words are found wants it.
+            what.append("--extension=pg_trgm")
         words = ["--format=custom", *what, "--no-owner", f"--snapshot={snapshot}"]
         folder = f"dumps/{found.name}"
         digest = hashlib.sha256()
