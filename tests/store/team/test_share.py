@@ -145,5 +145,5 @@ def test_a_server_finds_no_recording_of_another_project(serve, recorded, place, 
         other.intake.take(pieces(recorded))
     monkeypatch.setenv("REENACT_PROJECT", "other")
     assert server.get(f"/api/v1/recordings/{recorded.name}").status_code == 404
-    asked = server.get("/api/v1/compare", params={"a": recorded.name, "b": recorded.name})
+    asked = server.get("/api/v1/diff", params={"a": recorded.name, "b": recorded.name})
     assert asked.status_code == 404
