@@ -77,7 +77,7 @@ def main(
         Path | None, typer.Option(help="Where the results go, if not to RESULTS.md here.")
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(help="Begin nothing new after so long (healing-models).")
+        float | None, typer.Option(help="Begin nothing new after so long (healing, healing-models).")
     ] = None,
 ) -> None:
     """Measure what Reenact costs, side by side with the packages that record the same work."""
