@@ -11,10 +11,12 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from time import monotonic
 
 from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
+from reenact.errors import StoreAway
 from reenact.store.base import FILE, ID, BlobStore, Piece, Taken
 from reenact.store.intake import Limits, no_header, unfit, unfit_blob
 from reenact.store.local import EVENTS
@@ -22,6 +24,9 @@ from reenact.store.team.database import Database, copied
 from reenact.store.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS, VERSIONS
 
 _AT_ONCE = 16
+_ENOUGH = 5.0
+"""Seconds after which, of many blobs, no more are tried where one could not be kept."""
+
 _CHUNK = "recording", "name", "at", "data"
 
 
@@ -88,11 +93,14 @@ class TeamIntake:
             else:
                 (blobs if blob else lines)[at] = piece
         with self._database.begin() as connection:
+            failed: list[tuple[int, StoreAway]] = []
             if blobs:
                 self._database.blobs_held(connection)
-                noted = self._noted(connection, blobs.values())
-                new_ones = [one.data for one in blobs.values() if (one.recording, one.name) not in noted]
-                list(self._pool.map(self._blobs.put, new_ones))
+                failed = self._put(connection, blobs)
+                # What was kept is noted, or it would be sent again and again while the object store is flaky; no line
+                # is taken that may name what was not.
+                blobs = {at: one for at, one in blobs.items() if at not in dict(failed)}
+                lines = {} if failed else lines
             known = self._held(connection, [*lines.values(), *blobs.values()])
             new: list[tuple[int, str, int, bytes]] = []
             for at, piece in lines.items():
@@ -105,7 +113,28 @@ class TeamIntake:
                 here = one.recording in known
                 answers[at] = Taken("ok", len(one.data)) if here else Taken("gap", detail="it was deleted")
             _note_blobs(connection, blobs.values(), known)
+        if failed:
+            raise failed[0][1]
         return [answers[at] for at in range(len(pieces))]
+
+    def _put(self, connection: Connection, blobs: Mapping[int, Piece]) -> list[tuple[int, StoreAway]]:
+        """Keep those that their recordings do not have yet; which could not be kept, and why."""
+        noted = self._noted(connection, blobs.values())
+        failed: list[tuple[int, StoreAway]] = []
+        began = monotonic()
+
+        def put(at: int) -> None:
+            if failed and monotonic() - began > _ENOUGH:
+                failed.append((at, failed[0][1]))
+                return
+            try:
+                self._blobs.put(blobs[at].data)
+            except StoreAway as error:
+                failed.append((at, error))
+
+        wanted = [at for at, one in blobs.items() if (one.recording, one.name) not in noted]
+        list(self._pool.map(put, wanted))
+        return failed
 
     def _noted(self, connection: Connection, blobs: Iterable[Piece]) -> set[tuple[str, str]]:
         """Which of these their recordings have already: who gave up on a slow object store sends them again."""
