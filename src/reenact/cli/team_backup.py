@@ -35,13 +35,6 @@ Tools = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    group = typer.Typer(help="The team's store: put it aside, bring it back.", no_args_is_help=True)
-    add(group)
-    app.add_typer(group, name="team")
-
-
 def add(group: typer.Typer) -> None:
     """Add the commands to the group `team`."""
     group.command()(backup)
