@@ -7,6 +7,7 @@ import json
 import signal
 import socket
 import subprocess
+import sys
 import time
 from urllib.parse import urlsplit
 
@@ -156,3 +157,14 @@ def test_a_key_that_cannot_be_meant_is_one_line(command, words, said):
     status, out, err = command("keys", *words)
     assert (status, out, len(err.splitlines())) == (2, "", 1)
     assert said in err
+
+
+def test_a_server_without_what_browser_sessions_need_says_what_to_install(tmp_path):
+    words = "import sys; sys.modules['pydantic_ai'] = None; from reenact.cli import main; sys.exit(main(sys.argv[1:]))"
+    found = subprocess.run(
+        [sys.executable, "-c", words, "serve", "--port", "0", "--home", tmp_path],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert found.returncode == 2
+    last = found.stderr.splitlines()[-1]
+    assert last == "reenact: pydantic_ai is not installed: pip install 'reenact[browser]'"

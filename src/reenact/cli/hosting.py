@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 from contextlib import closing
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 import typer
@@ -23,6 +23,9 @@ from reenact.server.settings import Settings
 from reenact.store.local import LocalStore
 from reenact.store.reach import Reaching
 from reenact.store.team.place import Place
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 
 def register(app: typer.Typer) -> None:
@@ -78,10 +81,7 @@ def alone(
         show: Open it in the browser, where there is a screen.
         begun: A debugging session that is open from the start.
     """
-    # A web framework: no other command should pay for it.
-    from reenact.server.app import application  # noqa: PLC0415
-
-    app = application(Settings(store.root, LOOPBACK, keyless=True, running=True))
+    app = _application(Settings(store.root, LOOPBACK, keyless=True, running=True))
     listening = listen("127.0.0.1", port)
     if begun is not None:
         app.state.desks.of(DEFAULT).open(begun)
@@ -185,16 +185,24 @@ def _token() -> str:
 
 
 def _run(settings: Settings, listening: socket.socket, log: Form | None) -> None:
-    # A web framework: no other command should pay for it, nor the address wait for it.
-    from reenact.operations import logs  # noqa: PLC0415
-    from reenact.server.app import application  # noqa: PLC0415
+    from reenact.operations import logs  # noqa: PLC0415 - no other command should pay for it
 
     if log is not None:
         logs.begin(log)
         logs.event(
             "started", command="serve", port=listening.getsockname()[1], team=settings.team is not None
         )
-    serve(application(settings), listening)
+    serve(_application(settings), listening)
+
+
+def _application(settings: Settings) -> FastAPI:
+    try:
+        # A web framework: no other command should pay for it, nor the address wait for it.
+        from reenact.server.app import application  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        name = str(error.name).partition(".")[0]
+        raise UsageError(f"{name} is not installed: pip install 'reenact[browser]'") from None
+    return application(settings)
 
 
 def stored(store: Reaching, ref: str) -> str:
