@@ -17,6 +17,7 @@ from reenact.ship.wire import API, TYPE, Piece, Taken, packed
 T = TypeVar("T")
 
 _MANY = 500
+_FULL = 507
 _STRANGE = "that is no Reenact server, or another version of one"
 
 
@@ -88,9 +89,10 @@ class Sender:
         status = answer.status_code
         if status == 200:
             return answer
-        if status in {408, 425, 429} or status >= 500:
-            raise Away(f"{self._to.server} cannot take anything now (HTTP {status})")
         said = _detail(answer)
+        if status in {408, 425, 429} or status >= 500:
+            why = f": {said}" if status == _FULL else ""
+            raise Away(f"{self._to.server} cannot take anything now{why} (HTTP {status})")
         if status == 401:
             what = "does not know the key in" if self._to.key else "wants a key; set"
             raise Refused(f"{self._to.server} {what} {KEY}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import monotonic
@@ -108,6 +108,20 @@ class ObjectBlobs:
         except (FileNotFoundError, NotFoundError):
             pass
         except BaseError as error:
+            raise self._away(error) from None
+
+    def pages(self) -> Iterator[list[tuple[str, float]]]:
+        """All blobs that there are, some at a time: their addresses, and when each was put there, in seconds since
+        1970. Raises StoreAway.
+        """
+        try:
+            for page in obstore.list(self._store, f"{self._project}/blobs"):
+                yield [
+                    (f"sha256:{name}", one["last_modified"].timestamp())
+                    for one in page
+                    if BLOB.fullmatch(f"sha256:{(name := one['path'].rpartition('/')[2])}")
+                ]
+        except (BaseError, OSError) as error:
             raise self._away(error) from None
 
     @property
