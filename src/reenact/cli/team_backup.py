@@ -12,6 +12,7 @@ import typer
 from reenact.cli import present
 from reenact.cli.exchanging import Objects, Store
 from reenact.cli.options import Json
+from reenact.cli.team_plan import plan
 from reenact.cli.teams import place_of
 from reenact.errors import UsageError
 
@@ -38,6 +39,7 @@ def add(group: typer.Typer) -> None:
     """Add the commands to the group `team`."""
     group.command()(backup)
     group.command()(restore)
+    group.command()(plan)
 
 
 def backup(

@@ -179,6 +179,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await asyncio.to_thread(app.state.desks.close)
     app.state.projects.close()
     app.state.keys.close()
+    app.state.measures.ended()
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:

@@ -66,9 +66,7 @@ def content(team, id):
 
 
 @pytest.mark.timeout(180)
-def test_what_was_there_is_there_again_after_all_is_lost(s3, monkeypatch, tmp_path):
-    for name, value in s3.items():
-        monkeypatch.setenv(name, value)
+def test_what_was_there_is_there_again_after_all_is_lost(s3, tmp_path):
     kept = f"file://{tmp_path}/kept"
     with served() as own:
         place = Place(own.url, "s3://team/first", "shop", tmp_path / "cache")

@@ -210,7 +210,9 @@ def _ended(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
     if process.wait():
         said.seek(0)
         lines = said.read().decode(errors="replace").strip().splitlines() or ["it said nothing"]
-        raise UsageError(f"{Path(str(process.args[0])).name} failed: {' '.join(lines[:2])[:300]}")  # type: ignore[index]
+        hint = "; --tools names the folder of newer ones" if "version" in lines[0] else ""
+        name = Path(str(process.args[0])).name  # type: ignore[index]
+        raise UsageError(f"{name} failed: {' '.join(lines[:2])[:300]}{hint}")
 
 
 def _database(place: Place) -> list[str]:

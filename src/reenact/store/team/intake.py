@@ -11,11 +11,12 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from time import monotonic
 
 from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from reenact.errors import StoreFull
+from reenact.errors import StoreAway, StoreFull
 from reenact.store.base import FILE, ID, BlobStore, Piece, Taken
 from reenact.store.intake import Limits, no_header, unfit, unfit_blob
 from reenact.store.local import EVENTS
@@ -24,6 +25,9 @@ from reenact.store.team.limits import Room
 from reenact.store.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS, VERSIONS
 
 _AT_ONCE = 16
+_ENOUGH = 5.0
+"""Seconds after which, of many blobs, no more are tried where one could not be kept."""
+
 _CHUNK = "recording", "name", "at", "data"
 
 
@@ -104,16 +108,15 @@ class TeamIntake:
         with self._database.begin() as connection:
             self._room.look(connection, self._database.project)
             known, full = self._held(connection, [*lines.values(), *blobs.values()])
+            failed: list[tuple[int, StoreAway]] = []
             if blobs:
                 self._database.blobs_held(connection)
                 blobs = self._roomy(blobs, known, full, answers)
-                # Who gave up on a slow object store sends again what is there.
-                new_ones = [
-                    one.data
-                    for one in blobs.values()
-                    if one.recording in known and one.name not in known[one.recording].blobs
-                ]
-                list(self._pool.map(self._blobs.put, new_ones))
+                failed = self._put(blobs, known)
+                # What was kept is noted, or it would be sent again and again while the object store is flaky; no line
+                # is taken that may name what was not.
+                blobs = {at: one for at, one in blobs.items() if at not in dict(failed)}
+                lines = {} if failed else lines
             new: list[tuple[int, str, int, bytes]] = []
             for at, piece in lines.items():
                 answers[at] = full.get(piece.recording) or self._append(connection, piece, known, new)
@@ -125,9 +128,34 @@ class TeamIntake:
                 here = one.recording in known
                 answers[at] = Taken("ok", len(one.data)) if here else Taken("gap", detail="it was deleted")
             _note_blobs(connection, blobs.values(), known)
-            if answers and all(isinstance(one, _Full) for one in answers.values()):
+            if not failed and answers and all(isinstance(one, _Full) for one in answers.values()):
                 raise StoreFull(f"{self._database.place.name}: {answers[0].detail}")
+        if failed:
+            raise failed[0][1]
         return [answers[at] for at in range(len(pieces))]
+
+    def _put(self, blobs: Mapping[int, Piece], known: Mapping[str, _Known]) -> list[tuple[int, StoreAway]]:
+        """Keep those that their recordings do not have yet; which could not be kept, and why."""
+        failed: list[tuple[int, StoreAway]] = []
+        began = monotonic()
+
+        def put(at: int) -> None:
+            if failed and monotonic() - began > _ENOUGH:
+                failed.append((at, failed[0][1]))
+                return
+            try:
+                self._blobs.put(blobs[at].data)
+            except StoreAway as error:
+                failed.append((at, error))
+
+        # Who gave up on a slow object store sends again what is there.
+        wanted = [
+            at
+            for at, one in blobs.items()
+            if one.recording in known and one.name not in known[one.recording].blobs
+        ]
+        list(self._pool.map(put, wanted))
+        return failed
 
     def _roomy(
         self,
@@ -188,10 +216,9 @@ class TeamIntake:
             lengths.where(FILES.c.recording == func.any(list(by_key)))
         ):
             by_key[key].lengths[name] = length
-        if any(one.name.startswith("sha256:") for one in pieces):
-            had = select(BLOBS.c.recording, BLOBS.c.address).where(
-                BLOBS.c.recording == func.any(list(by_key))
-            )
+        if names := [one.name for one in pieces if one.name.startswith("sha256:")]:
+            had = select(BLOBS.c.recording, BLOBS.c.address)
+            had = had.where(BLOBS.c.recording == func.any(list(by_key)), BLOBS.c.address == func.any(names))
             for key, address in connection.execute(had):
                 by_key[key].blobs.add(address)
         return known, full
