@@ -22,7 +22,7 @@ from reenact.server.keys import DEFAULT, Keys
 from reenact.server.settings import Settings
 from reenact.store.local import LocalStore
 from reenact.store.reach import Reaching
-from reenact.store.team.place import Place
+from reenact.store.team.place import OBJECTS, PROJECT, STORE, Place
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -162,7 +162,16 @@ def serve_(
     where = f"{team.name}, with a copy in {store.root}" if team else str(store.root)
     if log is None:
         present.say(f"serving {where}, {asked}; ctrl-c ends it")
+    _keep_secrets()
     _run(settings, listening, log)
+
+
+def _keep_secrets() -> None:
+    """What the server alone is to know goes out of its environment: the programs that it runs for others have the rest."""
+    from reenact.operations.metrics import TOKEN  # noqa: PLC0415 - no other command should pay for it
+
+    for name in (STORE, OBJECTS, PROJECT, TOKEN):
+        os.environ.pop(name, None)
 
 
 def _team() -> Place | None:
