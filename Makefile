@@ -75,7 +75,7 @@ test-browser-use: setup-browser-use chromium
 # Ray is large, and a cluster of several nodes takes half a minute to start on two cores.
 test-ray: setup-dev
 	$(INSTALL) --editable '.[ray]'
-	$(PYTEST) -n 0 tests/verify/test_cluster.py $(PYTEST_ARGS)
+	REENACT_RAY=1 $(BIN)/python -m tests.verify.apart $(PYTEST) -n 0 tests/verify/test_cluster.py $(PYTEST_ARGS)
 
 soak: setup-dev
 	$(PYTEST) -m "slow or thorough" $(PYTEST_ARGS)

@@ -49,10 +49,14 @@ SECTIONS: dict[str, Callable[[Plan], report.Section]] = {
     "browser": browser.measure,
     "server": serving.measure,
     "healing": lambda plan: _apart("healing", plan),
+    "healing-models": lambda plan: _apart("healing_models", plan),
 }
-APART = {"healing": Path(__file__).parent / "HEALING.md"}
+HEALING = Path(__file__).parent / "HEALING.md"
+APART = {"healing": HEALING, "healing-models": HEALING}
 """Measured where somebody asks for it by name, in the environment that has the pages, and written to a file of its own:
-`make bench` does both."""
+`make bench` does the first, too."""
+PARTS = frozenset({"healing-models"})
+"""Written into that file as a part of it: all else that is there stays."""
 _HEADS = {
     "healing": "# What changed pages do to scripts, and what mends them\n\nWritten by `{command}` ({took}). Misses are "
     "listed as they are.\n\n- Machine: {machine}\n- Versions: {versions}\n"
@@ -72,6 +76,9 @@ def main(
     output: Annotated[
         Path | None, typer.Option(help="Where the results go, if not to RESULTS.md here.")
     ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="Begin nothing new after so long (healing-models).")
+    ] = None,
 ) -> None:
     """Measure what Reenact costs, side by side with the packages that record the same work."""
     names = only or [name for name in SECTIONS if name not in APART]
@@ -88,22 +95,25 @@ def main(
             f"not installed here, and so not measured: {', '.join(absent)} (`make bench` installs them)"
         )
     began = monotonic()
-    found = _measured(names, quick=quick)
-    command = " ".join(["python -m benchmarks", *sys.argv[1:]])
-    head = _HEADS.get(names[0], "") if len(names) == 1 else ""
-    report.write(found, path, command=command, took=monotonic() - began, quick=quick, head=head)
+    found = _measured(names, quick=quick, minutes=minutes)
+    command, took = " ".join(["python -m benchmarks", *sys.argv[1:]]), monotonic() - began
+    if len(names) == 1 and names[0] in PARTS:
+        report.put(found[0], path, command=command, took=took, quick=quick)
+    else:
+        head = _HEADS.get(names[0], "") if len(names) == 1 else ""
+        report.write(found, path, command=command, took=took, quick=quick, head=head)
     for section in found:
         _show(section)
     console.print(f"written to {path}")
 
 
-def _measured(names: list[str], *, quick: bool) -> list[report.Section]:
+def _measured(names: list[str], *, quick: bool, minutes: float | None) -> list[report.Section]:
     found = []
     with _progress(len(names)) as (tell, done):
         for name in names:
             tell(name)
             try:
-                found.append(SECTIONS[name](Plan(quick, tell)))
+                found.append(SECTIONS[name](Plan(quick, tell, minutes)))
             except Broken as error:
                 found.append(report.Section(name, f"**Could not be measured:** {error}"))
             done()

@@ -100,11 +100,11 @@ async def _tried(scripts: Sequence[Any], until: float, seed: int) -> list[Row]:
     client = Client(name="healing", max_duration_minutes=0, idle_timeout_minutes=0)
     good = []
     async with client.Session() as session:
-        await _blind(session)
-        good += [script for script in scripts if _passes(session, script)]
+        await blind(session)
+        good += [script for script in scripts if passes(session, script)]
     rows: list[Row] = []
     async with client.Session(save_replay_on="never") as session:
-        await _blind(session)
+        await blind(session)
         for script in good:
             for spot in script.spots:
                 if monotonic() > until:
@@ -112,17 +112,18 @@ async def _tried(scripts: Sequence[Any], until: float, seed: int) -> list[Row]:
                 try:
                     rows += await _spot(session, spot, seed)
                 except (LookupError, ReenactError, Error) as error:
-                    _say(f"{spot.site} {spot.name}: left out ({str(error).splitlines()[0][:100]})")
-            _say(f"{len(rows)} tried, {script.name} done")
+                    say(f"{spot.site} {spot.name}: left out ({str(error).splitlines()[0][:100]})")
+            say(f"{len(rows)} tried, {script.name} done")
     return rows
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """A line for whoever waits."""
     sys.stderr.write(text + "\n")
     sys.stderr.flush()
 
 
-async def _blind(session: Session) -> None:
+async def blind(session: Session) -> None:
     """Without the camera: it is measured elsewhere, and costs what is not asked about here."""
 
     async def make(live: Live) -> None:
@@ -133,12 +134,13 @@ async def _blind(session: Session) -> None:
     await Watched(session).inside(make)
 
 
-def _passes(session: Session, script: Any) -> bool:
+def passes(session: Session, script: Any) -> bool:
+    """Whether a script passes on its pages as they are."""
     try:
         session._outcomes.clear()
         script.run(session)
     except (ReenactError, Error, LookupError) as error:
-        _say(f"{script.name}: does not pass here ({str(error).splitlines()[0][:100]})")
+        say(f"{script.name}: does not pass here ({str(error).splitlines()[0][:100]})")
         return False
     return True
 

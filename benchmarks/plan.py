@@ -10,10 +10,11 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How often. `tell` says what is being done now."""
+    """How often. `tell` says what is being done now; after `minutes` nothing new is begun, where that is given."""
 
     quick: bool
     tell: Tell
+    minutes: float | None = None
 
     def rounds(self, full: int) -> int:
         """How many rounds."""

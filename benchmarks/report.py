@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -49,23 +50,40 @@ class Section:
 def write(
     sections: Iterable[Section], path: Path, *, command: str, took: float, quick: bool, head: str = ""
 ) -> None:
-    """Write the results, under another `head` than the usual. What stands under `## Besides`, by hand, stays."""
+    """Write the results, under another `head` than the usual. What was `put` there, and what stands under
+    `## Besides`, by hand, stays.
+    """
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     parts = [
         (head or _HEAD).format(machine=_machine(), versions=_versions(), command=command, took=_minutes(took))
     ]
     if quick:
-        parts.append(
-            "**A quick run: a look at whether all of it works. Its figures are not to be quoted.**\n"
-        )
+        parts.append(_QUICK)
     kept = list(sections)
     parts.append(_summary(kept))
     parts += [_section(section) for section in kept]
-    _, besides, by_hand = before.partition(_BESIDES)
-    path.write_text("\n".join(parts) + besides + by_hand, encoding="utf-8")
+    stays = re.search(f"\n(?:{_PART}|{_BESIDES})", before)
+    path.write_text("\n".join(parts) + (before[stays.start() :] if stays else ""), encoding="utf-8")
 
 
-_BESIDES = "\n## Besides\n"
+def put(section: Section, path: Path, *, command: str, took: float, quick: bool) -> None:
+    """Write one section as a part of a page, in the place of what was put there under its title. All else stays."""
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    how = f"Written by `{command}` ({_minutes(took)}): {_machine()}."
+    text = _section(replace(section, how=f"{how}\n\n{_QUICK * quick}{section.how}"))
+    part = f"{_PART}\n{text}"
+    own = re.compile(rf"{_PART}\n## {re.escape(section.title)}\n.*?(?=\n(?:{_PART}|{_BESIDES})|\Z)", re.DOTALL)
+    if own.search(before):
+        after = own.sub(lambda _: part, before, count=1)
+    else:
+        head, besides, by_hand = before.partition(f"\n{_BESIDES}")
+        after = f"{head.rstrip()}\n\n{part}{besides}{by_hand}".lstrip()
+    path.write_text(after, encoding="utf-8")
+
+
+_PART = "<!-- a part of its own -->"
+_BESIDES = "## Besides\n"
+_QUICK = "**A quick run: a look at whether all of it works. Its figures are not to be quoted.**\n"
 
 _HEAD = """\
 # What Reenact costs

@@ -179,7 +179,7 @@ def _shop(address: str) -> list[Script]:
                 session.set_cookies([{"name": "sessionid", "value": "nobody", "url": address}])
                 start = 0
             else:
-                start = _known(session, script, place)
+                start = _known(session, address, script, place)
             for action in script[start:place]:
                 session.execute(**action)
             return do.action_of(**script[place])  # type: ignore[return-value]
@@ -191,9 +191,9 @@ def _shop(address: str) -> list[Script]:
     return [Script("checkout", run, spots)]
 
 
-def _known(session: Session, script: list[dict[str, Any]], place: int) -> int:
+def _known(session: Session, address: str, script: list[dict[str, Any]], place: int) -> int:
     """Somebody who is registered, with something in the basket; gives from which step on to go."""
-    session.set_cookies([{"name": "sessionid", "value": "nobody", "url": script[0]["url"]}])
+    session.set_cookies([{"name": "sessionid", "value": "nobody", "url": address}])
     if place > 6:
         for action in script[:7]:
             session.execute(**action)

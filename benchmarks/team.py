@@ -20,7 +20,7 @@ from sqlalchemy import text
 from benchmarks.search import fill
 from reenact.model.filter import Filter
 from reenact.ship.exchange import Exchange
-from reenact.store.base import Intake, Piece, Store
+from reenact.store.base import Intake, Library, Piece, Store
 from reenact.store.index import Index
 from reenact.store.intake import LocalIntake
 from reenact.store.local import EVENTS, LocalStore
@@ -79,14 +79,14 @@ def _row(what: str, figure: float, unit: str) -> None:
 
 def _taken(intake: Intake, data: dict[str, bytes]) -> float:
     """The seconds that it takes to take all in."""
-    requests = list(_requests(data))
+    all_ = list(requests(data))
     began = now()
-    for pieces in requests:
+    for pieces in all_:
         assert all(one.status == "ok" for one in intake.take(pieces))
     return now() - began
 
 
-def _requests(data: dict[str, bytes]) -> Iterator[Sequence[Piece]]:
+def requests(data: dict[str, bytes]) -> Iterator[Sequence[Piece]]:
     ids = list(data)
     for at in range(0, len(ids), _TOGETHER):
         parts = {id: data[id].splitlines(keepends=True) for id in ids[at : at + _TOGETHER]}
@@ -101,7 +101,7 @@ def _requests(data: dict[str, bytes]) -> Iterator[Sequence[Piece]]:
             yield pieces
 
 
-def _searches(name: str, index: Index) -> None:
+def _searches(name: str, index: Library) -> None:
     began = now()
     index.summaries()
     _row(f"first list, {name}", (now() - began) * 1000, "ms")

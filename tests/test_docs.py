@@ -11,7 +11,7 @@ import pytest
 import reenact
 from reenact.analyze.anomalies import RULES
 from reenact.model import codec
-from reenact.model.recording import Log
+from reenact.model.log import Log
 
 DOCS = Path(__file__).parent.parent / "docs"
 README = (DOCS.parent / "README.md").read_text()

@@ -126,7 +126,7 @@ class Model:
 
 
 @contextmanager
-def a_model() -> Iterator[Model]:
+def a_model(*, each_tool_once: bool = True) -> Iterator[Model]:
     if os.environ.get("OPENAI_API_KEY") or os.environ.get("OPENAI_BASE_URL"):
         yield Model({"OPENAI_API_KEY": "none", **os.environ}, None)
         return
@@ -135,7 +135,7 @@ def a_model() -> Iterator[Model]:
         str(HERE.parent / "local_model" / "server.py"),
         "--port",
         "0",
-        "--each-tool-once",
+        *(["--each-tool-once"] if each_tool_once else []),
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as server:
         url = server.stdout.readline().strip() if server.stdout else ""

@@ -16,7 +16,7 @@ import pytest
 import reenact
 from reenact import errors
 from reenact.boundary import current, tracked
-from reenact.model.recording import Log
+from reenact.model.log import Log
 
 pytestmark = pytest.mark.usefixtures("home")
 

@@ -10,8 +10,8 @@ import pytest
 
 from reenact.model import codec, reading
 from reenact.model.event import Event
+from reenact.model.log import Log
 from reenact.model.reading import anthropic, google, openai, pydantic_ai
-from reenact.model.recording import Log
 
 EXCHANGES = json.loads((Path(__file__).parent / "exchanges.json").read_text())
 

@@ -13,6 +13,9 @@ from reenact.server.settings import Settings
 PUBLIC = {
     "/api/v1/health": "whether the server is there",
     "/health": "the same, for clients of the browser API",
+    "/api/v1/ready": "whether the server can do its work",
+    "/ready": "the same, where a cluster asks",
+    "/metrics": "it asks for a token or an admin of the server itself: tested in test_operations",
     "/api/v1/login": "a key is shown there",
     "/api/v1/logout": "a cookie is forgotten there",
     "/api/v1/docs": "the document of the API is no secret",

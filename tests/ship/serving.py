@@ -27,11 +27,13 @@ class Server:
     Args:
         home: Its home.
         port: Where it listens.
+        more: What it is given in its environment besides.
     """
 
-    def __init__(self, home: Path, port: int):
+    def __init__(self, home: Path, port: int, more=None):
         self.home = home
         self.port = port
+        self._more = more or {}
         self.url = f"http://127.0.0.1:{port}"
         self.key = Keys(home).make(role="write", name="test")[1]
         self.process = None
@@ -45,7 +47,7 @@ class Server:
         words = ["serve", "--keys", "--port", str(self.port), "--home", str(self.home)]
         self.process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, *words],
-            env=environ,
+            env=environ | self._more,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

@@ -11,8 +11,9 @@ from enum import Enum
 
 from reenact.model import codec
 from reenact.model.facts import RecordingFacts, StepFacts
+from reenact.model.log import CallRecord, Log
 from reenact.model.plain import compact
-from reenact.model.recording import CallRecord, Log, Recording
+from reenact.model.recording import Recording
 from reenact.replay.counterparts import align, answer, asked
 from reenact.replay.mixing import edit_of
 

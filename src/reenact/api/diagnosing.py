@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -17,8 +18,10 @@ from reenact.errors import UsageError
 from reenact.model.filter import Filter
 from reenact.model.recording import Recording
 from reenact.model.summary import Summary
+from reenact.store.base import Library
 from reenact.store.index import Index, Progress
 from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 
 
 def anomalies(
@@ -53,7 +56,7 @@ def anomalies(
         FilterError: A baseline's filter does not parse.
     """
     choice = chosen(settings, rules=rules, without=without)
-    recording = source if isinstance(source, Recording) else LocalStore(home).load(source)
+    recording = source if isinstance(source, Recording) else Reaching(home).load(source)
     usual = baseline if isinstance(baseline, Baseline) else usual_of(baseline, leave=recording.id, home=home)
     return diagnosed(recording, choice, usual, judge)
 
@@ -81,25 +84,26 @@ def usual_of(
     *,
     leave: str = "",
     home: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
 ) -> Baseline | None:
     """The baseline that a filter means, without the recording that is compared with it."""
     if baseline is None:
         return None
     if not isinstance(baseline, str):
         return Baseline(one for one in baseline if one.id != leave)
-    return Baseline(line for line in meant(baseline, home=home, progress=progress) if line.id != leave)
+    with closing(Index(LocalStore(home))) as index:
+        return usual_among(index, baseline, leave=leave)
 
 
-def meant(
-    filter: str, *, home: str | os.PathLike[str] | None = None, progress: Progress | None = None
-) -> list[Summary]:
+def usual_among(
+    index: Library, baseline: str, *, leave: str = "", progress: Progress | None = None
+) -> Baseline:
+    """The same among the recordings of an index."""
+    return Baseline(line for line in meant(index, baseline, progress=progress) if line.id != leave)
+
+
+def meant(index: Library, filter: str, *, progress: Progress | None = None) -> list[Summary]:
     """The recordings that a filter means: those of a baseline, found once where many are compared with them."""
-    wanted, index = Filter(filter), Index(LocalStore(home))
-    try:
-        return [hit.summary for hit in index.search(wanted, progress=progress)]
-    finally:
-        index.close()
+    return [hit.summary for hit in index.search(Filter(filter), progress=progress)]
 
 
 def diagnosis_tree(recording: Recording, found: Iterable[Anomaly]) -> dict[str, Any]:

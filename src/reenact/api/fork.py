@@ -22,6 +22,7 @@ from reenact.model.event import Tree
 from reenact.plan import Plan
 from reenact.redact import DEFAULT_RULES, SecretRules
 from reenact.store.local import LocalStore, new_id
+from reenact.store.reach import Reaching
 
 
 class Recording(recording.Recording):
@@ -202,7 +203,7 @@ def fork(
         DivergenceError: At the end of the body, where the program left the recording before the step.
         ForkStopped: At the end of the body, where no model was at hand. What there is so far is kept.
     """
-    store = LocalStore(home)
+    store = Reaching(home)
     parent = source if isinstance(source, recording.Recording) else store.load(source)
     words = [(value,) if isinstance(value, str) else tuple(value) for value in (live, ignore)]
     where = point(parent, at, edit, model=model, live=words[0], ignore=words[1])
@@ -211,7 +212,7 @@ def fork(
 
 def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = None) -> Recording:
     """Read a recording: by id, unambiguous prefix, `"last"`, or path. Raises RecordingError."""
-    return loaded(LocalStore(home).load(source))
+    return loaded(Reaching(home).load(source))
 
 
 def loaded(known: recording.Recording) -> Recording:

@@ -23,6 +23,7 @@ from reenact.plan import Plan
 from reenact.replay.match import mismatches
 from reenact.replay.replayer import Inserted, Policy, Replayer
 from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 
 Source = str | os.PathLike[str] | Recording
 
@@ -123,7 +124,7 @@ class Replay(Session):
             self.output = self._family.output
         if self.output is UNSET or sealed is None or "output" not in sealed or self.replayer.divergences:
             return
-        actual = self.replayer.tree(self.output)
+        actual = self.replayer.terms.tree(self.output)
         found = mismatches("output", {"output": sealed["output"]}, {"output": actual}, self.replayer.rules)
         if found:
             shown = tuple(Mismatch(m.path.removeprefix("args."), m.recorded, m.actual) for m in found)
@@ -193,7 +194,7 @@ def replay(
 
 def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = None) -> Recording:
     """Read a recording: by id, unambiguous prefix, `"last"`, or path. Raises RecordingError."""
-    return LocalStore(home).load(source)
+    return Reaching(home).load(source)
 
 
 def _words(value: Iterable[str]) -> tuple[str, ...]:

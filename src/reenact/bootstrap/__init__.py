@@ -200,7 +200,7 @@ class _Replayed(_Process):
         """What the program wrote, as the recording would have it."""
         actual: dict[str, Tree] = {}
         actual.update(self.output.tree())
-        self.session.replayer._clean(actual)
+        self.session.replayer.terms.clean_args(actual)
         return actual
 
     def _compared(self) -> Verdict:
@@ -359,7 +359,7 @@ def _outcome(session: api.Replay) -> dict[str, Any]:
         return {"halted": True}
     found: dict[str, Any] = {"halted": session.replayer.poison is not None}
     if session.output is not family.UNSET:
-        found["output"] = session.replayer.tree(session.output)
+        found["output"] = session.replayer.terms.tree(session.output)
     return found
 
 

@@ -19,7 +19,8 @@ from reenact.debugger.orders import START, Place
 from reenact.debugger.shell import Shell
 from reenact.debugger.watcher import Watcher, frames, here
 from reenact.model.divergence import Divergence, Verdict
-from reenact.model.recording import CallRecord, Recording
+from reenact.model.log import CallRecord
+from reenact.model.recording import Recording
 from reenact.replay.question import Question
 from reenact.replay.replayer import Replayer
 

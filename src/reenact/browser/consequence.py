@@ -184,8 +184,23 @@ def tells(one: Mapping[str, Any] | None) -> bool:
 _PARTS = ("added", "changed", "removed")
 
 
-def same(now: Mapping[str, Any] | None, then: Mapping[str, Any] | None) -> bool | None:
-    """Whether an action led to what another one had led to; None where that cannot be told."""
+def leads(one: Mapping[str, Any]) -> bool:
+    """Whether a consequence says more than how something stands: to fill in any field leaves a field that is filled."""
+    dom = one.get("dom") or {}
+    return bool(one.get("navigated") or one.get("requests") or _of(dom, "added") or _of(dom, "removed"))
+
+
+def same(
+    now: Mapping[str, Any] | None, then: Mapping[str, Any] | None, *, by_name: bool = False
+) -> bool | None:
+    """Whether an action led to what another one had led to; None where that cannot be told.
+
+    Args:
+        now: What it led to.
+        then: What the other one had led to.
+        by_name: Whether what stands otherwise must be called as it was then: where the element itself is in doubt, that
+            some field is filled now tells nothing.
+    """
     if now is None or then is None or not tells(then):
         return None
     went, had = now.get("navigated"), then.get("navigated")
@@ -197,18 +212,19 @@ def same(now: Mapping[str, Any] | None, then: Mapping[str, Any] | None) -> bool 
         return bool(sent & had_sent)
     if any(not one.startswith("GET ") for one in sent):
         return False  # it changes something elsewhere, which that one did not
-    return _same_change(now.get("dom"), then.get("dom") or {})
+    return _same_change(now.get("dom"), then.get("dom") or {}, by_name=by_name)
 
 
-def _same_change(now: Mapping[str, Any] | None, then: Mapping[str, Any]) -> bool | None:
+def _same_change(now: Mapping[str, Any] | None, then: Mapping[str, Any], *, by_name: bool) -> bool | None:
     """By what came, where both have that; else by what stands otherwise, else by what went."""
     if now is None:
         return None
     for part in _PARTS:
         mine, its = _of(now, part), _of(then, part)
         if mine and its:
-            kinds = part == "changed" and {_kind(one) for one in mine} & {_kind(one) for one in its}
-            return bool(mine & its or kinds)
+            if part == "changed" and not mine & its and {_kind(one) for one in mine} & {_kind(one) for one in its}:
+                return None if by_name else True
+            return bool(mine & its)
     return False if any(_of(now, part) for part in _PARTS) else None
 
 

@@ -41,6 +41,7 @@ PLACES = {
     "scripting": ("export-script",),
     "serving": ("mcp",),
     "shipping": ("ship",),
+    "team_backup": ("team",),
     "verifying": ("verify",),
     "watching": ("watch",),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from time import monotonic
@@ -11,7 +12,7 @@ import orjson
 import typer
 
 from reenact.cli import present
-from reenact.cli.options import Home
+from reenact.cli.options import Home, Log
 from reenact.errors import UsageError
 from reenact.store.local import LocalStore
 
@@ -37,6 +38,7 @@ def collect(
         list[str] | None,
         typer.Option(help="A tag for the recordings; may be given several times.", show_default=False),
     ] = None,
+    log: Log = None,
     home: Home = None,
 ) -> None:
     """Collect traces over OTLP/HTTP; each becomes a recording.
@@ -45,19 +47,59 @@ def collect(
     URL that is printed. Traces without a model call or a tool are left out. Ctrl-C ends it.
     """
     from reenact import collector  # noqa: PLC0415 - a server and what it needs: no other command should pay
+    from reenact.operations import logs, metrics  # noqa: PLC0415 - as above
 
+    token = metrics.token_of(os.environ)
     traces = collector.Traces(LocalStore(home), quiet=quiet, tags=tag or (), now=monotonic())
     address = collector.listen(host, port)
-    present.say(f"collecting traces at {address.url}/v1/traces; ctrl-c ends it")
-    if resumed := traces.waiting:
+    if log is None:
+        present.say(f"collecting traces at {address.url}/v1/traces; ctrl-c ends it")
+    if (resumed := traces.waiting) and log is None:
         present.say(f"taken up from a collector that was cut off: {present.many(resumed, 'trace')}")
+    if log is not None:
+        logs.begin(log)
+        logs.event("started", command="collect", address=address.url)
     collector.serve(
         traces,
         address,
-        kept=lambda kept: present.say(_told(kept)),
-        failed=lambda text: present.say(f"reenact: {text}"),
-        ended=lambda: present.say(_summary(traces)),
+        kept=lambda kept: _kept(kept, log),
+        failed=lambda text: _failed(text, log),
+        ended=lambda: _ended(traces, log),
+        token=token,
     )
+
+
+def _ended(traces: Traces, log: str | None) -> None:
+    if log is None:
+        present.say(_summary(traces))
+        return
+    from dataclasses import asdict  # noqa: PLC0415 - as below
+
+    from reenact.operations import logs  # noqa: PLC0415 - as below
+
+    logs.event("ended", **asdict(traces.counts))
+
+
+def _failed(text: str, log: str | None) -> None:
+    if log is None:
+        present.say(f"reenact: {text}")
+        return
+    import logging  # noqa: PLC0415 - as below
+
+    from reenact.operations import logs  # noqa: PLC0415 - as below
+
+    # Why may quote a span; its file says which it is.
+    logs.event("trace_failed", logging.WARNING, trace=text.split()[1])
+
+
+def _kept(kept: Kept, log: str | None) -> None:
+    if log is None:
+        present.say(_told(kept))
+        return
+    from reenact.operations import logs  # noqa: PLC0415 - as above
+
+    # Its name comes from who sent it, and is in no log.
+    logs.event("recorded", recording=kept.id, steps=kept.steps, again=kept.again)
 
 
 def _told(kept: Kept) -> str:

@@ -15,7 +15,7 @@ from reenact.driver.opening import Opening
 from reenact.errors import UsageError
 from reenact.launch import Options
 from reenact.model.facts import RecordingFacts
-from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 
 
 def register(app: typer.Typer) -> None:
@@ -65,7 +65,8 @@ def debug(
         raise UsageError(
             "the debugger's screen needs a terminal; --plain reads commands from standard input, --web shows a page"
         )
-    store = LocalStore(home)
+    store = Reaching(home)
+    ref = _stored(store, ref) if web else ref
     recording = store.load(ref)
     if not recording.steps:
         raise UsageError(f"recording {recording.id} has no steps: there is nothing to debug")
@@ -94,7 +95,13 @@ def _screen(opening: Opening) -> None:
     tui.run(opening.recording, opening.open, home=str(opening.home or ""))
 
 
-def _page(opening: Opening, store: LocalStore, ref: str, port: int, *, show: bool) -> None:
-    from reenact.cli.hosting import alone, stored  # noqa: PLC0415 - a web server, for --web alone
+def _page(opening: Opening, store: Reaching, ref: str, port: int, *, show: bool) -> None:
+    from reenact.cli.hosting import alone  # noqa: PLC0415 - a web server, for --web alone
 
-    alone(store, f"/debug/{quote(stored(store, ref))}", port, "the debugger is", show=show, begun=opening)
+    alone(store, f"/debug/{quote(ref)}", port, "the debugger is", show=show, begun=opening)
+
+
+def _stored(store: Reaching, ref: str) -> str:
+    from reenact.cli.hosting import stored  # noqa: PLC0415 - as above
+
+    return stored(store, ref)

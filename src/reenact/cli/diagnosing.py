@@ -9,13 +9,13 @@ from rich.table import Table
 from rich.text import Text
 
 from reenact.analyze.anomalies import RULES, SEVERITIES, Anomaly
-from reenact.api.diagnosing import chosen, diagnosed, diagnosis_tree, usual_of
+from reenact.api.diagnosing import chosen, diagnosed, diagnosis_tree, usual_among
 from reenact.cli import present
 from reenact.cli.options import Home, Json, ids
+from reenact.cli.teams import Team, opened
 from reenact.cli.transcript import Page
 from reenact.errors import ReenactError, UsageError
 from reenact.model.recording import Recording
-from reenact.store.local import LocalStore
 
 _COLOURS = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 _MANY = {"error": "error", "warning": "warning", "info": "remark"}
@@ -69,6 +69,7 @@ def diagnose(
     ] = 8,
     all: Annotated[bool, typer.Option("--all", "-a", help="All of them.")] = False,
     home: Home = None,
+    team: Team = False,
     json: Json = False,
 ) -> None:
     """Say what is odd about recorded runs: named rules, each with the step, what it rests on, and a plain sentence.
@@ -81,19 +82,19 @@ def diagnose(
         return
     if not refs:
         raise UsageError("which recordings? `reenact diagnose last`, or ids that `reenact list` shows")
-    store = LocalStore(home)
-    recordings = [store.load(path) for path in dict.fromkeys(store.find(ref) for ref in refs)]
     found: list[tuple[Recording, list[Anomaly]]] = []
     failures = []
-    for recording in recordings:
-        usual = None
-        if baseline is not None:
-            with present.progress("reading the baseline") as report:
-                usual = usual_of(baseline, leave=recording.id, home=home, progress=report)
-        try:
-            found.append((recording, diagnosed(recording, choice, usual, judge)))
-        except ReenactError as error:
-            failures.append(str(error))
+    with opened(home, team=team) as (store, index):
+        recordings = [store.load(path) for path in dict.fromkeys(store.find(ref) for ref in refs)]
+        for recording in recordings:
+            usual = None
+            if baseline is not None:
+                with present.progress("reading the baseline") as report:
+                    usual = usual_among(index, baseline, leave=recording.id, progress=report)
+            try:
+                found.append((recording, diagnosed(recording, choice, usual, judge)))
+            except ReenactError as error:
+                failures.append(str(error))
     if json:
         present.dump([diagnosis_tree(recording, anomalies) for recording, anomalies in found])
     else:

@@ -10,9 +10,10 @@ import typer
 
 from reenact.cli import present
 from reenact.cli.options import Home, Json, ids
-from reenact.cli.teams import place_of, store_of
+from reenact.cli.teams import place_of
 from reenact.errors import UsageError
 from reenact.store.local import LocalStore
+from reenact.store.reach import team_store
 from reenact.store.team.place import OBJECTS, PROJECT, STORE, Place
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def _own(here: LocalStore, ref: str) -> str:
 
 @contextmanager
 def _exchange(here: LocalStore, place: Place) -> Iterator[tuple[Exchange, TeamStore]]:
-    with store_of(place) as team:
+    with team_store(place) as team:
         from reenact.ship.exchange import Exchange  # noqa: PLC0415 - drivers that no other command needs
 
         with closing(Exchange(here, team)) as exchange:

@@ -19,6 +19,7 @@ from reenact.cli.options import Home, Ref
 from reenact.errors import UsageError
 from reenact.store import bundle
 from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 
 
 def register(app: typer.Typer) -> None:
@@ -59,7 +60,7 @@ def video(
 
     [bold]reenact video last -o failure.mp4 --pace compact[/bold]
     """
-    with folder_of(LocalStore(home), ref) as folder:
+    with folder_of(Reaching(home), ref) as folder:
         target = output or Path(f"{folder.name}.mp4")
         for path in {target, *(target.with_suffix(suffix) for suffix in (".vtt", ".json"))}:
             if path.exists() and not force:

@@ -14,10 +14,9 @@ from rich.text import Text
 
 from reenact.cli import present
 from reenact.cli.options import Home, Json
+from reenact.cli.teams import Team, opened
 from reenact.errors import UsageError
 from reenact.model.filter import Filter
-from reenact.store.index import Index
-from reenact.store.local import LocalStore
 
 if TYPE_CHECKING:
     from reenact.browser.fallback.learned import Recorded, Story
@@ -50,6 +49,7 @@ def heals(
     ] = False,
     runs: Annotated[bool, typer.Option("--runs", help="Each heal by itself, the newest first.")] = False,
     home: Home = None,
+    team: Team = False,
     json: Json = False,
 ) -> None:
     """List the steps of scripts that needed help, and how it went.
@@ -63,20 +63,20 @@ def heals(
         raise UsageError("--write goes with --patch SCRIPT")
     wanted = Filter(" ".join(filter or ()))
     learned, told = _part("browser.fallback.learned"), _part("prose.healed")
-    index = Index(LocalStore(home))
-    with present.progress("reading new recordings") as report:
-        found = learned.heals(index, wanted, report)
-    chosen = script or patch
-    own = found if chosen is None else learned.of_script(found, chosen)
-    if patch is not None:
-        _patch(patch, own, write=write)
-        return
-    if runs:
-        newest = list(reversed(own))
-        _tell(newest, [told.recorded(one) for one in newest] if json else None, _runs)
-    else:
-        stories = learned.stories(index, own)
-        _tell(stories, [told.story(one) for one in stories] if json else None, _table)
+    with opened(home, team=team) as (_, index):
+        with present.progress("reading new recordings") as report:
+            found = learned.heals(index, wanted, report)
+        chosen = script or patch
+        own = found if chosen is None else learned.of_script(found, chosen)
+        if patch is not None:
+            _patch(patch, own, write=write)
+            return
+        if runs:
+            newest = list(reversed(own))
+            _tell(newest, [told.recorded(one) for one in newest] if json else None, _runs)
+        else:
+            stories = learned.stories(index, own)
+            _tell(stories, [told.story(one) for one in stories] if json else None, _table)
     if not own:
         where = "" if chosen is None else f" of {chosen}"
         present.say(f"no step{where} needed help{' there' if wanted.text.strip() else ''}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from contextlib import closing
 from typing import Annotated
 from urllib.parse import quote
 
@@ -12,13 +13,15 @@ import typer
 
 from reenact.cli import present
 from reenact.cli.opening import opened
-from reenact.cli.options import Home, ids
+from reenact.cli.options import Home, Log, ids
 from reenact.driver.opening import Opening
 from reenact.errors import UsageError
+from reenact.operations.logs import Form
 from reenact.server.hosting import LOOPBACK, PORT, address_of, is_loopback, listen, serve
 from reenact.server.keys import DEFAULT, Keys
 from reenact.server.settings import Settings
 from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 from reenact.store.team.place import Place
 
 
@@ -57,7 +60,7 @@ def console(
     [bold]reenact console[/bold]
     [bold]reenact console last[/bold]
     """
-    store = LocalStore(home)
+    store = Reaching(home)
     page = f"/r/{quote(stored(store, ref))}" if ref is not None else "/"
     alone(store, page, port, "the console is", show=show)
 
@@ -119,6 +122,7 @@ def serve_(
             help="Let who may write run recorded programs on this machine: reproduce, fork, verify …",
         ),
     ] = False,
+    log: Log = None,
     home: Home = None,
 ) -> None:
     """Serve the console and the API, to a team.
@@ -141,7 +145,9 @@ def serve_(
         keyless = alone and not host_name and not keys.all()
     names = (*LOOPBACK, *(host_name or ()), *(() if alone else (host, socket.gethostname())))
     team = _team()
-    settings = Settings(store.root, names, keyless=keyless, running=running, team=team)
+    settings = Settings(
+        store.root, names, keyless=keyless, running=running, team=team, metrics_token=_token()
+    )
     listening = listen(host, port)
     sys.stdout.write(f"{address_of(listening, host)}\n")
     if not keyless and not keys.all():
@@ -154,8 +160,9 @@ def serve_(
     keys.close()
     asked = "no key is asked for" if keyless else "with an API key (`reenact keys` makes them)"
     where = f"{team.name}, with a copy in {store.root}" if team else str(store.root)
-    present.say(f"serving {where}, {asked}; ctrl-c ends it")
-    _run(settings, listening)
+    if log is None:
+        present.say(f"serving {where}, {asked}; ctrl-c ends it")
+    _run(settings, listening, log)
 
 
 def _team() -> Place | None:
@@ -171,16 +178,37 @@ def _team() -> Place | None:
     return place
 
 
-def _run(settings: Settings, listening: socket.socket) -> None:
+def _token() -> str:
+    from reenact.operations.metrics import token_of  # noqa: PLC0415 - no other command should pay for it
+
+    return token_of(os.environ)
+
+
+def _run(settings: Settings, listening: socket.socket, log: Form | None) -> None:
     # A web framework: no other command should pay for it, nor the address wait for it.
+    from reenact.operations import logs  # noqa: PLC0415
     from reenact.server.app import application  # noqa: PLC0415
 
+    if log is not None:
+        logs.begin(log)
+        logs.event(
+            "started", command="serve", port=listening.getsockname()[1], team=settings.team is not None
+        )
     serve(application(settings), listening)
+    logs.event("ended")
 
 
-def stored(store: LocalStore, ref: str) -> str:
-    """The id of a recording of the store."""
+def stored(store: Reaching, ref: str) -> str:
+    """The id of a recording of the store; one of the team's is brought into it."""
     found = store.find(ref)
+    if (team := store.lies_there(found)) is not None:
+        from reenact.ship.exchange import Exchange  # noqa: PLC0415 - drivers that no other console needs
+
+        with team, closing(Exchange(store, team)) as exchange:
+            moved = exchange.pull([found.name])
+        if why := moved.problems.get(found.name):
+            raise UsageError(f"{found.name}: {why}")
+        return found.name
     if found.parent != store.recordings:
         raise UsageError(f"{ref} is not in {store.root}; `reenact import {ref}` brings it there")
     return found.name

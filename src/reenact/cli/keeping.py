@@ -19,6 +19,7 @@ from reenact.model.summary import Summary
 from reenact.store import bundle, shared
 from reenact.store.index import Index
 from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 
 _AGE = re.compile(r"(\d+)\s*([mhdw])")
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -79,12 +80,12 @@ def export(
         if file != Path():
             raise UsageError(f"{file}: with --otlp and --otlp-json no other file is written")
         if otlp_json is not None:
-            collecting.write(LocalStore(home), ref, otlp_json, force=force)
+            collecting.write(Reaching(home), ref, otlp_json, force=force)
         if otlp:
-            collecting.send(LocalStore(home), ref, otlp, otlp_header or [])
+            collecting.send(Reaching(home), ref, otlp, otlp_header or [])
         return
     with present.progress("exporting") as report:
-        target = bundle.export(LocalStore(home), ref, file, force=force, progress=report)
+        target = bundle.export(Reaching(home), ref, file, force=force, progress=report)
     present.say(f"exported to {target} ({present.size(target.stat().st_size)})")
 
 

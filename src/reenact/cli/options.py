@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from reenact.operations.logs import Form
 from reenact.store.index import Index
 from reenact.store.local import LocalStore
 
@@ -46,6 +47,10 @@ Live = Annotated[
 Ignore = Annotated[list[str] | None, typer.Option(help="What need not match: args.body.seed, order, stdout.")]
 OnDivergence = Annotated[str, typer.Option(help="raise, realign (for edited programs), or live.")]
 Inserted = Annotated[str, typer.Option(help="With realign, what a new call gets: refuse or live.")]
+Log = Annotated[
+    Form | None,
+    typer.Option(help="Write each request and event to standard error: json or text.", show_default=False),
+]
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
 
 

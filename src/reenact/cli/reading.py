@@ -23,10 +23,10 @@ from reenact.errors import UsageError
 from reenact.model.facts import RecordingFacts
 from reenact.model.filter import Filter
 from reenact.model.recording import Recording
-from reenact.model.summary import Summary, summarise
+from reenact.model.summary import summarise
 from reenact.prose import shape
 from reenact.store import shared
-from reenact.store.index import Hit, Index
+from reenact.store.base import Library, Listed
 from reenact.store.local import EVENTS, LocalStore
 
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
@@ -72,17 +72,10 @@ def list_(
     wanted = Filter(" ".join(filter or ()))
     with opened(home, team=team) as (store, index):
         with present.progress("reading new recordings") as report:
-            lines = index.summaries(report)
-        meant = [
-            line
-            for line in lines
-            if (not status or shape.status(line) == status) and set(tag or ()) <= set(line.tags)
-        ]
-        hits = [Hit(line) for line in meant]
-        if wanted.text.strip():
-            there = {line.id for line in meant}
-            hits = [hit for hit in index.search(wanted) if hit.summary.id in there]
-        shown = hits if all else hits[:limit]
+            found = index.listed(
+                wanted, status=status, tags=tag or (), limit=None if all else limit, progress=report
+            )
+        shown = found.hits
         origins = {}
         if json or tree:
             origins = store.origins([hit.summary.id for hit in shown])
@@ -92,22 +85,23 @@ def list_(
             present.out().print(drawn([hit.summary for hit in shown], origins))
         elif shown:
             steps = {hit.summary.id: hit.steps for hit in shown if wanted.about_steps}
-            table = present.listed(
-                [hit.summary for hit in shown], [line.id for line in lines], steps, present.out().width
-            )
-            present.show(table)
-        _remarks(index, wanted, lines, hits, shown)
+            lines = [hit.summary for hit in shown]
+            present.show(present.listed(lines, list(found.ids), steps, present.out().width))
+        _remarks(store, index, wanted, found)
 
 
-def _remarks(index: Index, wanted: Filter, lines: list[Summary], hits: list[Hit], shown: list[Hit]) -> None:
-    if not lines:
-        present.say(f"no recordings in {index.store.place}; `reenact record -- python agent.py` makes one")
-    elif not hits:
+def _remarks(store: LocalStore, index: Library, wanted: Filter, found: Listed) -> None:
+    shown = len(found.hits)
+    if not shown and not (there := index.count()):
+        present.say(f"no recordings in {store.place}; `reenact record -- python agent.py` makes one")
+    elif not shown:
         unknown = [word for word in wanted.words if word not in index.kinds()]
         hint = f"; no step is of kind '{unknown[0]}': for text, write '\"{unknown[0]}\"'" if unknown else ""
-        present.say(f"none of {present.many(len(lines), 'recording')} matches{hint}")
-    elif len(shown) < len(hits):
-        present.say(f"{len(shown)} of {len(hits)}; --all shows the others")
+        present.say(f"none of {present.many(there, 'recording')} matches{hint}")
+    elif found.matching is None:
+        present.say(f"the newest {shown}; --all shows the others")
+    elif shown < found.matching:
+        present.say(f"{shown} of {found.matching}; --all shows the others")
 
 
 def show(

@@ -11,7 +11,7 @@ import typer
 from reenact.cli import present
 from reenact.cli.options import Home, Ref
 from reenact.report import keeping
-from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 
 
 def register(app: typer.Typer) -> None:
@@ -49,7 +49,7 @@ def keep(
     [bold]reenact keep last --as tests/test_orders.py --live tool[/bold]
     """
     recording, test, fixture = keeping.keep(
-        LocalStore(home),
+        Reaching(home),
         ref,
         file,
         name=name,

@@ -25,7 +25,7 @@ from reenact.reproduction.repeating import TIMES
 from reenact.reproduction.rerun import PATIENCE
 from reenact.reproduction.trees import decisive_tree, reproduction_tree, summary
 from reenact.reproduction.world import READING, check_world
-from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 
 Patience = Annotated[
     float, typer.Option("--timeout", min=0.1, help="Seconds that each run of the program may take.")
@@ -68,7 +68,7 @@ def reproduce_(
 
     Exit status: 0 reproduced, 1 different or flaky, 2 it cannot be run.
     """
-    recording = LocalStore(home).load(ref)
+    recording = Reaching(home).load(ref)
     done = reproduce(
         recording,
         times=times,

@@ -10,7 +10,7 @@ from reenact.cli import present
 from reenact.cli.options import Home, Ref
 from reenact.cli.verdict import panel
 from reenact.server.answers import Answers
-from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 
 _FAITHFUL, _DIVERGED = 0, 1
 
@@ -52,7 +52,7 @@ def mcp(
 
     [bold]"mcpServers": {"weather": {"command": "reenact", "args": ["mcp", "last"]}}[/bold]
     """
-    recording = LocalStore(home).load(ref)
+    recording = Reaching(home).load(ref)
     answers = Answers(recording, server, ignore or ())
     from reenact.server.mcp import over_http, over_stdio  # noqa: PLC0415 - the mcp package may not be there
 

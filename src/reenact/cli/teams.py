@@ -6,17 +6,16 @@ import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from reenact.errors import UsageError
+from reenact.store.base import Library
 from reenact.store.index import Index
 from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching, team_store
 from reenact.store.team.place import OBJECTS, STORE, Place
-
-if TYPE_CHECKING:
-    from reenact.store.team.store import TeamStore
 
 Team = Annotated[bool, typer.Option("--team", help=f"In the team's store, ${STORE}, and not here.")]
 
@@ -31,26 +30,17 @@ def place_of(store: str = "", objects: str = "", project: str = "") -> Place:
     return place
 
 
-def store_of(place: Place) -> TeamStore:
-    """The team's store. Raises UsageError where what it needs is not installed."""
-    try:
-        from reenact.store.team.store import TeamStore  # noqa: PLC0415 - drivers that no other command needs
-    except ModuleNotFoundError as error:
-        raise UsageError(f"{error.name} is not installed: pip install 'reenact[team]'") from None
-    return TeamStore(place)
-
-
 @contextmanager
-def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Index]]:
+def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Library]]:
     """The recordings here, or the team's, and what finds among them. Raises UsageError."""
     if not team:
-        here = LocalStore(home)
+        here = Reaching(home)
         with closing(Index(here)) as index:
             yield here, index
         return
     if home is not None:
         raise UsageError("--team is the team's store and --home a folder here: one of the two")
-    with store_of(place_of()) as there:
+    with team_store(place_of()) as there:
         from reenact.store.team.index import TeamIndex  # noqa: PLC0415 - as above
 
         with closing(TeamIndex(there)) as index:

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from time import monotonic
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Self, cast
 
 import orjson
 import typer
@@ -17,13 +19,19 @@ from rich.table import Table
 
 from reenact.cli import present
 from reenact.cli.options import Home, Ignore, Json, Live, OnDivergence
+from reenact.cli.teams import Team, opened, place_of
 from reenact.errors import UsageError
 from reenact.launch import Options
-from reenact.search import find
+from reenact.model.filter import Filter
+from reenact.store.base import Library
 from reenact.store.local import SUFFIX, LocalStore
 from reenact.verify import Outcome, Status, grouped, pages, passed, verify
 from reenact.verify.cluster import Cluster
+from reenact.verify.outcome import GOOD
 from reenact.verify.shard import Shard
+
+if TYPE_CHECKING:
+    from reenact.store.team.store import TeamStore
 
 _COLORS = {
     Status.SAME: "green",
@@ -33,6 +41,8 @@ _COLORS = {
     Status.UNABLE: "yellow",
 }
 _SHOWN = 5
+_EVERY = 10.0
+"""Seconds between lines on how it goes, where there is no terminal to draw a bar on."""
 
 
 class Engines(str, Enum):
@@ -81,6 +91,16 @@ def verify_(
             help="Only one of so many equal parts: 2/5. Parts of all jobs make the whole.", show_default=False
         ),
     ] = "",
+    from_zero: Annotated[
+        bool, typer.Option("--from-zero", help="Parts are counted from 0: 0/5 is the first, 4/5 the last.")
+    ] = False,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What of this folder is not shipped to the nodes of the cluster, as in a .gitignore.",
+            show_default=False,
+        ),
+    ] = None,
     resume: Annotated[
         bool,
         typer.Option(
@@ -93,29 +113,30 @@ def verify_(
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML there.", show_default=False)] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page there.", show_default=False)] = None,
     home: Home = None,
+    team: Team = False,
     json: Json = False,
 ) -> None:
     """Replay many recordings against today's code, in parallel, each in a process of its own.
 
     Exit status: 0 all run as recorded (or better), 1 some do not, 2 it could not begin.
     """
-    chosen = _chosen(refs or [], filter, home)
-    if shard:
-        chosen = Shard.parsed(shard).among(chosen)
-    if address and engine is not Engines.RAY:
-        raise UsageError("--address is of a Ray cluster: --engine ray")
+    if engine is not Engines.RAY and (address or exclude):
+        raise UsageError(f"{'--address' if address else '--exclude'} is of a Ray cluster: --engine ray")
+    if from_zero and not shard:
+        raise UsageError("--from-zero is how parts are counted: --shard 0/5 --from-zero")
     options = Options(tuple(live or ()), tuple(ignore or ()), on_divergence)
-    bar = Progress(
-        TextColumn("verifying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        console=Console(stderr=True), transient=True,
-    )  # fmt: skip
-    with bar:
-        task = bar.add_task("", total=len(chosen))
-        outcomes = verify(
-            chosen, entry=entry, options=options, workers=workers, timeout=timeout, home=home,
-            progress=lambda outcome: bar.advance(task),  # noqa: ARG005 - only that it came
-            engine=Cluster(address, workers) if engine is Engines.RAY else None, resume=resume,
-        )  # fmt: skip
+    with opened(home, team=team) as (store, index):
+        chosen = _chosen(refs or [], filter, store, index)
+        if shard:
+            chosen = Shard.parsed(shard, first=0 if from_zero else 1).among(chosen)
+        with Course(len(chosen)) as course:
+            place = place_of() if team else None
+            cluster = Cluster(address, workers, excludes=exclude or (), team=place, say=course.say)
+            outcomes = verify(
+                chosen, entry=entry, options=options, workers=workers, timeout=timeout, home=home,
+                progress=course.came, engine=cluster if engine is Engines.RAY else None, resume=resume,
+                team=cast("TeamStore", store) if team else None,
+            )  # fmt: skip
     if junit is not None:
         junit.write_bytes(pages.junit(outcomes))
     if html is not None:
@@ -131,20 +152,63 @@ def verify_(
     raise SystemExit(0 if passed(outcomes) else 1)
 
 
-def _chosen(refs: Sequence[str], filter: str, home: Path | None) -> list[str]:
+class Course:
+    """How it goes: a bar on a terminal, else a line now and then."""
+
+    def __init__(self, many: int) -> None:
+        console = Console(stderr=True)
+        self._drawn = console.is_terminal
+        self._bar = Progress(
+            TextColumn("verifying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+            TextColumn("{task.description}"), console=console, transient=True,
+        )  # fmt: skip
+        self._task = self._bar.add_task("", total=many)
+        self._many, self._came, self._bad = many, 0, 0
+        self._next = monotonic() + _EVERY
+
+    def came(self, outcome: Outcome) -> None:
+        """One more."""
+        self._came += 1
+        self._bad += outcome.status not in GOOD
+        self._bar.update(self._task, completed=self._came)
+        if not self._drawn and monotonic() > self._next:
+            self._next = monotonic() + _EVERY
+            present.say(f"reenact: {self._came} of {self._many}, {self._bad} not as they should be")
+
+    def say(self, what: str) -> None:
+        """What an engine is doing."""
+        self._bar.update(self._task, description=escape(what))
+        if not self._drawn:
+            present.say(f"reenact: {what}")
+
+    def __enter__(self) -> Self:
+        if self._drawn:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._drawn:
+            self._bar.stop()
+
+
+def _chosen(refs: Sequence[str], filter: str, store: LocalStore, index: Library) -> list[str]:
+    wanted = Filter(filter)
     files = [
         str(path)
         for ref in refs
         for path in (sorted(Path(ref).glob(f"**/*{SUFFIX}")) if _is_folder(ref) else [ref])
     ]
     if not refs:
-        files = LocalStore(home).ids()
+        files = store.ids()
     if filter:
-        meant = {found.recording.id for found in find(filter, limit=None, home=home)}
+        meant = {hit.summary.id for hit in index.search(wanted)}
         files = [ref for ref in files if ref in meant]
     if not files:
         where = f" for which `{filter}` holds" if filter else ""
-        raise UsageError(f"there are no recordings to verify{where}; `reenact list` shows what there is")
+        listed = "reenact list" if store.place == str(store.root) else "reenact list --team"
+        raise UsageError(f"there are no recordings to verify{where}; `{listed}` shows what there is")
     return files
 
 

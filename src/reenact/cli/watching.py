@@ -21,6 +21,7 @@ from reenact.cli.opening import opened
 from reenact.cli.options import Home, Ref, ids
 from reenact.errors import UsageError
 from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
 
 _SERVED = 8 * 3600.0
 
@@ -75,7 +76,7 @@ def watch(
     [bold]reenact watch last[/bold]
     [bold]reenact watch GOOD BAD -o parting.html[/bold]
     """
-    store = LocalStore(home)
+    store = Reaching(home)
     with ExitStack() as stack:
         folders = [stack.enter_context(folder_of(store, each)) for each in (ref, other) if each is not None]
         target = _written(output, force=force) if output is not None else _kept(store, folders, session)

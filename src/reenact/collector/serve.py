@@ -5,13 +5,25 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 
 import uvicorn
+from prometheus_client import CollectorRegistry
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
 
-from reenact.collector.app import application
+from reenact import __version__
+from reenact.collector.app import Gate, application
+from reenact.collector.measuring import Measures
 from reenact.collector.traces import Kept, Traces
 from reenact.errors import UsageError
+from reenact.importers.otel.span import Span
+from reenact.operations.checks import Checks, ready, room, writable
+from reenact.operations.logs import of_uvicorn
+from reenact.operations.metrics import TOKEN, Page, Requests, local, shown
+from reenact.operations.observed import Observed
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,44 @@ def listen(host: str, port: int) -> Address:
     return Address(found, f"http://{shown}:{found.getsockname()[1]}")
 
 
+def watched(traces: Traces, settle: Callable[[], None], end: Callable[[], None], token: str = "") -> Observed:
+    """The application with what it is watched by: `/health`, `/ready` and `/metrics`.
+
+    Args:
+        traces: Where the spans go; its clock is `time.monotonic`.
+        settle: Called again and again, to make recordings.
+        end: Called once, as it ends.
+        token: By which metrics may be read from other machines; empty for none.
+    """
+    registry = CollectorRegistry()
+    requests, page = Requests(registry), Page(registry)
+    registry.register(Measures(traces))
+    home = traces.folder.parent
+    disk = room(home)
+    checks = Checks({"disk": disk, "home": writable(home)})
+
+    async def health(request: Request) -> Response:
+        return JSONResponse({"status": "ok", "version": __version__})
+
+    async def ready_(request: Request) -> Response:
+        found = await checks.ask()
+        well = ready(found)
+        return JSONResponse({"ready": well, "checks": found}, 200 if well else 503)
+
+    async def metrics(request: Request) -> Response:
+        if not local(request) and not shown(request.headers, token):
+            return PlainTextResponse(f"metrics are for this machine, and for who has {TOKEN}\n", 401)
+        return await page.answer(request)
+
+    more = [Route("/health", health), Route("/ready", ready_), Route("/metrics", metrics)]
+    take = partial(_take, traces)
+    return Observed(application(take, settle, end=end, gate=Gate(disk), more=more), requests)
+
+
+def _take(traces: Traces, spans: list[Span]) -> int:
+    return traces.take(spans, monotonic())
+
+
 def serve(
     traces: Traces,
     address: Address,
@@ -43,12 +93,14 @@ def serve(
     kept: Callable[[Kept], None],
     failed: Callable[[str], None],
     ended: Callable[[], None],
+    token: str = "",
 ) -> None:
     """Collect until interrupted.
 
     Args:
         traces: Where the spans go; its clock is `time.monotonic`.
         address: Where to listen.
+        token: By which metrics may be read from other machines; empty for none.
         kept: Told of each recording.
         failed: Told of a trace that could not be recorded.
         ended: Called when all that had come is recorded.
@@ -62,11 +114,9 @@ def serve(
         settle(all=True)
         ended()
 
-    app = application(lambda spans: traces.take(spans, monotonic()), settle, end=end)
     config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
+        watched(traces, settle, end, token),
+        **of_uvicorn(),
         lifespan="on",
         timeout_graceful_shutdown=5,
         server_header=False,

@@ -16,6 +16,7 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from reenact.importers.otel import runs
 from reenact.importers.otel.span import Span, SpanEvent
 from reenact.importers.run import ImportedRun, keep
 from reenact.redact import DEFAULT_RULES, Redactor
+from reenact.store.intake import synced
 from reenact.store.local import LocalStore
 
 _ID = re.compile(r"[0-9a-f]{1,64}")
@@ -33,6 +35,10 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 QUIET = 2.0
 PATIENCE = 60.0
 LATE = 600.0
+FOLDER = "traces"
+"""The folder in a home where spans lie until they are recordings."""
+
+_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,24 +96,41 @@ class Traces:
         now: float = 0.0,
     ) -> None:
         self._store = store
-        self._folder = store.root / "traces"
+        self.folder = store.root / FOLDER
+        """Where spans lie until they are recordings."""
         self._quiet = quiet
         self._patience = max(patience, quiet)
         self._tags = tuple(tags)
         self._lock = threading.Lock()
         self._traces: dict[str, _Trace] = {}
         self._redactor = Redactor(DEFAULT_RULES, salt=secrets.token_bytes(16), environ=dict(os.environ))
+        self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="reenact-sync")
         self.counts = Counts()
         self._resume(now)
 
-    def take(self, spans: Iterable[Span], now: float) -> None:
-        """Keep spans that have come. What returns from here is not lost. Raises OSError where it cannot be kept."""
+    def take(self, spans: Iterable[Span], now: float) -> int:
+        """Keep spans that have come. What returns from here is on the disk. Raises OSError where it cannot be kept.
+
+        Returns how many were left out, since an earlier collector has recorded their traces.
+        """
         sorted_out: dict[str, list[Span]] = {}
         for span in spans:
             sorted_out.setdefault(_known(span.trace), []).append(span)
         with self._lock:
+            late = self.counts.late
             for trace, each in sorted_out.items():
                 self._take(trace, each, now)
+            late = self.counts.late - late
+        # Others are taken meanwhile.
+        self._sync([self.folder, *map(self._file, sorted_out)])
+        return late
+
+    def _sync(self, paths: list[Path]) -> None:
+        shares = [paths[at::_AT_ONCE] for at in range(min(_AT_ONCE, len(paths)))]
+        if len(shares) > 2:
+            list(self._pool.map(synced, shares))
+        else:
+            synced(paths)
 
     def settle(
         self, now: float, *, all: bool = False, failed: Callable[[str], None] | None = None
@@ -120,7 +143,9 @@ class Traces:
             failed: Told of a trace that cannot be made a recording; its file stays.
         """
         found = []
-        for trace in list(self._traces):
+        with self._lock:
+            known = list(self._traces)
+        for trace in known:
             # One at a time, so that who sends meanwhile does not wait for all of them.
             with self._lock:
                 try:
@@ -131,8 +156,8 @@ class Traces:
                     if failed is not None:
                         why = f"{type(error).__name__}: {error}"
                         failed(f"trace {trace} could not be recorded ({why}); its spans: {self._file(trace)}")
-        if all and self._folder.is_dir() and not any(self._folder.iterdir()):
-            self._folder.rmdir()
+        if all and self.folder.is_dir() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
         return found
 
     def _settle(self, trace: str, now: float, *, all: bool) -> list[Kept]:
@@ -176,7 +201,7 @@ class Traces:
         under_way.whole = under_way.whole or any(not span.parent and not span.loose for span in spans)
 
     def _append(self, trace: str, spans: list[Span]) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         lines = b"".join(
             self._redactor.line(orjson.dumps(asdict(span), default=str, option=orjson.OPT_NON_STR_KEYS))
             + b"\n"
@@ -216,14 +241,14 @@ class Traces:
 
     def _resume(self, now: float) -> None:
         """Take up what a collector left that did not end well."""
-        for file in sorted(self._folder.glob("*.jsonl")) if self._folder.is_dir() else ():
+        for file in sorted(self.folder.glob("*.jsonl")) if self.folder.is_dir() else ():
             spans = _read(file)
             whole = any(not span.parent and not span.loose for span in spans)
             seen = set(map(_key, spans))
             self._traces[file.stem] = _Trace(now, whole=whole, spans=len(spans), seen=seen)
 
     def _file(self, trace: str) -> Path:
-        return self._folder / f"{trace}.jsonl"
+        return self.folder / f"{trace}.jsonl"
 
 
 def _key(span: Span) -> tuple[str, int, str]:

@@ -14,7 +14,8 @@ from reenact.debugger.watcher import Watcher, frames, here
 from reenact.errors import UsageError
 from reenact.model import codec
 from reenact.model.divergence import Divergence
-from reenact.model.recording import CallRecord, Recording, Step
+from reenact.model.log import CallRecord
+from reenact.model.recording import Recording, Step
 from reenact.replay.question import Question
 from reenact.replay.replayer import Replayer
 from reenact.replay.watch import Edit
@@ -117,7 +118,7 @@ class Stop:
 
     def answer(self, value: Any) -> None:
         """Let the program have this in place of the recorded answer."""
-        self._replayer.edits[self._call().number] = Edit(self._replayer.tree(value))
+        self._replayer.edits[self._call().number] = Edit(self._replayer.terms.tree(value))
 
     def fail(self, error: BaseException) -> None:
         """Let the call raise this in place of the recorded answer."""

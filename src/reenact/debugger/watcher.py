@@ -17,8 +17,8 @@ from reenact.model import codec
 from reenact.model.divergence import Divergence
 from reenact.model.event import Outcome
 from reenact.model.filter import Filter
+from reenact.model.log import CallRecord
 from reenact.model.plain import plain
-from reenact.model.recording import CallRecord
 from reenact.replay.question import Question
 from reenact.replay.replayer import Replayer
 
@@ -64,7 +64,7 @@ class Watcher:
         """A question as a face shows it, and the tracked state at that moment."""
         stack = tuple(f"{shortened(f)}:{f.f_lineno} in {f.f_code.co_name}" for f in frames(frame))
         found = tracked.live(self._run) if self._run is not None else {}
-        state = {name: plain(self.replayer.clean(tree)) for name, tree in found.items()}
+        state = {name: plain(self.replayer.terms.clean(tree)) for name, tree in found.items()}
         if question is None:
             return Actual(stack=stack, state=state)
         args = {name: plain(tree) for name, tree in question.trees.items()}

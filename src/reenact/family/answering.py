@@ -10,7 +10,8 @@ from typing import Any
 from reenact.boundary import ReplayingTurnstile
 from reenact.errors import CorruptRecording
 from reenact.model.event import Tree
-from reenact.model.recording import Log, Recording
+from reenact.model.log import Log
+from reenact.model.recording import Recording
 from reenact.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.replay.mixing import Mix, Mixing
 from reenact.replay.replayer import Replayer

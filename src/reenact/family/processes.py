@@ -22,7 +22,8 @@ from reenact.family.ending import on_exit
 from reenact.family.word import has_file, header_of, report, reported, reserve
 from reenact.model.divergence import Departure, Divergence, Verdict, merged, verdict_of, verdict_tree
 from reenact.model.event import FORMAT, RULES, Tree
-from reenact.model.recording import Log, Recording
+from reenact.model.log import Log
+from reenact.model.recording import Recording
 from reenact.plan import Plan, key
 from reenact.record.recorder import Recorder
 from reenact.record.snapshot import risky_filter

@@ -19,8 +19,8 @@ from reenact.fork import absence
 from reenact.fork.lines import Lines
 from reenact.fork.sharing import Sharing
 from reenact.model.event import Cancelled, Effect, Outcome, Tree
+from reenact.model.log import CallRecord, Log
 from reenact.model.reading import asks_model
-from reenact.model.recording import CallRecord, Log
 from reenact.record.beside import Beside
 from reenact.record.recorder import Recorder
 from reenact.replay.replayer import Replayer
@@ -145,7 +145,7 @@ class Forker:
         with self._lock:
             if self.gone_live:
                 return self.recorder.draw(scope, source, self._onward(source, live))
-            key = self.replayer._name(scope.path), source
+            key = self.replayer.terms.name(scope.path), source
             recorded = self._lines.draws.get(key, ())
             place = self._drawn[key] = self._drawn.get(key, -1) + 1
             value = self.replayer.draw(scope, source, live)
@@ -158,7 +158,7 @@ class Forker:
             return value
 
     def fire(self, scope: Scope, name: str) -> None:
-        line = self._lines.fired.get((self.replayer._name(scope.path), name))
+        line = self._lines.fired.get((self.replayer.terms.name(scope.path), name))
         with self._lock:
             if line is None or self.gone_live:
                 self.recorder.fire(scope, name)
@@ -232,7 +232,7 @@ class Forker:
 
     def secret(self, value: str) -> str:
         """The token that stands for a value known to be secret, in what the parent answers and in what is new."""
-        self.replayer.secret(value)
+        self.replayer.terms.secret(value)
         return self.recorder.secret(value)
 
     def beside(self, name: str) -> Beside | None:

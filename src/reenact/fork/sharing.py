@@ -9,7 +9,7 @@ from reenact.boundary import Answer
 from reenact.fork.lines import Lines
 from reenact.model import codec, delta
 from reenact.model.event import Tree, Value
-from reenact.model.recording import CallRecord, Log
+from reenact.model.log import CallRecord, Log
 from reenact.record.recorder import Recorder
 from reenact.replay.watch import Edit
 

@@ -28,6 +28,7 @@ from reenact.model.recording import Recording
 from reenact.plan import Plan
 from reenact.record.snapshot import risky_filter
 from reenact.store.local import EVENTS, LocalStore, load, new_id
+from reenact.store.reach import Reaching
 
 __all__ = [
     "LIBRARIES",
@@ -138,7 +139,7 @@ def replay(
     Raises RecordingError, ProgramError or UsageError where it cannot be run.
     """
     words = options.tree()
-    recording = LocalStore(home).load(ref)
+    recording = Reaching(home).load(ref)
     if by_proxy(recording):
         from reenact.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 

@@ -232,7 +232,7 @@ def _compared(
     found: list[Divergence] = []
     rules: tuple[str, ...] = ()
     if "stdout" in sealed:
-        written = session.replayer.clean(heard.tree())
+        written = session.replayer.terms.clean(heard.tree())
         differs, rule = compare("main", sealed["stdout"], written, silent=silent)
         found += [differs] if differs is not None else []
         rules = (rule,) if rule else ()

@@ -10,9 +10,10 @@ from typing import Any
 from reenact.model import reading
 from reenact.model.conversation import Conversation, Turn
 from reenact.model.filter import Filter
+from reenact.model.log import CallRecord
 from reenact.model.plain import compact, error_line, parsed, plain
 from reenact.model.reading import ModelCall
-from reenact.model.recording import CallRecord, Recording, Step
+from reenact.model.recording import Recording, Step
 
 PATH = re.compile(r"[^.\[\]]+")
 """A key of a path, or a place in a list."""

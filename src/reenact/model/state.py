@@ -12,7 +12,8 @@ from reenact.model.event import Tree
 from reenact.model.reading import openai_agents, pydantic_ai
 
 if TYPE_CHECKING:
-    from reenact.model.recording import CallRecord, Log, Recording, Step
+    from reenact.model.log import CallRecord, Log
+    from reenact.model.recording import Recording, Step
 
 DEPS = "pydantic_ai.deps"
 """The name under which a Pydantic AI agent's dependencies are tracked."""

@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Any
 
 from reenact.boundary import ForkingTurnstile, ReplayingTurnstile
-from reenact.model.recording import CallRecord, Log
+from reenact.model.log import CallRecord, Log
 from reenact.replay import counterparts, match
 from reenact.replay.cursor import Cursor
 from reenact.replay.question import Question

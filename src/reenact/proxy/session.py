@@ -15,9 +15,10 @@ from reenact.errors import ForkStopped, Halt, UsageError
 from reenact.family import replayer_of
 from reenact.fork.child import Child
 from reenact.fork.point import Point
-from reenact.model import recording as model
 from reenact.model.divergence import Departure, Divergence, Verdict
 from reenact.model.event import Effect, Tree
+from reenact.model.log import CallRecord, Log
+from reenact.model.recording import Recording as Recorded
 from reenact.proxy.order import Asked, Forks, Turns
 from reenact.record.recorder import Recorder
 from reenact.redact import DEFAULT_RULES, Redactor
@@ -102,7 +103,7 @@ class _Place(Scope):
 class _Answering:
     """What a replay and a fork share: each request gets the place of the recorded one that it means."""
 
-    def __init__(self, run: Run, log: model.Log, replayer: Replayer) -> None:
+    def __init__(self, run: Run, log: Log, replayer: Replayer) -> None:
         self.run = run
         self.log = log
         self.replayer = replayer
@@ -123,8 +124,8 @@ class _Answering:
             raise Halt(self.replayer.poison.divergence)
         if self.replayer.gone_live:
             return self._asked.next_ordinal(effect.label)
-        question = Question(effect, self.run.root, 0, self.replayer._encode(effect))
-        self.replayer._clean(question.args)
+        question = Question(effect, self.run.root, 0, self.replayer.terms.args(effect))
+        self.replayer.terms.clean_args(question.args)
         call = self._asked.claim(question)
         if call is not None:
             await self._await_turn(call)
@@ -133,7 +134,7 @@ class _Answering:
         nearest = self._asked.nearest(question, self.replayer.turnstile.position)
         return nearest.ordinal if nearest is not None else self._asked.next_ordinal(effect.label)
 
-    async def _await_turn(self, call: model.CallRecord) -> None: ...
+    async def _await_turn(self, call: CallRecord) -> None: ...
 
     def given_up(self, call: Call) -> None:
         """What it has not read will not be waited for."""
@@ -155,7 +156,7 @@ class Replaying(_Answering):
 
     def __init__(
         self,
-        recording: model.Recording,
+        recording: Recorded,
         options: Mapping[str, Any],
         halted: Callable[[], None],
         *,
@@ -182,7 +183,7 @@ class Replaying(_Answering):
         finally:
             self.turns.arrived()
 
-    async def _await_turn(self, call: model.CallRecord) -> None:
+    async def _await_turn(self, call: CallRecord) -> None:
         if await self.turns.reached(call):
             return
         waited = self.turns._unasked(len(self.log.times))
@@ -210,7 +211,7 @@ class Forking(_Answering):
     """
 
     def __init__(
-        self, parent: model.Recording, point: Point, store: LocalStore, id: str, *, halted: Callable[[], None]
+        self, parent: Recorded, point: Point, store: LocalStore, id: str, *, halted: Callable[[], None]
     ) -> None:
         self._step = point.step.number
         turnstile = Forks(parent.logs[0])

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from reenact.model import codec, reading
 from reenact.model.event import Tree
+from reenact.model.log import CallRecord, Log
 from reenact.model.plain import compact, error_line, plain
 from reenact.model.reading import Message, ModelCall
-from reenact.model.recording import CallRecord, Log
 from reenact.replay.question import Question
 
 _SECRET = re.compile(rb"\[\[secret:([a-z0-9\-]+):[0-9a-f]{8}\]\]")

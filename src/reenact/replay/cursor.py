@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from reenact.model.event import Tree
-from reenact.model.recording import CallRecord, Log
+from reenact.model.log import CallRecord, Log
 from reenact.replay import match
 
 _SIBLING = ".0123456789"

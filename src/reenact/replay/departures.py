@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from reenact.boundary import ReplayingTurnstile, Scope
 from reenact.model.divergence import Departure, Divergence
-from reenact.model.recording import CallRecord, Log
+from reenact.model.log import CallRecord, Log
 from reenact.replay import match
 from reenact.replay.cursor import Cursor
 from reenact.replay.question import Question

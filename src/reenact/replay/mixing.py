@@ -11,7 +11,7 @@ from reenact.boundary.handler import Piece
 from reenact.model import codec
 from reenact.model.divergence import Departure, Divergence
 from reenact.model.event import Failure, Value
-from reenact.model.recording import CallRecord, Log
+from reenact.model.log import CallRecord, Log
 from reenact.replay.counterparts import Questions, align, asked
 from reenact.replay.question import Question
 from reenact.replay.replayer import Replayer
@@ -69,7 +69,7 @@ class Mixing(Replayer):
                 self.edits[number] = edit
 
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
-        key = (self._name(scope.path), source)
+        key = (self.terms.name(scope.path), source)
         if key not in self._mix.reads:
             return super().draw(scope, source, live)
         with self._lock:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reenact.model.divergence import Departure, Divergence
-from reenact.model.recording import CallRecord, Log
+from reenact.model.log import CallRecord, Log
 from reenact.replay import match
 from reenact.replay.cursor import Cursor
 from reenact.replay.departures import ALIKE

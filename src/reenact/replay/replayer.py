@@ -14,24 +14,23 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from reenact.boundary import Answer, ReplayingTurnstile, Scope, Ticket
-from reenact.boundary.handler import Piece
 from reenact.errors import Halt, UsageError
 from reenact.model import codec
 from reenact.model.divergence import Departure, Divergence, Verdict
-from reenact.model.event import Cancelled, Effect, Failure, Outcome, Tree, Value
-from reenact.model.recording import CallRecord, Log
+from reenact.model.event import Effect, Outcome, Tree, Value
+from reenact.model.log import CallRecord, Log
 from reenact.redact import Redactor
 from reenact.replay import match
+from reenact.replay.answers import Answers
 from reenact.replay.cursor import Cursor
 from reenact.replay.departures import Departures
 from reenact.replay.question import Question
 from reenact.replay.realignment import Realignment
+from reenact.replay.terms import Terms
 from reenact.replay.watch import Edit, Watch
 
 Policy = Literal["raise", "realign", "live"]
 Inserted = Literal["refuse", "live"]
-
-_MASK = "[[secret:"
 
 
 class Replayer:
@@ -75,7 +74,6 @@ class Replayer:
         self.let_live: dict[str, int] = {}
         self.notes: dict[str, int] = {}
         self._log = log
-        self._redactor = redactor
         self._steps = steps
         self._live = frozenset(live)
         self._policy = policy
@@ -94,18 +92,16 @@ class Replayer:
         self.opened: set[int] = set()
         """The calls that run for real though their answer is recorded, to look inside."""
         self._drawn: dict[tuple[str, str], int] = {}
-        names = {*(c.scope for c in log.calls.values()), *(c.name for c in log.calls.values())}
-        names |= {path for path, _ in (*log.fired, *log.draws)}
-        self._masked = any(_MASK in name for name in names)
-        self._names: dict[str, str] = {}
+        self._answers = Answers(log, self.turnstile, self._unanswerable)
+        self.terms = Terms(log, redactor)
 
     # -- the handler -----------------------------------------------------------------------------------------
 
     def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
-        if self._masked:
-            effect = replace(effect, name=self._name(effect.name))
-            scope = Scope(self._name(scope.path), scope.run, call=scope.call, hidden=scope.hidden)
-        question = Question(effect, scope, ordinal, self._encode(effect))
+        if self.terms.masked:
+            effect = replace(effect, name=self.terms.name(effect.name))
+            scope = Scope(self.terms.name(scope.path), scope.run, call=scope.call, hidden=scope.hidden)
+        question = Question(effect, scope, ordinal, self.terms.args(effect))
         found = self._found(question)
         if self.watch is not None and not isinstance(found, Answer):
             with self.turnstile.paused():
@@ -134,13 +130,13 @@ class Replayer:
     def fire(self, scope: Scope, name: str) -> None: ...
 
     def due(self, scope: Scope, name: str) -> int | None:
-        places = self._log.fired.get((self._name(scope.path), name))
+        places = self._log.fired.get((self.terms.name(scope.path), name))
         return places[0] if places else None
 
     def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
         if self._gone_live or self._lets_live(source.partition(":")[0], source):
             return live()
-        key = (self._name(scope.path), source)
+        key = (self.terms.name(scope.path), source)
         with self._lock:
             place = self._drawn.get(key, 0)
             self._drawn[key] = place + 1
@@ -239,7 +235,7 @@ class Replayer:
         scope, label = question.scope, question.label
         call = self.cursor.by_address.get((scope.path, label, question.ordinal))
         if call is None or call.number in self.cursor.asked:
-            self._clean(question.args)
+            self.terms.clean_args(question.args)
             call = self._elsewhere(question)
         elif not self._asks(call, question.effect, question.args):
             call = self._elsewhere(question)
@@ -280,20 +276,11 @@ class Replayer:
         if recorded.keys() == args.keys():
             # Mostly it is one argument that has secrets (a request's headers), and another that is long.
             differing = list(match.differing(recorded, args))
-            self._clean(args, differing)
+            self.terms.clean_args(args, differing)
             if not any(match.differing(recorded, {name: args[name] for name in differing})):
                 return True
-        self._clean(args)
+        self.terms.clean_args(args)
         return self.cursor.equal(call, effect.label, args)
-
-    def _clean(self, args: dict[str, Tree], names: Iterable[str] | None = None) -> None:
-        """Put tokens in the place of secrets, as in the recording: in all arguments, or in each of those named."""
-        for name in names or ():
-            args[name] = self._redactor.tree(name, args[name])
-        if names is None:
-            raw = codec.dumps(args)
-            args.clear()
-            args |= codec.loads(self._redactor.line(raw))
 
     def _elsewhere(self, question: Question) -> CallRecord | None:
         """The same question at another place of the same scope: something before it was removed, added or moved."""
@@ -329,65 +316,19 @@ class Replayer:
             return self._go_live(effect)
         if self._lets_live(effect.kind, effect.label) or call.number in self.opened:
             return Ticket(call.number, call.order) if self._counted(effect) else Ticket(call.number)
-        outcome = call.outcome
-        behind = len(self._log.times)
         self.turnstile.abandon(self.cursor.places_inside(call))
         if call.number in self.edits:
-            return self._edited(call, self.edits[call.number])
-        if outcome is None:
-            # What others were still given comes first.
-            return Answer(Value(None), behind, call.number, cut=behind)
-        self.served[effect.kind] += 1
-        if outcome["event"] == "cancelled":
-            return Answer(Cancelled(), None, call.number)
-        if outcome["event"] == "raised":
-            return Answer(
-                Failure(codec.decode_error(self._kept(call, outcome["error"]))), call.order, call.number
-            )
-        pieces = tuple(Piece(order, self._value(call, tree)) for order, _, tree in call.pieces)
-        end = codec.decode_error(call.end) if isinstance(call.end, dict) else call.end
-        value = Value(self._value(call, outcome["value"]), bool(outcome.get("stream")))
-        cut = behind if end is None and value.stream else None
-        return Answer(value, call.order, call.number, pieces, end, call.end_order, cut)
+            self.note(f"step {self._steps[call.number]}, {call.label}: its answer was edited")
+            return self._answers.edited(call, self.edits[call.number])
+        if call.outcome is not None:
+            self.served[effect.kind] += 1
+        return self._answers.recorded(call)
 
-    def _edited(self, call: CallRecord, edit: Edit) -> Answer:
-        """The answer that somebody put in the place of the recorded one, at the same place of the order."""
-        self.note(f"step {self._steps[call.number]}, {call.label}: its answer was edited")
-        orders = [order for order, _, _ in call.pieces]
-        ends = [order for order in (call.order, *orders, call.end_order) if order is not None]
-        last = ends[-1] if ends else len(self._log.times)
-        if edit.error is not None:
-            self.turnstile.abandon(order for order in ends if order != (call.order if ends else None))
-            return Answer(Failure(codec.decode_error(edit.error)), ends[0] if ends else last, call.number)
-        value = self._value(call, edit.value)
-        if edit.pieces is None:
-            self.turnstile.abandon(ends[1:])
-            return Answer(Value(value), ends[0] if ends else last, call.number)
-        given = [orders[at] if at < len(orders) else (orders or [last])[-1] for at in range(len(edit.pieces))]
-        self.turnstile.abandon(orders[len(given) :])
-        pieces = tuple(
-            Piece(order, self._value(call, tree)) for order, tree in zip(given, edit.pieces, strict=True)
+    def _unanswerable(self, call: CallRecord, flaw: str) -> Halt:
+        hint = f"let it run: live=['{call.label}']"
+        return self._halt(
+            self._departures.at(Departure.CHANGED, call, detail=f"no answer: {flaw}", hint=hint)
         )
-        return Answer(Value(value, stream=True), call.order, call.number, pieces, "ended", call.end_order)
-
-    def _value(self, call: CallRecord, tree: Tree) -> Any:
-        if type(tree) is dict and len(tree) == 1 and type(text := tree.get("$utf8")) is str:
-            return text.encode()
-        # To look for a word in the text takes a tenth of the time that a walk through the tree does.
-        data = codec.dumps(tree)
-        if b"$" not in data or b'"$' not in data:
-            return codec.loads(data)
-        if codec.tagged(data, b"unkept"):
-            self._kept(call, tree)
-        return self._log.value(tree) if codec.tagged(data, b"blob") else codec.decode(tree)
-
-    def _kept(self, call: CallRecord, tree: Tree) -> Tree:
-        if "error" not in (call.outcome or {}) and (flaw := codec.flaw(tree)) is not None:
-            hint = f"let it run: live=['{call.label}']"
-            raise self._halt(
-                self._departures.at(Departure.CHANGED, call, detail=f"no answer: {flaw}", hint=hint)
-            )
-        return tree
 
     # -- departures ------------------------------------------------------------------------------------------
 
@@ -432,34 +373,6 @@ class Replayer:
 
     # -- within ----------------------------------------------------------------------------------------------
 
-    def _encode(self, effect: Effect) -> dict[str, Tree]:
-        encoder = codec.Encoder(raw=self._redactor.raw, blob=_address)
-        return {
-            name: dict(value) if match.is_texts(value) else encoder.encode(value)
-            for name, value in effect.args.items()
-        }
-
-    def tree(self, value: Any) -> Tree:
-        """A value as the recording would have it: without its secrets."""
-        return self.clean(codec.Encoder(raw=self._redactor.raw, blob=_address).encode(value))
-
-    def secret(self, value: str) -> str:
-        """The token that stands for a value known to be secret, the one that was recorded for it."""
-        return self._redactor.secret("", value)
-
-    def clean(self, tree: Tree) -> Tree:
-        """A tree without its secrets."""
-        return codec.loads(self._redactor.line(codec.dumps(tree)))
-
-    def _name(self, text: str) -> str:
-        """A scope's path or an effect's name as it was recorded: the program may have put a secret into it."""
-        if not self._masked:
-            return text
-        known = self._names.get(text)
-        if known is None:
-            known = self._names[text] = codec.loads(self._redactor.line(codec.dumps({"at": text})))["at"]
-        return known
-
     def _lets_live(self, kind: str, label: str) -> bool:
         return bool(self._live) and (kind in self._live or label in self._live)
 
@@ -485,7 +398,3 @@ class Replayer:
             size = len(live())
             return hashlib.shake_256(f"{scope.path}|{source}|{place}".encode()).digest(size)
         return live()
-
-
-def _address(data: bytes) -> str:
-    return f"sha256:{hashlib.sha256(data).hexdigest()}"

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from reenact.model.divergence import Divergence
 from reenact.model.event import Outcome, Tree
-from reenact.model.recording import CallRecord
+from reenact.model.log import CallRecord
 from reenact.replay.question import Question
 
 

@@ -27,6 +27,7 @@ from reenact.reproduction.trees import summary
 from reenact.reproduction.world import check_world
 from reenact.store import bundle
 from reenact.store.local import SUFFIX, LocalStore
+from reenact.store.reach import Reaching
 
 ATTACHED = 8_000_000
 """Bytes of a recording that still fit into a page; a larger one lies beside it."""
@@ -83,7 +84,7 @@ def report(
         raise UsageError(f"-o {output}: a page is report.html or report.md")
     if wanted.check and not wanted.good:
         raise UsageError("--check needs a run that went well: --good ID")
-    store = LocalStore(home)
+    store = Reaching(home)
     recording = store.load(ref)
     other = store.load(wanted.good) if wanted.good else None
     beside = output.with_suffix(SUFFIX)

@@ -5,20 +5,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from prometheus_client import CollectorRegistry
+from starlette.types import Scope
 
 from reenact import __version__
 from reenact.browser.signing import Signer
 from reenact.errors import RecordingNotFound, ReenactError, StoreAway
+from reenact.operations.metrics import Page, Requests
+from reenact.operations.observed import Observed
+from reenact.server.access import Access
+from reenact.server.collecting import Collecting
 from reenact.server.debugging import Desks
 from reenact.server.guard import Guard
 from reenact.server.jobs import Jobs
 from reenact.server.keys import DEFAULT, Keys
 from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
+from reenact.server.measuring import Measures, checks_of
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
 from reenact.server.refusals import refusals
@@ -47,9 +55,13 @@ from reenact.server.routes import (
     sessions,
     state,
     steps,
+    traces,
     uploads,
 )
 from reenact.server.settings import Settings
+
+if TYPE_CHECKING:
+    from reenact.server.lending import Lending
 
 API = "/api/v1"
 
@@ -104,28 +116,66 @@ def application(settings: Settings) -> FastAPI:
     app.state.jobs = Jobs(projects)
     app.state.keys = known
     app.state.links = HomeLinks(settings.home, signer)
+    app.state.lending = _lending(settings)
     app.state.logins = logins
     app.state.projects = projects
     jobs.announce(app.state.jobs, projects, app.state.links)
     app.state.desks = Desks()
+    app.state.collecting = Collecting(projects)
     app.state.library = projects.library(DEFAULT)
     for router in ROUTERS:
         app.include_router(router, prefix=API, responses=refusals(400, 401, 403, 413, 422))
     for router in ROOT:
         app.include_router(router, include_in_schema=False)
     app.get("/health", include_in_schema=False)(about.health)
+    app.get("/ready", include_in_schema=False)(about.ready)
+    app.get("/metrics", include_in_schema=False)(about.measured)
     app.include_router(files.router)
+    app.include_router(traces.router)
     app.router.routes.append(Pages(settings.console))
     app.add_exception_handler(ReenactError, _refused)
     app.add_exception_handler(RequestValidationError, _misshapen)
-    app.add_middleware(Guard, settings=settings, keys=known, logins=logins, projects=projects)
+    elsewhere = app.state.lending.origin() if app.state.lending is not None else ""
+    app.add_middleware(
+        Guard, settings=settings, keys=known, logins=logins, projects=projects, elsewhere=elsewhere
+    )
+    _observe(app)
     return app
+
+
+def _observe(app: FastAPI) -> None:
+    """Have it counted and timed, all that the guard refuses too."""
+    registry = CollectorRegistry()
+    requests, projects = Requests(registry), app.state.projects
+    app.state.checks = checks_of(projects)
+    app.state.measures = Measures(
+        registry, projects, app.state.jobs, checks=app.state.checks, requests=requests
+    )
+    registry.register(app.state.collecting)
+    app.state.metrics = Page(registry)
+    app.add_middleware(Observed, requests=requests, project=_project, prefix=API)
+
+
+def _project(scope: Scope) -> str | None:
+    access: Access | None = scope.get("state", {}).get("access")
+    return access.project if access is not None else None
+
+
+def _lending(settings: Settings) -> Lending | None:
+    if settings.team is None:
+        return None
+    # Drivers that no other server needs.
+    from reenact.server.lending import Lending  # noqa: PLC0415
+
+    return Lending(settings.home, settings.team.objects)
 
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    await asyncio.to_thread(app.state.collecting.resume)
     yield
     app.state.jobs.close()
+    await asyncio.to_thread(app.state.collecting.close)
     await asyncio.to_thread(app.state.desks.close)
     app.state.projects.close()
     app.state.keys.close()
@@ -133,6 +183,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
     """What the verbs refuse: one line, as on the command line."""
+    request.app.state.measures.refused(error)
     status = 404 if isinstance(error, RecordingNotFound) else 503 if isinstance(error, StoreAway) else 400
     return JSONResponse({"detail": str(error)}, status)
 

@@ -22,6 +22,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from reenact.collector.app import MOST
 from reenact.errors import UsageError
 from reenact.server.access import Access
 from reenact.server.keys import DEFAULT, Keys
@@ -37,6 +38,8 @@ UPLOADS = (
     ("PUT", re.compile(r"/api/v1/recordings/[^/]+/(files|blobs)/[^/]+"), 256_000_000),
     ("POST", re.compile(r"/api/v1/recordings/import"), 4_000_000_000),
     ("POST", re.compile(r"/api/v1/uploads"), wire.BODY),
+    # One byte more: what is too long is refused in the words of OTLP.
+    ("POST", re.compile(r"/v1/(traces|logs)"), MOST + 1),
     # A form around a file of 100 MB.
     ("POST", re.compile(r"(/api/v1)?/sessions/[^/]+/files"), 101_000_000),
 )
@@ -78,12 +81,22 @@ class Guard:
         keys: The keys.
         logins: Those who have shown one.
         projects: What a key is for.
+        elsewhere: The origin that videos come from, where that is an object store; empty where it is this server.
     """
 
     def __init__(
-        self, app: ASGIApp, *, settings: Settings, keys: Keys, logins: Logins, projects: Projects
+        self,
+        app: ASGIApp,
+        *,
+        settings: Settings,
+        keys: Keys,
+        logins: Logins,
+        projects: Projects,
+        elsewhere: str = "",
     ) -> None:
         self._app = app
+        # A video at an address of ours leads on to the store's, and a policy is asked about both.
+        self._pages = PAGES.replace("media-src", f"media-src {elsewhere}") if elsewhere else PAGES
         self._settings = settings
         self._names = {name.lower() for name in settings.hosts}
         self._keys = keys
@@ -98,7 +111,7 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        told = _headed(send, PAGES if _is_page(scope["path"]) else DATA)
+        told = _headed(send, self._pages if _is_page(scope["path"]) else DATA)
         try:
             limit = self._check(scope)
             scope.setdefault("state", {})["access"] = self._access(Headers(scope=scope))

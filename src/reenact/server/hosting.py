@@ -11,6 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from reenact.errors import UsageError
+from reenact.operations.logs import of_uvicorn
 
 PORT = 8090
 """Where it listens by default."""
@@ -71,8 +72,8 @@ def serve(app: ASGIApp, listening: socket.socket) -> None:
     SIGTERM ends the process as it ends others, after all is put away; Ctrl-C returns.
     """
     config = uvicorn.Config(
-        app, http="h11", ws="none", lifespan="on", log_level="warning", access_log=False, server_header=False,
-        timeout_graceful_shutdown=_GRACE,
+        app, http="h11", ws="none", lifespan="on", server_header=False, timeout_graceful_shutdown=_GRACE,
+        **of_uvicorn(),
     )  # fmt: skip
     server = uvicorn.Server(config)
     # A stream that is closed because the server ends is no error of the route that wrote it.

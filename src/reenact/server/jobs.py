@@ -189,6 +189,12 @@ class Jobs:
                 found.append((_LOG, log))
         return found
 
+    def under_way(self) -> dict[str, int]:
+        """How many of this server's jobs wait, and how many run."""
+        with self._lock:
+            have = [job.status for job in self._own.values()]
+        return {status: have.count(status) for status in ("queued", "running")}
+
     def listen(self, told: Told) -> Callable[[], None]:
         """Be told of every change. Returns what ends that."""
         with self._lock:

@@ -90,6 +90,13 @@ class Keeper:
         """How many of how many new recordings were read; nothing where it is a few."""
         return (self._done, self._total) if self._total > _FEW else (0, 0)
 
+    @property
+    def behind(self) -> tuple[int, float]:
+        """How many recordings are to be read, and for how many seconds the one that waits longest has lain there."""
+        waiting = list(self._waiting.values())
+        oldest = min((one.written for one in waiting), default=0)
+        return len(waiting), max(0.0, time.time() - oldest / 1e9) if waiting else 0.0
+
     def touch(self, id: str) -> None:
         """Something was written to that recording by the server itself: look at once."""
         self._touched.add(id)

@@ -98,6 +98,21 @@ class Library:
         """Whether all that lay in the folder at the start is known by now."""
         return self._keeper.caught_up.is_set()
 
+    def catch_up(self, patience: float) -> bool:
+        """Wait for so many seconds until all that lay in the folder at the start is known. Returns whether it is."""
+        self.start()
+        return self._keeper.caught_up.wait(patience)
+
+    @property
+    def behind(self) -> tuple[int, float]:
+        """How many recordings are to be read, and for how many seconds the one that waits longest has lain there."""
+        return self._keeper.behind
+
+    @property
+    def team(self) -> Share | None:
+        """Its part of the team's store, where there is one."""
+        return self._share
+
     @property
     def indexing(self) -> dict[str, int]:
         """How far the reading of new recordings has come."""
@@ -112,6 +127,10 @@ class Library:
         if not ID.fullmatch(id) or not (folder / EVENTS).is_file():
             raise RecordingNotFound(f"no recording '{id[:64]}'; GET /api/v1/recordings lists those there are")
         return folder
+
+    def blob_url(self, id: str, address: str, seconds: int) -> str | None:
+        """Where the team's object store hands out a recording's blob for so long; None where it does not."""
+        return self._share.blob_url(id, address, seconds) if self._share is not None else None
 
     def entry(self, id: str) -> Entry | None:
         """What is known of a recording, or None where nobody has read it yet."""

@@ -11,6 +11,8 @@ from starlette.routing import BaseRoute, Match
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
+from reenact.operations.observed import ROUTE
+
 ASSETS = "/assets/"
 """Where the build puts what it names by its content: it never changes."""
 
@@ -38,7 +40,7 @@ class Pages(BaseRoute):
         ours = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
         if not ours or (first in _NOT_OURS and not path.startswith(ASSETS)):
             return Match.NONE, {}
-        return Match.FULL, {}
+        return Match.FULL, {ROUTE: "/assets/{file}" if path.startswith(ASSETS) else "/{page}"}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with a file."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 from pathlib import Path
 
@@ -35,6 +37,17 @@ class Projects:
     def folder(self, project: str) -> Path:
         """A project's folder, existing or not."""
         return self._home if project == DEFAULT else self._home / "projects" / project_name(project)
+
+    def opened(self) -> dict[str, Library]:
+        """The libraries that somebody has asked for, by project."""
+        with self._lock:
+            return dict(self._libraries)
+
+    def names(self) -> list[str]:
+        """The projects that have a folder, and those that somebody has asked for."""
+        with contextlib.suppress(OSError), os.scandir(self._home / "projects") as entries:
+            return sorted({DEFAULT, *self.opened(), *(entry.name for entry in entries if entry.is_dir())})
+        return sorted({DEFAULT, *self.opened()})
 
     def _of_team(self, project: str) -> Place | None:
         return self._team.of_project(project, self.folder(project) / "team") if self._team else None

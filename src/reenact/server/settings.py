@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from reenact.store.team.place import Place
@@ -24,6 +24,7 @@ class Settings:
         running: Whether programs of recordings may be started (reproduce, fork, verify, debug).
         console: The folder of the console's pages.
         team: The team's store that it stands before, where there is one.
+        metrics_token: By which metrics may be read without a key; empty for none.
     """
 
     home: Path
@@ -32,3 +33,4 @@ class Settings:
     running: bool = False
     console: Path = CONSOLE
     team: Place | None = None
+    metrics_token: str = field(default="", repr=False)

@@ -6,10 +6,17 @@ servers may stand before one store, and one may be lost with its disk.
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from time import monotonic
 
-from reenact.errors import RecordingError, StoreAway
+from sqlalchemy import select
+
+from reenact.errors import StoreAway
+from reenact.operations.logs import event
 from reenact.ship.exchange import Exchange
 from reenact.store.base import Intake, Piece, Taken
 from reenact.store.intake import LocalIntake
@@ -22,7 +29,12 @@ from reenact.store.writer import warn
 _ROUND = 2.0
 """Seconds between two looks at what others have sent."""
 
+_AGAIN = 30.0
+"""Seconds after which it is tried again to bring what did not come."""
+
 _FEW = 50
+
+_BLOB = re.compile(rb'"(sha256:[0-9a-f]{64})"')
 
 
 class Share:
@@ -36,12 +48,17 @@ class Share:
 
     def __init__(self, place: Place, here: LocalStore, touched: Callable[[str], None]) -> None:
         self._team = TeamStore(place)
+        self._project = place.project
         self._here = here
         self._touched = touched
         self._exchange = Exchange(here, self._team)
         self.intake: Intake = _Through(self._team.intake, LocalIntake(here))
         self._seen: dict[str, int] = {}
+        self._failed: set[str] = set()
+        self._retry = 0.0
         self._away = False
+        self._behind = 0
+        self._marks = here.root / "made"
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reenact-team", daemon=True)
 
@@ -58,34 +75,91 @@ class Share:
         self._exchange.close()
         self._team.close()
 
+    @property
+    def behind(self) -> int:
+        """How many recordings are to be brought here."""
+        return self._behind
+
+    def answers(self) -> bool:
+        """Ask the database for nothing. Raises StoreAway."""
+        with self._team.database.begin() as connection:
+            connection.execute(select(1))
+        return True
+
+    def has_objects(self) -> bool:
+        """Ask the object store for what nobody has. Raises StoreAway."""
+        self._team.blobs.has(f"sha256:{'0' * 64}")
+        return True
+
+    def sizes(self) -> dict[str, tuple[int, int]]:
+        """Of each project in the store, how many recordings it has and of how many bytes. Raises StoreAway."""
+        return self._team.database.sizes()
+
+    def made(self, id: str) -> None:
+        """The server itself has made a recording, or made it anew: it goes to the store soon, after a restart too."""
+        self._marks.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (self._marks / id).touch()
+
     def remove(self, id: str) -> None:
         """Delete a recording there, where it is there. Raises StoreAway."""
         if id in self._team.intake.lengths([id]):
             self._team.remove(id)
 
+    def blob_url(self, id: str, address: str, seconds: int) -> str | None:
+        """Where the object store hands out a recording's blob for so long; None where it does not, or not now."""
+        with contextlib.suppress(StoreAway):
+            if self._team.blobs.signs and self._team.intake.has(id, address):
+                return self._team.blobs.url(address, seconds)
+        return None
+
     def _run(self) -> None:
         index = TeamIndex(self._team)
         while not self._ended.is_set():
             try:
+                self._send()
                 self._bring()
                 index.settle_some(self._here, _FEW)
                 self._away = False
-            except (StoreAway, RecordingError, OSError) as error:
+            except Exception as error:
                 if not self._away:
-                    warn(f"{error}; trying again")
+                    kind = type(error).__name__
+                    if not event("store_away", logging.WARNING, project=self._project, error=kind):
+                        warn(f"what others have sent does not come here ({error}); trying again")
                 self._away = True
             self._ended.wait(_ROUND)
         index.close()
 
+    def _send(self) -> None:
+        for mark in list(self._marks.iterdir()) if self._marks.is_dir() else ():
+            if not self._here.folder(mark.name).is_dir():
+                # Deleted meanwhile.
+                mark.unlink()
+                continue
+            made = mark.stat().st_mtime_ns
+            if self._team.intake.lengths([mark.name]):
+                # A trace that went on is another recording of the same id.
+                self._team.remove(mark.name)
+            moved = self._exchange.push([mark.name])
+            # What was made anew meanwhile is sent anew, and what there is no room for is tried again.
+            if not moved.problems and mark.stat().st_mtime_ns == made:
+                mark.unlink()
+
     def _bring(self) -> None:
         there = self._team.versions()
+        if monotonic() > self._retry:
+            self._seen = {id: version for id, version in self._seen.items() if id not in self._failed}
+            self._failed, self._retry = set(), monotonic() + _AGAIN
         # The newest first: these are what somebody waits for.
         new = sorted((id for id in there if self._seen.get(id) != there[id]), key=lambda id: -there[id])
+        self._behind = len(new)
         for at in range(0, len(new), _FEW):
             some = new[at : at + _FEW]
-            for id in self._exchange.pull(some).ids:
+            moved = self._exchange.pull(some)
+            for id in moved.ids:
                 self._touched(id)
+            self._failed |= moved.problems.keys()
             self._seen |= {id: there[id] for id in some}
+            self._behind = max(0, self._behind - len(some))
             if self._ended.is_set():
                 return
         self._seen = {id: version for id, version in self._seen.items() if id in there}
@@ -94,7 +168,8 @@ class Share:
 class _Through:
     """Takes pieces for the team's store, and keeps the server's copy up with it.
 
-    What it calls ok is committed there. What the copy does not take comes to it later, as all that others send.
+    What it calls ok is committed there. What the copy does not take comes to it later, as all that others send: so it
+    takes no line before it has the blobs that it names, or it would look as if nothing of the recording were missing.
     """
 
     def __init__(self, team: Intake, copy: Intake) -> None:
@@ -109,8 +184,18 @@ class _Through:
 
     def take(self, pieces: Sequence[Piece]) -> list[Taken]:
         taken = self._team.take(pieces)
-        self._copy.take([piece for piece, said in zip(pieces, taken, strict=True) if said.status == "ok"])
+        there = [piece for piece, said in zip(pieces, taken, strict=True) if said.status == "ok"]
+        # A disk that is full is no refusal: it is committed.
+        with contextlib.suppress(OSError):
+            self._copy.take([piece for piece in there if piece.name.startswith("sha256:")])
+            self._copy.take([piece for piece in there if self._may(piece)])
         return taken
+
+    def _may(self, piece: Piece) -> bool:
+        if piece.name.startswith("sha256:"):
+            return False
+        named = (address.decode() for address in _BLOB.findall(piece.data))
+        return all(self._copy.has(piece.recording, address) for address in named)
 
     def heard(self, ids: Iterable[str]) -> None:
         self._copy.heard(ids)

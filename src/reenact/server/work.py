@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -158,12 +159,16 @@ def _keep(order: orders.Keep, desk: Desk) -> Any:
 def _diagnose(order: orders.Diagnose, desk: Desk) -> Any:
     from reenact.analyze.anomalies import Baseline  # noqa: PLC0415
     from reenact.api.diagnosing import chosen, diagnosed, diagnosis_tree, meant  # noqa: PLC0415
+    from reenact.store.index import Index  # noqa: PLC0415
     from reenact.store.local import LocalStore  # noqa: PLC0415
 
     wanted, tell = order.options, desk.counted(len(order.recordings))
     choice = chosen(rules=wanted.rules, without=wanted.without)
-    lines = meant(wanted.baseline, home=desk.home) if wanted.baseline else None
     store, told, failure = LocalStore(desk.home), [], None
+    lines = None
+    if wanted.baseline:
+        with closing(Index(store)) as index:
+            lines = meant(index, wanted.baseline)
     for id in order.recordings:
         try:
             recording = store.load(id)

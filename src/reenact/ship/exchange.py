@@ -7,9 +7,10 @@ whatever ends in the middle goes on where it was.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 
 from reenact.errors import CorruptRecording, RecordingError, RecordingNotFound
 from reenact.ship.queue import Mark, Queue
@@ -74,13 +75,15 @@ class Exchange:
             ]
             self._compare(shipments)
             self._send(shipments, moved)
+            new: dict[str, tuple[Path, Mapping[str, int]]] = {}
             for one in shipments:
                 if problem := one.stuck or one.lacks:
                     moved.problems[one.id] = problem
                 if not one.stuck and one.sent != there.get(one.id, {}):
                     moved.ids.append(one.id)
-                    # It is at hand here: the others need not bring it to see its line.
-                    self._index.settle(one.id, one.folder, one.sent)
+                    new[one.id] = one.folder, one.sent
+            # They are at hand here: the others need not bring them to see their lines.
+            self._index.settle(new)
             if progress is not None:
                 progress(done, len(ids))
         return moved

@@ -16,13 +16,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from reenact.model.filter import Filter
     from reenact.model.recording import Recording
     from reenact.model.summary import Summary
-    from reenact.store.index import Hit
+    from reenact.store.index import Hit, Progress
 
 ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 """What a recording may be called."""
@@ -91,14 +91,57 @@ class Store(Protocol):
         """Delete one and its blobs; returns its id. Raises RecordingError."""
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Some recordings, as a list shows them.
+
+    Attributes:
+        hits: Those that are shown, those first that began last.
+        matching: How many would be shown without a limit; None for more than these, uncounted.
+        ids: Ids, among which theirs are told apart by as much of them as among all that there are.
+    """
+
+    hits: Sequence[Hit]
+    matching: int | None
+    ids: Sequence[str]
+
+
 class Library(Protocol):
     """What there is, without opening any of it."""
 
-    def summaries(self) -> list[Summary]:
+    store: Any
+    """The recordings: a Store that says what it is called (`place`)."""
+
+    def summaries(self, progress: Progress | None = None) -> list[Summary]:
         """All recordings, those first that began last."""
 
-    def search(self, wanted: Filter, *, limit: int | None = None) -> Iterator[Hit]:
+    def search(
+        self, wanted: Filter, *, limit: int | None = None, progress: Progress | None = None
+    ) -> Iterator[Hit]:
         """The recordings that a filter means, those first that began last."""
+
+    def listed(
+        self,
+        wanted: Filter,
+        *,
+        status: str = "",
+        tags: Sequence[str] = (),
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> Listed:
+        """The same as a list shows them, with that status and these tags; of an empty filter also the broken ones."""
+
+    def count(self) -> int:
+        """How many recordings there are."""
+
+    def kinds(self) -> set[str]:
+        """The kinds of effects that there are."""
+
+    def folder_of(self, line: Summary) -> Path:
+        """Where a recording lies that is to be read. Raises RecordingError."""
+
+    def close(self) -> None:
+        """End what it holds open. Harmless when closed."""
 
 
 class Intake(Protocol):

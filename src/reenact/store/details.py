@@ -7,7 +7,7 @@ a fifth of their room, and a word is looked for in all of them at the speed of m
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ PARTS = ("text", "args", "output")
 _BETWEEN = {"text": b"\0", "args": b"\n", "output": b"\n"}
 _LEFT_OUT = b"\1"
 _LEVEL = 1
+_MANY = 16 << 20
 _ROOM = 8
 
 
@@ -51,6 +52,18 @@ def unpacked(block: bytes) -> bytes:
     """A block as it was before it was packed. Several threads may unpack beside each other."""
     # With room enough from the start it asks for Python's lock but once.
     return zlib.decompress(block, bufsize=_ROOM * len(block) + 64)
+
+
+def words_in(blocks: Sequence[bytes]) -> list[str] | None:
+    """What stands in the blocks, in small letters, for a database that finds words in texts: one for each of PARTS.
+
+    None where that would not be all, or is very much.
+    """
+    whole = [unpacked(block).lower() for block in blocks]
+    texts = whole[PARTS.index("text")] if len(whole) == len(PARTS) else b""
+    if sum(map(len, whole)) > _MANY or _LEFT_OUT in texts.split(_BETWEEN["text"]):
+        return None
+    return [data.replace(b"\0", b"\n").decode(errors="replace") for data in whole]
 
 
 class Details:
@@ -140,3 +153,13 @@ class Wanted:
         self.literal = literal(term) if self.name == "text" else None
         self.without = term.op == "!~"
         self.needles = Needles(term)
+
+    def words(self) -> list[bytes]:
+        r"""What must stand in a recording's block, in small letters, if the term is to hold for one of its steps.
+
+        Of arguments and outputs that is so only where nothing in the block is written by a letter's number (`\u`).
+        """
+        if self.literal is not None:
+            return [] if self.without or not self.literal else [self.literal]
+        needles = self.needles
+        return [word.lower() for word in (needles.name, needles.key, needles.word) if word]

@@ -10,7 +10,8 @@ import orjson
 
 from reenact.errors import NotARecording
 from reenact.model.event import Event
-from reenact.model.recording import Log, Recording
+from reenact.model.log import Log
+from reenact.model.recording import Recording
 from reenact.store import shared
 from reenact.store.local import EVENTS, Blobs, event_of, process_files
 

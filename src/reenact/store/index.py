@@ -26,6 +26,7 @@ from reenact.errors import ReenactError
 from reenact.model.facts import RecordingFacts
 from reenact.model.filter import Filter
 from reenact.model.summary import StepSummary, Summary, summarise, summarise_step
+from reenact.store.base import Listed
 from reenact.store.blocks import Blocks
 from reenact.store.details import PARTS, Details, packed
 from reenact.store.local import EVENTS, LocalStore, load
@@ -149,6 +150,32 @@ class Index:
         found = self._among(meant, wanted) if wanted.about_steps else (Hit(line) for _, line in meant)
         return islice(found, limit)
 
+    def listed(
+        self,
+        wanted: Filter,
+        *,
+        status: str = "",
+        tags: Sequence[str] = (),
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> Listed:
+        """The same as a list shows them, with that status and these tags; of an empty filter also the broken ones."""
+        lines = self.summaries(progress)
+        meant = [
+            line
+            for line in lines
+            if status in ("", "broken" if line.broken else line.status) and set(tags) <= set(line.tags)
+        ]
+        hits = [Hit(line) for line in meant]
+        if wanted.text.strip():
+            there = {line.id for line in meant}
+            hits = [hit for hit in self.search(wanted) if hit.summary.id in there]
+        return Listed(hits[:limit], len(hits), [line.id for line in lines])
+
+    def count(self) -> int:
+        """How many recordings there are, as far as they are indexed."""
+        return int(self._open().execute("SELECT count(*) FROM recordings").fetchone()[0])
+
     def kinds(self) -> set[str]:
         """The kinds of effects that there are."""
         return {word for _, word in _Columns(self._fresh()).words("kind")}
@@ -164,6 +191,10 @@ class Index:
             if rows:
                 return [(str(id), str(name)) for id, name in rows]
         return [(id, "") for id in self.store.ids()[:500]]
+
+    def folder_of(self, line: Summary) -> Path:
+        """Where a recording lies that is to be read."""
+        return Path(line.path)
 
     def discard(self) -> None:
         """Begin a new one: the file was damaged."""
@@ -198,15 +229,11 @@ class Index:
                     numbers = _numbers(within)
                     if numbers and not plan.exact:
                         sets = {place: partial(_set, text) for place, text in enumerate(said)}
-                        details = Details(partial(self._folder, line), partial(blocks.block, key))
+                        details = Details(partial(self.folder_of, line), partial(blocks.block, key))
                         numbers = plan.steps(line, numbers, sets, details)
                     steps = wanted.meant(numbers)
                     if steps is not None:
                         yield Hit(line, steps)
-
-    def _folder(self, line: Summary) -> Path:
-        """Where a recording lies that is to be read."""
-        return Path(line.path)
 
     # -- keeping up ------------------------------------------------------------------------------------------
 

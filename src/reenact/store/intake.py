@@ -199,7 +199,7 @@ class LocalIntake:
     def _sync(self, paths: Iterable[Path]) -> None:
         # A share of the paths for each thread, not a task for each path: handing over costs more than it does.
         some = list(paths)
-        for _ in self._pool.map(_synced, [some[at::_AT_ONCE] for at in range(min(_AT_ONCE, len(some)))]):
+        for _ in self._pool.map(synced, [some[at::_AT_ONCE] for at in range(min(_AT_ONCE, len(some)))]):
             pass
 
 
@@ -281,7 +281,7 @@ def _write(path: Path, piece: Piece) -> tuple[Taken, int]:
         os.close(file)
 
 
-def _synced(paths: Iterable[Path]) -> None:
+def synced(paths: Iterable[Path]) -> None:
     """On the disk. A file that was deleted meanwhile need not be."""
     for path in paths:
         with contextlib.suppress(FileNotFoundError):
@@ -316,7 +316,7 @@ class _Sizes:
         if id not in self._known:
             if len(self._known) > 10_000:
                 self._known.clear()
-            self._known[id] = _size(self._store.folder(id))
+            self._known[id] = bytes_of(self._store.folder(id))
         if self._known[id] + more > self.limits.recording:
             return f"a recording has {self.limits.recording} bytes at most here"
         if self.limits.project and self._total() + more > self.limits.project:
@@ -332,11 +332,11 @@ class _Sizes:
     def _total(self) -> int:
         # Counted anew once in a while: what was deleted makes room.
         if self._all is None or (self._all >= self.limits.project and monotonic() - self._counted > 60):
-            self._all, self._counted = _size(self._store.recordings), monotonic()
+            self._all, self._counted = bytes_of(self._store.recordings), monotonic()
         return self._all
 
 
-def _size(folder: Path) -> int:
+def bytes_of(folder: Path) -> int:
     """The bytes of all files below."""
     total = 0
     for place, _, names in os.walk(folder):

@@ -15,7 +15,7 @@ import shutil
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import orjson
@@ -28,7 +28,8 @@ from reenact.errors import (
     RecordingNotFound,
 )
 from reenact.model.event import FORMAT, Event
-from reenact.model.recording import Log, Recording
+from reenact.model.log import Log
+from reenact.model.recording import Recording
 from reenact.store import shared
 
 EVENTS = shared.EVENTS
@@ -116,13 +117,9 @@ class LocalStore:
                     f"there is no recording yet in {self.place}; `reenact record -- program` makes one"
                 )
             return self._at_hand(ids[0])
-        matches = [id for id in ids if id.startswith(text)]
-        if len(matches) == 1:
-            return self._at_hand(matches[0])
-        if matches:
-            raise AmbiguousRecording(
-                f"'{text}' may be any of {len(matches)} recordings: {', '.join(matches[:8])}"
-            )
+        begun = self._begun(text, ids)
+        if begun is not None:
+            return begun
         if Path(text).exists():
             return _at_path(Path(text))
         called = self._called(text, ids)
@@ -132,8 +129,21 @@ class LocalStore:
                 f"(`reenact list 'name:{text}'` shows all)"
             )
         raise RecordingNotFound(
-            f"no recording '{text}' in {self.place}; `reenact list` shows those there are"
+            f"no recording '{text}' in {self._sought()}; `reenact list` shows those there are"
         )
+
+    def _begun(self, text: str, ids: Sequence[str]) -> Path | None:
+        """The only one whose id begins so, or None where there is none. Raises AmbiguousRecording."""
+        matches = [id for id in ids if id.startswith(text)]
+        if len(matches) > 1:
+            raise AmbiguousRecording(
+                f"'{text}' may be any of {len(matches)} recordings: {', '.join(matches[:8])}"
+            )
+        return self._at_hand(matches[0]) if matches else None
+
+    def _sought(self) -> str:
+        """Where one was looked for that is not there."""
+        return self.place
 
     def _has(self, id: str) -> bool:
         """Whether there is one of exactly that id."""

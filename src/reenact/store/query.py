@@ -194,7 +194,7 @@ class Plan:
                 term.field, [id for id, word in self._columns.words(term.field) if test(read(word))]
             )
         column = NUMBERS[term.field]
-        if term.op in _SQL and _is_number(term.value):
+        if term.op in _SQL and is_number(term.value):
             return f"coalesce({column} {_SQL[term.op]} ?, 0)", [term.value]
         return f"{self._columns.function(test)}({column})", []
 
@@ -228,7 +228,8 @@ def _in_column(term: Term) -> bool:
     return term.field in WORDS or term.field in NUMBERS
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a database compares with it as Python does."""
     # What SQLite has no room for is compared by Python; to both, true is 1.
     return (
         isinstance(value, (int, float))

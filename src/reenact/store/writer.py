@@ -57,11 +57,17 @@ class Writer:
         """Keep bytes by their hash, beside the events; returns the address, `sha256:…`."""
         digest = hashlib.sha256(data).hexdigest()
         path = self.path.parent / "blobs" / digest[:2] / digest
-        if not path.exists():
+        # What names it would not be written any more.
+        if self.stopped is None and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
-            part.write_bytes(data)
-            part.replace(path)
+            try:
+                part.write_bytes(data)
+                part.replace(path)
+            except OSError:
+                # It would take the room from the word that the disk is full.
+                part.unlink(missing_ok=True)
+                raise
         return f"sha256:{digest}"
 
     def sync(self) -> None:

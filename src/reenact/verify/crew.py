@@ -69,7 +69,11 @@ class Forking:
         self._file: Any = None
 
     def run(self, path: str) -> Report:
-        """Replay one. A zygote that is gone is replaced; the recording that it had is not tried again."""
+        """Replay one. A process that was killed may have been in somebody's way: it is tried once more."""
+        report = self._tried(path)
+        return self._tried(path) if report.get("killed") else report
+
+    def _tried(self, path: str) -> Report:
         self.ready()
         assert self._line is not None
         message = {"path": path, "options": self._options, "timeout": self._timeout}
@@ -79,7 +83,7 @@ class Forking:
             reply = self._file.readline()
         if not reply:
             self.close()
-            return {"failed": "the process that imported the program is gone"}
+            return {"failed": "the process that imported the program is gone", "killed": True}
         found: Report = orjson.loads(reply)
         return found
 

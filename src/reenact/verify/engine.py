@@ -7,10 +7,12 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
-from reenact.errors import ReenactError
-from reenact.verify.crew import Job, Report, worker
+from reenact.errors import RecordingError, ReenactError, StoreAway
+from reenact.store.local import LocalStore
+from reenact.verify.crew import Job, Report, Worker, worker
 
 Done = Callable[["Task", Report], None]
 
@@ -22,12 +24,18 @@ class Task:
     Attributes:
         place: Its place among those that were asked for.
         ref: How it was named.
-        path: Where it lies, for the process that began the fleet.
+        path: Where it lies, for the process that began the fleet; nothing if it is in a team's store.
+        store: That store; `ref` is the whole id then.
     """
 
     place: int
     ref: str
     path: str
+    store: LocalStore | None = None
+
+    def here(self) -> Path:
+        """Where it lies; it is fetched if need be. Raises RecordingError, StoreAway."""
+        return Path(self.path) if self.store is None else self.store.find(self.ref)
 
 
 class Engine(Protocol):
@@ -73,7 +81,7 @@ class Local:
                         task = waiting.get_nowait()
                     except queue.Empty:
                         return
-                    done(task, ours.run(task.path))
+                    done(task, _replayed(ours, task))
             except ReenactError as error:
                 failures.append(error)
             finally:
@@ -91,3 +99,11 @@ class Local:
             over.set()
         if failures:
             raise failures[0]
+
+
+def _replayed(ours: Worker, task: Task) -> Report:
+    try:
+        path = task.here()
+    except (RecordingError, StoreAway) as error:
+        return {"failed": str(error)}
+    return ours.run(str(path))

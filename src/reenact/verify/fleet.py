@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reenact.errors import ReenactError, UsageError
 from reenact.launch import Options
-from reenact.store.local import LocalStore
+from reenact.store.local import SUFFIX, LocalStore
+from reenact.store.reach import Reaching
 from reenact.verify.crew import Job, Report
 from reenact.verify.engine import Engine, Local, Task
 from reenact.verify.kept import Kept, Key, code_version
 from reenact.verify.outcome import Outcome, Status, outcome_of
+
+if TYPE_CHECKING:
+    from reenact.store.team.store import TeamStore
 
 TIMEOUT = 60.0
 """Seconds that one replay may take."""
@@ -32,6 +37,7 @@ def verify(
     progress: Progress | None = None,
     engine: Engine | None = None,
     resume: bool = False,
+    team: TeamStore | None = None,
 ) -> list[Outcome]:
     """Replay recordings against today's code, in parallel.
 
@@ -47,6 +53,7 @@ def verify(
         progress: Told of each outcome as it comes.
         engine: What runs the replays; by default this machine.
         resume: Take what an earlier run has found for the same recordings, code and options, and run the rest only.
+        team: The team's store that the recordings are in, in the place of `home`. Each is fetched when its turn comes.
 
     Returns:
         The outcomes, in the order of `refs`.
@@ -54,13 +61,15 @@ def verify(
     Raises:
         ProgramError: The entry cannot be imported.
         UsageError: The options do not fit together, or the engine is not to be had.
+        StoreAway: The team's store does not answer.
     """
     if entry and (
         ":" not in entry or not all(part.isidentifier() for part in entry.replace(":", ".").split("."))
     ):
         raise UsageError(f"--entry {entry}: write it as pkg.module:function")
     job = Job(entry, (options or Options()).tree(), timeout)
-    store = LocalStore(home)
+    store = Reaching(home) if team is None else team
+    versions = team.versions() if team is not None else {}
     outcomes: dict[int, Outcome] = {}
     lock = threading.Lock()
 
@@ -82,11 +91,15 @@ def verify(
         tasks = []
         for place, ref in enumerate(refs):
             try:
-                task = Task(place, ref, str(store.find(ref)))
+                task = _task(place, ref, store, team, versions)
             except ReenactError as error:
                 come(place, Outcome(ref, Status.UNABLE, cause="no such recording", detail=str(error)))
                 continue
-            keys[place] = Key.of(Path(task.path), code, job)
+            keys[place] = (
+                Key.of(Path(task.path), code, job)
+                if task.path
+                else Key.named(f"{task.ref} v{versions.get(task.ref)}", code, job)
+            )
             known = kept.get(keys[place]) if resume else None
             if known is not None:
                 come(place, outcome_of(ref, known))
@@ -95,3 +108,12 @@ def verify(
         if tasks:
             (engine or Local(workers)).run(tasks, job, done)
     return [outcomes[place] for place in range(len(refs))]
+
+
+def _task(
+    place: int, ref: str, store: LocalStore, team: TeamStore | None, versions: Mapping[str, int]
+) -> Task:
+    """What is meant. Raises RecordingError; a recording of a team is not fetched yet."""
+    if team is None or ref.endswith(SUFFIX):
+        return Task(place, ref, str(store.find(ref)))
+    return Task(place, ref if ref in versions else team.named(ref), "", team)

@@ -43,8 +43,13 @@ class Key:
         """The key of a recording at a path, which is another as soon as the recording has changed."""
         files = sorted(path.glob("events*.jsonl")) if path.is_dir() else [path]
         signature = [(file.name, (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files]
+        return cls.named(f"{path.name} {_digest(orjson.dumps(signature))}", code, job)
+
+    @classmethod
+    def named(cls, recording: str, code: str, job: Job) -> Key:
+        """The key of what is another recording as soon as it is called differently."""
         told = orjson.dumps([job.entry, job.words, job.timeout], default=repr, option=orjson.OPT_SORT_KEYS)
-        return cls(f"{path.name} {_digest(orjson.dumps(signature))}", code, _digest(told))
+        return cls(recording, code, _digest(told))
 
 
 class Kept:

@@ -21,12 +21,17 @@ class Shard:
     of: int
 
     @classmethod
-    def parsed(cls, text: str) -> Shard:
-        """From `2/5`. Raises UsageError."""
+    def parsed(cls, text: str, *, first: int = 1) -> Shard:
+        """From `2/5`, where the first part is called 1, or 0. Raises UsageError."""
         match = _WRITTEN.fullmatch(text.strip())
-        if match is None or not 1 <= int(match[1]) <= int(match[2]):
-            raise UsageError(f"--shard {text}: write it as 2/5, the second of five parts, counted from 1")
-        return cls(int(match[1]), int(match[2]))
+        number, of = (int(match[1]) - first + 1, int(match[2])) if match else (0, 0)
+        if not 1 <= number <= of:
+            other = "; who counts all from 0 says --from-zero" if first and match and number == 0 else ""
+            example = (
+                "2/5, the second of five parts, counted from 1" if first else "1/5, the second of five parts"
+            )
+            raise UsageError(f"--shard {text}: write it as {example}{other}")
+        return cls(number, of)
 
     def has(self, ref: str) -> bool:
         """Whether a recording is in this part. That depends on its name alone, so that all jobs agree, whatever else

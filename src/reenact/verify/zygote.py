@@ -74,6 +74,7 @@ class Zygote:
                 report = {
                     "failed": _how(status, task["timeout"]),
                     "output": output.read().decode("utf-8", "replace"),
+                    "killed": status == -signal.SIGKILL,
                 }
         return {"seconds": round(monotonic() - began, 4), **report}
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from reenact.model.event import Event
-from reenact.model.recording import Log, Recording
+from reenact.model.log import Log
+from reenact.model.recording import Recording
 
 
 def step(label, value=None, *, at="main", within=None, error=None, t=None, took=0.5, **args):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import shutil
 import subprocess
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from time import monotonic, sleep
 from urllib.parse import quote
 
@@ -77,33 +79,46 @@ def chromium(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def lessons(tmp_path_factory):
-    """The homes of good runs, by what was run: the same run is made once, and copied."""
+    """The homes of good runs, by what was run: the same run is made once."""
     return {}, tmp_path_factory.mktemp("lessons")
+
+
+@pytest.fixture(scope="session")
+def stage(open_session, chromium, tmp_path_factory):
+    """A loop, and a session in it that is open for all tests: to start one takes longer than what is tried in it."""
+    home = tmp_path_factory.mktemp("stage")
+    with asyncio.Runner() as runner:
+        session = runner.run(open_session(home=home, name="script", cdp_url=chromium).astart())
+        yield runner, session
+        runner.run(session.astop())
 
 
 class Script:
     """One step of a script, `aim` with `type`, run on pages: `learn` on the old one, `climb` on the changed one."""
 
-    def __init__(self, open_session, site, home, lessons):
+    def __init__(self, open_session, site, home, lessons, stage):
         self.open_session, self.site, self.home = open_session, site, home
         self.lessons, self.folder = lessons
+        self.stage = stage
+        self.learned = None
         self.session = None
 
     def page(self, html):
         return self.site(f"echo?html={quote(html)}")
 
-    def run(self, html, step, *, before=(), **options):
+    async def run(self, session, html, step, before):
         """A run of the script on a page; gives what `step` gives, which is handed the session."""
+        self.session = session
+        session._outcomes.clear()
+        await session.aexecute(type="goto", url=self.page(html))
+        for action in before:
+            await session.aexecute(**action)
+        return await step(session)
 
-        async def program():
-            async with self.open_session(home=self.home, name="script", **options) as session:
-                self.session = session
-                await session.aexecute(type="goto", url=self.page(html))
-                for action in before:
-                    await session.aexecute(**action)
-                return await step(session)
-
-        return asyncio.run(program())
+    async def alone(self, home, *run):
+        """A run in a session of its own."""
+        async with self.open_session(home=home, name="script") as session:
+            return await self.run(session, *run)
 
     def learn(self, html, before=(), **action):
         """A good run: the step succeeds."""
@@ -111,21 +126,21 @@ class Script:
         async def step(session):
             return await session.aexecute(**action)
 
-        if self.home.exists():
-            return self.run(html, step, before=before)
         key = repr((html, before, action))
         if key not in self.lessons:
-            own, self.home = self.home, self.folder / str(len(self.lessons))
-            self.lessons[key] = self.home, self.run(html, step, before=before)
-            self.home = own
-        learned, result = self.lessons[key]
-        shutil.copytree(learned, self.home)
+            home = self.folder / str(len(self.lessons))
+            self.lessons[key] = home, asyncio.run(self.alone(home, html, step, before))
+        self.learned, result = self.lessons[key]
         return result
 
     def climb(
-        self, html, *, before=(), patience=150, judge=None, model=None, budget=150, after=None, **action
-    ):
-        """A run in which the step fails, and what the ladder did about it; `self.log` is what the page noted."""
+        self, html, *, before=(), patience=150, judge=None, model=None, budget=150, after=None, alone=False,
+        **action,
+    ):  # fmt: skip
+        """A run in which the step fails, and what the ladder did about it; `self.log` is what the page noted.
+
+        `alone` is a run that leaves a recording of its own, beside what was learned.
+        """
 
         async def step(session):
             asked = action_of({"timeout": patience, **action})
@@ -143,9 +158,27 @@ class Script:
             self.done = [(one["actor"], one["action"]["type"], one["message"]) for one in session._outcomes]
             return mend
 
-        return self.run(html, step, before=before)
+        if alone:
+            if not self.home.exists():
+                shutil.copytree(self.learned, self.home)
+            return asyncio.run(self.alone(self.home, html, step, before))
+        runner, session = self.stage
+        recording = Path(session.recording)
+        self.home = recording.parents[1]
+        with self.beside(recording):
+            return runner.run(self.run(session, html, step, before))
+
+    @contextmanager
+    def beside(self, recording):
+        """What was learned, beside the recording of the session that all share, for the length of one run."""
+        copies = []
+        for known in self.learned.glob("recordings/*") if self.learned else ():
+            copies.append(shutil.copytree(known, recording.parent / known.name))
+        yield
+        for copy in copies:
+            shutil.rmtree(copy)
 
 
 @pytest.fixture
-def script(open_session, site, tmp_path, chromium, lessons):
-    return Script(partial(open_session, cdp_url=chromium), site, tmp_path / "home", lessons)
+def script(open_session, site, tmp_path, chromium, lessons, stage):
+    return Script(partial(open_session, cdp_url=chromium), site, tmp_path / "home", lessons, stage)

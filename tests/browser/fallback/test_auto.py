@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import shutil
+from contextlib import contextmanager
+from contextvars import copy_context
 from decimal import Decimal
 from urllib.parse import quote
 
@@ -27,35 +29,55 @@ LATE = SHOP.replace(
 )
 
 
-@pytest.fixture
-def buy(learned):
-    """The script, which has run well once, on a page that has changed."""
-    return learned()
+def script(session, html, **options):
+    """The script's block on a page, and what the page says in the end."""
+    session._outcomes.clear()
+    session.execute(type="goto", url=f"{session.site}echo?html={quote(html)}")
+    with Client().AgentFallback(session, task="Buy tea", heal="auto", **options) as fb:
+        session.execute(type="click", selector="#buy", timeout=600)
+        session.execute(type="click", selector="#buy, #b-1, #leave", timeout=600)
+    return fb, session.execute(type="evaluate_js", code="said.textContent").data
 
 
 @pytest.fixture(scope="module")
-def learned(open_session, site, tmp_path_factory):
-    """The script, on one page or another: `script(SHOP)` gives its block and what the page says in the end."""
+def opened(open_session, chromium, site):
+    """Makes the script's session, in a browser that all share."""
 
-    def script(html, home, **options):
-        with open_session(home=home, name="buy") as session:
-            session.execute(type="goto", url=site(f"echo?html={quote(html)}"))
-            with Client().AgentFallback(session, task="Buy tea", heal="auto", **options) as fb:
-                session.execute(type="click", selector="#buy", timeout=600)
-                session.execute(type="click", selector="#buy, #b-1, #leave", timeout=600)
-            return fb, session.execute(type="evaluate_js", code="said.textContent").data
+    @contextmanager
+    def one(home):
+        with open_session(home=home, name="buy", cdp_url=chromium) as session:
+            session.site = site("")
+            yield session
 
+    return one
+
+
+@pytest.fixture(scope="module")
+def learned(opened, tmp_path_factory):
+    """Makes homes in which the script has run well once."""
     once = tmp_path_factory.mktemp("learned")
-
-    def copied():
-        home = shutil.copytree(once, tmp_path_factory.mktemp("home") / "home")
-        return functools.partial(script, home=home)
-
     with pytest.MonkeyPatch.context() as patch:
         # A busy machine: what a step led to is to be known all the same.
         patch.setattr("reenact.browser.consequence.PATIENCE", 10)
-        assert script(SHOP, once)[0].success
-        yield copied
+        with opened(once) as session:
+            assert script(session, SHOP)[0].success
+        yield lambda: shutil.copytree(once, tmp_path_factory.mktemp("home") / "home")
+
+
+@pytest.fixture(scope="module")
+def running(open_session, chromium, site, learned):
+    """A later session of the script, which the tests share; what else they record is no part of its recording."""
+    context = copy_context()
+    session = context.run(open_session(home=learned(), name="buy", cdp_url=chromium).start)
+    session.site = site("")
+    yield session
+    context.run(session.stop)
+
+
+@pytest.fixture
+def buy(running):
+    """The script, on a page that has changed."""
+    return functools.partial(script, running)
 
 
 def test_what_earlier_runs_know_mends_a_step_and_the_script_goes_on(buy):
@@ -66,10 +88,10 @@ def test_what_earlier_runs_know_mends_a_step_and_the_script_goes_on(buy):
     (heal,) = fb.heals
     assert (heal.rung, heal.old, heal.verified, heal.cost) == ("alternative", "#buy", True, Decimal(0))
     assert heal.file == __file__
-    assert heal.function.endswith("script")
+    assert heal.function == "script"
     patch = fb.suggested_patch()
     assert (
-        '-                session.execute(type="click", selector="#buy", timeout=600)' in patch.splitlines()
+        '-        session.execute(type="click", selector="#buy", timeout=600)' in patch.splitlines()
     )
     assert fb.cost == 0
 
@@ -106,22 +128,28 @@ def test_what_was_mended_is_not_enough_where_something_else_is_expected(buy, mon
 
 
 def test_a_mended_run_is_replayed_without_a_browser_and_without_the_runs_it_learned_from(
-    buy, tmp_path, monkeypatch
+    opened, learned, tmp_path, monkeypatch
 ):
+    home = learned()
+
+    def run():
+        with opened(home) as session:
+            fb, said = script(session, LATE)
+            return [said, fb.duration, fb.heals, fb.steps[0].message]
+
     with reenact.record("learned", home=tmp_path / "one") as recording:
-        fb, said = buy(LATE)
-        recording.output = [said, fb.duration, fb.heals, fb.steps[0].message]
+        recording.output = run()
     monkeypatch.setenv("REENACT_BROWSER", "/nowhere")
     with reenact.replay(recording.id, home=tmp_path / "one") as replay:
-        fb, said = buy(LATE)
-        replay.output = [said, fb.duration, fb.heals, fb.steps[0].message]
+        replay.output = run()
     assert replay.verdict.divergences == ()
     assert replay.output == recording.output
 
 
-async def test_a_loop_is_mended_too(learned, open_session, site, tmp_path):
+@pytest.mark.usefixtures("learned")
+async def test_a_loop_is_mended_too(open_session, chromium, site, tmp_path):
     async def script(html):
-        async with open_session(home=tmp_path, name="loop") as session:
+        async with open_session(home=tmp_path, name="loop", cdp_url=chromium) as session:
             await session.aexecute(type="goto", url=site(f"echo?html={quote(html)}"))
             async with Client().AgentFallback(
                 session, task="Buy tea", heal="auto", expect="sold to Ada"

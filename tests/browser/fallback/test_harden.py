@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import subprocess
-import sys
 from textwrap import dedent
 from urllib.parse import quote
 
@@ -60,23 +57,12 @@ def scripted(tmp_path, text=SCRIPT):
     return path
 
 
-@pytest.mark.usefixtures("open_session")  # or there is no browser here
-def test_a_script_is_hardened_on_its_recorded_pages_while_its_server_is_gone(tmp_path):
+@pytest.mark.usefixtures("open_session", "home")  # the former skips where there is no browser
+def test_a_script_is_hardened_on_its_recorded_pages_while_its_server_is_gone(tmp_path, capsys):
     script = scripted(tmp_path)
-    command = [
-        sys.executable,
-        "-m",
-        "reenact",
-        "harden",
-        str(script),
-        "--mutations",
-        "2",
-        "--seed",
-        "1",
-        "--json",
-    ]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
-    found = json.loads(done.stdout)
+    status = main(["harden", str(script), "--mutations", "2", "--seed", "1", "--json"])
+    told = capsys.readouterr()
+    found = json.loads(told.out)
     assert (found["pages"], found["asked_live"], found["left"]) == ("recorded", 0, [])
     assert [(step["number"], step["action"]) for step in found["steps"]] == [
         (2, "fill #name"),
@@ -86,23 +72,23 @@ def test_a_script_is_hardened_on_its_recorded_pages_while_its_server_is_gone(tmp
     assert not [step["unreached"] for step in found["steps"] if step["unreached"]]
     endings = [trial["ending"] for step in found["steps"] for trial in step["trials"]]
     assert "wrong" not in endings
-    assert done.returncode == (0 if found["holds"] else 1)
-    assert "/thanks" in done.stderr  # what the script prints
+    assert status == (0 if found["holds"] else 1)
+    assert "/thanks" in told.err  # what the script prints
 
 
-def test_a_label_that_changed_and_an_element_that_is_gone(open_session, site):
+def test_a_label_that_changed_and_an_element_that_is_gone(stage, site):
     goto = do.action_of(type="goto", url=site("echo?html=" + quote(PAGE)))
     click = do.action_of(type="click", selector="#order")
+    runner, session = stage
 
     async def tried(*kinds):
         trials = []
-        async with open_session(headless=True, save_replay_on="never") as session:
-            for kind in kinds:
-                await session._aexecute(goto)
-                trials.append(await attempt(session, click, Change(kind, 1)))
+        for kind in kinds:
+            await session._aexecute(goto)
+            trials.append(await attempt(session, click, Change(kind, 1)))
         return trials
 
-    none, relabelled, gone = asyncio.run(tried("none", "relabel", "gone"))
+    none, relabelled, gone = runner.run(tried("none", "relabel", "gone"))
     assert (none.ending, none.acted, none.ms) == ("held", True, None)
     assert (relabelled.ending, relabelled.acted) == ("held", True)
     assert (gone.ending, gone.acted, gone.rung) == ("stopped", False, None)

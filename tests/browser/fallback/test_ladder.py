@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import sys
+import shutil
 from collections import Counter
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -14,11 +15,12 @@ from pydantic_ai.models.function import FunctionModel
 
 import reenact
 from reenact.boundary import perform
+from reenact.browser.actions import action_of
 from reenact.browser.consequence import Digest, consequence, same
+from reenact.browser.fallback import ladder
 from reenact.browser.fallback.same import choose
 from reenact.model.event import Effect
 from tests.browser.fallback.test_rungs import LOG, OLD, form
-from tests.conftest import Shell
 
 RENAMED = form(
     "<button id=x1 type=button onclick='noted(`saved`)'>Keep it</button>"
@@ -110,16 +112,31 @@ def test_a_model_that_is_unsure_or_names_something_grave_is_not_followed(script,
     assert script.log == []
 
 
+LOGIN = LOG + "<h1>Log in</h1><label>Password <input type=password id=pw></label>"
+RENAMED_LOGIN = LOG + "<h1>Log in</h1><label>Passphrase <input type=password id=phrase></label>"
+
+
 def test_no_secret_is_in_the_question_or_the_recording(script):
-    old = LOG + "<h1>Log in</h1><label>Password <input type=password id=pw></label>"
-    new = LOG + "<h1>Log in</h1><label>Passphrase <input type=password id=phrase></label>"
-    script.learn(old, type="fill", selector="#pw", value="hunter2-old")
+    async def judge(session):
+        filled = await session.page.evaluate("() => phrase.value.length")
+        return Verdict("met" if filled else "unmet")
+
+    script.learn(LOGIN, type="fill", selector="#pw", value="hunter2-old")
     answers = Answers("Passphrase")
-    mend = script.climb(new, model=answers.model, type="fill", selector="#pw", value="hunter2-new")
+    mend = script.climb(
+        RENAMED_LOGIN, judge=judge, model=answers.model, type="fill", selector="#pw", value="hunter2-new"
+    )
     assert (mend.rung, mend.verified) == ("ask", True)
     assert "hunter2" not in answers.asked[0] + repr(mend) + repr(script.failed)
     recordings = script.home.glob("recordings/*/*.jsonl")
     assert not any("hunter2" in file.read_text() for file in recordings)
+
+
+def test_a_model_is_not_asked_for_a_field_of_which_nothing_would_tell_that_it_is_the_one(script):
+    script.learn(LOGIN, type="fill", selector="#pw", value="hunter2-old")
+    answers = Answers("Passphrase")
+    assert script.climb(RENAMED_LOGIN, model=answers.model, type="fill", selector="#pw", value="x") is None
+    assert answers.asked == []
 
 
 # -- the next run ------------------------------------------------------------------------------------------------
@@ -130,10 +147,10 @@ def test_what_was_verified_is_tried_first_the_next_time(script):
     script.learn(OLD, type="click", selector="#save")
 
     mend = script.climb(
-        RENAMED, model=Answers("Keep it").model, type="click", selector="#save", after=recorded
+        RENAMED, model=Answers("Keep it").model, type="click", selector="#save", after=recorded, alone=True
     )
     assert mend.rung == "ask"
-    again = script.climb(RENAMED, type="click", selector="#save")
+    again = script.climb(RENAMED, type="click", selector="#save", alone=True)
     assert (again.rung, again.verified, script.log) == ("remembered", True, ["saved"])
     assert [actor for actor, *_ in script.done] == ["script", "script", "heal"]
 
@@ -153,49 +170,41 @@ def recorded(session, failed, mend):
 
 # -- recorded and replayed ---------------------------------------------------------------------------------------
 
-PROGRAM = """
-    import asyncio, sys
-    from reenact import Client
-    from reenact.browser.actions import action_of
-    from reenact.browser.fallback import ladder
 
-    async def main():
-        async with Client().Session() as session:
-            await session.aexecute(type="goto", url=sys.argv[1])
+def test_a_mend_is_replayed_without_browser_or_store(tmp_path, open_session, chromium, site, monkeypatch):
+    pages = [site(f"echo?html={quote(OLD.replace('id=save', f'id={id}'))}") for id in ("save", "keep")]
+
+    async def program(page):
+        async with open_session(cdp_url=chromium) as session:
+            await session.aexecute(type="goto", url=page)
             asked = action_of(type="click", selector="#save", timeout=300)
             result = await session._aexecute(asked)
             if not result.success:
                 failed = ladder.Failed.of(session, asked, result)
                 mend = await ladder.climb(session, failed, budget_ms=200)
-                print(failed.key, mend.rung, mend.score, mend.margin, mend.verified_by, mend.new)
+                return failed.key, mend.rung, mend.score, mend.margin, mend.verified_by, mend.new
+        return None
 
-    asyncio.run(main())
-"""
-
-
-def test_a_mend_is_replayed_without_browser_or_store(tmp_path, open_session, site):
-    shell = Shell(tmp_path)
-    shell.environ["REENACT_BROWSER"] = open_session().options.executable_path
-    program = shell.write("shop.py", PROGRAM)
-    pages = [site(f"echo?html={quote(OLD.replace('id=save', f'id={id}'))}") for id in ("save", "keep")]
+    recordings = []
     for page in pages:
-        run = shell.run("record", "--", sys.executable, program, page)
-        assert run.status == 0, run.err
-    assert "alternative" in run.out
-    last = reenact.load("last", home=shell.home)
-    assert [step.label for step in last.steps][3:] == [
+        with reenact.record("shop", home=tmp_path) as recording:
+            recording.output = asyncio.run(program(page))
+        recordings.append(recording)
+    assert "alternative" in recording.output
+    steps = reenact.load(recording.id, home=tmp_path).steps
+    assert [step.label for step in steps][3:] == [
         "heal:memory",
         "browser:click",
         "heal:candidates",
         "browser:click",
     ]
-    assert last.steps[3].call.scope.endswith("/heal")
-    learned = min(shell.home.glob("recordings/*"), key=lambda path: path.stat().st_mtime)
-    for file in learned.iterdir():
-        file.unlink() if file.is_file() else None
-    again = shell.run("replay", last.id, env={"REENACT_BROWSER": "/nowhere/chromium"})
-    assert (again.status, again.out) == (0, run.out), again.err
-    assert "faithful" in again.err
+    assert steps[3].call.scope.endswith("/heal")
+    shutil.rmtree(recordings[0].path)
+    monkeypatch.setenv("REENACT_BROWSER", "/nowhere/chromium")
+    with reenact.replay(recording.id, home=tmp_path) as replay:
+        replay.output = asyncio.run(program(pages[1]))
+    assert replay.verdict.divergences == ()
+    assert replay.output == recording.output
 
 
 # -- what decides ------------------------------------------------------------------------------------------------
@@ -221,6 +230,12 @@ def test_a_mend_is_replayed_without_browser_or_store(tmp_path, open_session, sit
 )  # fmt: skip
 def test_two_consequences_are_the_same_another_or_cannot_be_told(now, then, verdict):
     assert same(now, then) is verdict
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("b", None), ("a", True)])
+def test_that_another_field_is_filled_shows_nothing_where_the_element_is_in_doubt(name, verdict):
+    now, then = ({"dom": {"changed": [f'textbox "{one}" empty -> filled']}} for one in (name, "a"))
+    assert same(now, then, by_name=True) is verdict
 
 
 class Shown(Digest):

@@ -12,12 +12,11 @@ import pytest
 import reenact
 from reenact.browser import consequence
 from reenact.cli import main
-from tests.browser.conftest import CHROMIUM
 
 SCRIPT = """\
 from reenact import Client
 
-client = Client()
+client = Client(cdp_url=BROWSER)
 
 
 def buy(page):
@@ -36,16 +35,14 @@ PAGE = """
 
 
 @pytest.fixture
-def shop(home, tmp_path, monkeypatch):
+def shop(home, tmp_path, monkeypatch, chromium):
     """Runs `shop.py`, as it stands in its file, on the page whose button has that id; a recording id replays it."""
-    if CHROMIUM is None:
-        pytest.skip("no Chromium here: apt-get install chromium, or name one in CHROME")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("REENACT_MODEL", raising=False)
     # On a busy machine a page takes longer to say what it shows; without that nothing can be verified.
     monkeypatch.setattr(consequence, "PATIENCE", 20)
     page, script = tmp_path / "page.html", tmp_path / "shop.py"
-    script.write_text(SCRIPT)
+    script.write_text(SCRIPT.replace("BROWSER", repr(chromium)))
 
     def run(button):
         page.write_text(PAGE.replace("ID", button))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import runpy
 import sys
 from pathlib import Path
 
 import pytest
 
+import reenact
 from reenact.browser.footage import sessions
 from reenact.browser.video import story
+from reenact.cli import main
 from tests.browser.agent.conftest import SHOP, page
 from tests.browser.watch.test_film import inside
 
@@ -112,11 +115,15 @@ def test_the_video_and_the_page_to_watch_tell_script_and_agent_apart(program):
     assert acted == ["script", "script", "agent", "agent"]
 
 
-def test_it_is_written_as_a_script_that_runs(program):
-    text = program.run("export-script", "last").out
+def test_it_is_written_as_a_script_that_runs(program, capsys, monkeypatch):
+    monkeypatch.setenv("REENACT_HOME", str(program.home))
+    monkeypatch.chdir(program.folder)
+    assert main(["export-script", "last"]) == 0
+    text = capsys.readouterr().out
     assert text.count("client.AgentFallback(session, task=") == 2
-    program.write("script.py", text)
-    ran = program.run("record", "--", sys.executable, "script.py")
-    assert ran.status == 0, ran.err
-    done = [step.output["success"] for step in program.last().steps if step.label == "browser:click"]
+    script = program.write("script.py", text)
+    with reenact.record("written", home=program.home) as recording:
+        runpy.run_path(str(script))
+    steps = reenact.load(recording.id, home=program.home).steps
+    done = [step.output["success"] for step in steps if step.label == "browser:click"]
     assert done.count(True) == 2

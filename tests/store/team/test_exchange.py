@@ -12,10 +12,8 @@ from sqlalchemy import func, select
 import reenact
 from reenact.cli import main
 from reenact.errors import RecordingNotFound
-from reenact.model.filter import Filter
 from reenact.ship.exchange import Exchange
 from reenact.store.base import Piece
-from reenact.store.index import Index
 from reenact.store.local import LocalStore
 from reenact.store.team.index import TeamIndex
 from reenact.store.team.objects import ObjectBlobs
@@ -131,29 +129,6 @@ def test_other_bytes_under_one_id_are_said_and_neither_is_changed(home, team, ex
         assert "other bytes" in moved.problems[id]
         assert events.read_bytes() == mine
     assert team.load(id).name == "one"
-
-
-FILTERS = ["", "error", "tool:look", "tag:staging", "name:one", "text ~ A-2", "args.order = A-1", "not error",
-           "output.order = A-2", "duration < 100", "tool:look and not error", "kind:tool or error"]  # fmt: skip
-
-
-def test_a_search_finds_what_the_embedded_store_finds(home, team, exchange):
-    ids = [*filled(home), recorded(home, "three", "none", "A-3\0")]
-    index = Index(home)
-
-    def found(where, wanted):
-        return [(hit.summary.id, hit.steps) for hit in where.search(Filter(wanted))]
-
-    exchange.push(ids[:2])
-    there = TeamIndex(team)
-    assert {line.id for line in there.summaries()} == set(ids[:2])
-    exchange.push(ids)
-    expected = [replace(line, path="", written=0) for line in index.summaries()]
-    assert [replace(line, path="", written=0) for line in there.summaries()] == expected
-    for wanted in FILTERS:
-        assert found(there, wanted) == found(index, wanted), wanted
-    team.remove(ids[0])
-    assert ids[0] not in {line.id for line in there.summaries()}
 
 
 def test_what_nobody_has_read_is_read_once_and_written_down(home, team, exchange):

@@ -6,7 +6,6 @@ import threading
 import time
 from functools import partial
 
-import psutil
 import pytest
 
 from reenact.errors import StoreAway
@@ -57,7 +56,7 @@ class Writer(threading.Thread):
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_kill_9_in_mid_ingest(own, tmp_path):
-    place = Place(own.get_uri(), f"file://{tmp_path}/objects", "default", tmp_path / "cache")
+    place = Place(own.url, f"file://{tmp_path}/objects", "default", tmp_path / "cache")
     with TeamStore(place) as team:
         writers = [Writer(team, f"run{number}") for number in range(4)]
         for writer in writers:
@@ -66,9 +65,9 @@ def test_kill_9_in_mid_ingest(own, tmp_path):
             wanted = (kill + 1) * LINES // (KILLS + 2)
             while min(writer.acknowledged for writer in writers) < wanted * 40:
                 time.sleep(0.01)
-            killed(own.get_pid())
+            own.kill()
             told = {writer.id: writer.acknowledged for writer in writers}
-            own.ensure_postgres_running()
+            own.start()
             there = eventually(partial(team.intake.lengths, told))
             assert all(there[id]["events.jsonl"] >= length for id, length in told.items()), (told, there)
         for writer in writers:
@@ -76,14 +75,6 @@ def test_kill_9_in_mid_ingest(own, tmp_path):
         assert sum(writer.errors for writer in writers) > 0, "no kill came in between"
         for writer in writers:
             assert (team.find(writer.id) / "events.jsonl").read_bytes() == b"".join(lines_of(writer.id))
-
-
-def killed(pid):
-    server = psutil.Process(pid)
-    family = [server, *server.children(recursive=True)]
-    for one in family:
-        one.kill()
-    psutil.wait_procs(family, 10)
 
 
 def eventually(ask):

@@ -104,3 +104,19 @@ def test_a_store_that_is_away_is_no_refusal(serve, place, recorded, tmp_path):
     answer = sent(serve(tmp_path / "one", away), recorded)
     assert answer.status_code == 503
     assert "does not answer" in answer.json()["detail"]
+
+
+def test_a_server_is_ready_where_its_store_answers_and_says_which_part_does_not(
+    serve, place, recorded, tmp_path
+):
+    one = serve(tmp_path / "one")
+    until(lambda: one.get("/ready").status_code, 200)
+    assert list(one.get("/ready").json()["checks"]) == ["disk", "home", "store", "objects", "recordings"]
+    sent(one, recorded)
+    size = (recorded / "events.jsonl").stat().st_size
+    assert f'reenact_store_bytes{{project="default"}} {float(size)}' in one.get("/metrics").text
+    away = replace(place, database="postgresql://user:secret@127.0.0.1:9/none")
+    answer = serve(tmp_path / "two", away).get("/ready")
+    assert (answer.status_code, answer.json()["checks"]["store"]) == (503, "does not answer")
+    assert "secret" not in answer.text
+    assert "127.0.0.1" not in answer.text

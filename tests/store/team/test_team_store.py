@@ -56,9 +56,8 @@ class TestBlobsInAFolder(BlobStoreConformance):
 @pytest.mark.slow
 class TestBlobsInS3(BlobStoreConformance):
     @pytest.fixture(autouse=True)
-    def _s3(self, s3, monkeypatch):
-        for name, value in s3.items():
-            monkeypatch.setenv(name, value)
+    def _s3(self, s3):
+        pass
 
     def blobs(self, tmp_path):
         return ObjectBlobs(f"s3://team/{tmp_path.name}", "default")

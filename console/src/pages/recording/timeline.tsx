@@ -252,6 +252,15 @@ function colours(colour: (name: string) => string): Record<string, string> {
   >;
 }
 
+/** As much of a name as there is room for: lanes of one agent often differ at the end alone. */
+function fitting(pen: CanvasRenderingContext2D, name: string, room: number): string {
+  if (pen.measureText(name).width <= room) return name;
+  let kept = name.length - 1;
+  const cut = () => `${name.slice(0, Math.ceil(kept / 2))}…${name.slice(name.length - Math.floor(kept / 2))}`;
+  while (kept > 2 && pen.measureText(cut()).width > room) kept -= 1;
+  return cut();
+}
+
 function axis(
   pen: CanvasRenderingContext2D,
   shown: View,
@@ -288,7 +297,7 @@ function names(
   pen.fillStyle = colour("--quiet");
   lanes.lanes.forEach((lane, index) => {
     const top = y(index);
-    if (top > -LANE && top < height) pen.fillText(lane.label, 8, top + LANE / 2);
+    if (top > -LANE && top < height) pen.fillText(fitting(pen, lane.label, labels - 14), 8, top + LANE / 2);
   });
   pen.restore();
 }

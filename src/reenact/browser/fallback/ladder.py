@@ -105,7 +105,9 @@ async def _verified(mend: Mend, known: Known, means: Means) -> Mend:
 
 
 async def _shown(mend: Mend, known: Known, means: Means) -> str:
-    answers = [same(mend.result.consequence, then) for then in known.consequences]
+    # A model may name anything: of its word nothing is taken that another element would have led to as well.
+    doubted = mend.rung == Ask.name
+    answers = [same(mend.result.consequence, then, by_name=doubted) for then in known.consequences]
     if any(answers):
         return f"consequence: as in {sum(map(bool, answers))} of {len(answers)} good recordings' ways"
     if answers and not any(one is None for one in answers):

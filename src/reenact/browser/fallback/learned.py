@@ -19,7 +19,8 @@ from reenact.browser.fallback.record import Heal, Selectors
 from reenact.errors import RecordingError
 from reenact.model.filter import Filter
 from reenact.model.plain import compact
-from reenact.store.index import Index, Progress
+from reenact.store.base import Library
+from reenact.store.index import Progress
 from reenact.store.local import load
 
 _HEALS = Filter("heal:record")
@@ -84,7 +85,7 @@ class Story:
         return "verified" if heal.verified else "unverified" if heal.healed else "failed"
 
 
-def heals(index: Index, wanted: Filter, progress: Progress | None = None) -> list[Recorded]:
+def heals(index: Library, wanted: Filter, progress: Progress | None = None) -> list[Recorded]:
     """The heals in the recordings that a filter means, the oldest first. A damaged record is passed over."""
     meant = None
     if wanted.text.strip():
@@ -95,7 +96,7 @@ def heals(index: Index, wanted: Filter, progress: Progress | None = None) -> lis
         if meant is not None and line.path not in meant:
             continue
         try:
-            recording = load(Path(line.path))
+            recording = load(index.folder_of(line))
             for number in hit.steps:
                 tree = recording.step(number).output
                 if isinstance(tree, Mapping):
@@ -122,7 +123,7 @@ def of_script(found: Sequence[Recorded], script: Path) -> list[Recorded]:
     return chosen
 
 
-def stories(index: Index, found: Sequence[Recorded]) -> list[Story]:
+def stories(index: Library, found: Sequence[Recorded]) -> list[Story]:
     """Those heals by step of a script, the last one that needed help first."""
     steps: dict[tuple[str, str], list[Recorded]] = {}
     for one in found:
@@ -151,7 +152,7 @@ def _learned(own: Sequence[Recorded]) -> Selectors | None:
 class _Runs:
     """Counts in how many recordings of a script an action ran."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Library) -> None:
         self._index = index
         self._headers: dict[str, Mapping[str, Any]] = {}
 
@@ -165,7 +166,7 @@ class _Runs:
         )
         own = self._header(heal.path)
         return sum(
-            memory._same(own, self._header(hit.summary.path))
+            memory._same(own, self._header(str(self._index.folder_of(hit.summary))))
             for hit in self._index.search(asked)
             if not later or hit.summary.moment > heal.moment
         )

@@ -20,7 +20,7 @@ from reenact.model.reading.price import cost
 from reenact.model.reading.text import content, counted
 
 if TYPE_CHECKING:
-    from reenact.model.recording import CallRecord, Log
+    from reenact.model.log import CallRecord, Log
 
 __all__ = [
     "Embedded",

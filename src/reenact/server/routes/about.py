@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import BaseModel
 
 from reenact import __version__
+from reenact.operations import checks, metrics
 from reenact.server.access import Reader, Role
+from reenact.server.keys import DEFAULT
 
 router = APIRouter(tags=["about"])
 
@@ -18,6 +20,13 @@ class Health(BaseModel):
     version: str
 
 
+class Ready(BaseModel):
+    """Whether the server can do its work: of each thing that it needs `ok`, or what is the matter."""
+
+    ready: bool
+    checks: dict[str, str]
+
+
 class Me(BaseModel):
     """Who asks."""
 
@@ -25,10 +34,43 @@ class Me(BaseModel):
     role: Role
 
 
+# Neither waits in a thread: these may all be taken by requests that wait for a store which does not answer.
+
+
 @router.get("/health")
-def health() -> Health:
+async def health() -> Health:
     """Whether the server is there. Needs no key."""
     return Health(status="ok", version=__version__)
+
+
+@router.get("/ready", responses={503: {"model": Ready, "description": "It cannot, and why."}})
+async def ready(request: Request, response: Response) -> Ready:
+    """Whether the server can do its work: its store answers, its disk has room, and it has read what is there.
+
+    Needs no key.
+    """
+    found = await request.app.state.checks.ask()
+    well = checks.ready(found)
+    response.status_code = 200 if well else 503
+    return Ready(ready=well, checks=found)
+
+
+async def measured(request: Request) -> Response:
+    """What the server counts, for Prometheus.
+
+    It tells of all projects: for who has the token of REENACT_METRICS_TOKEN, or an admin's key of `default`.
+    """
+    settings = request.app.state.settings
+    access = getattr(request.state, "access", None)
+    admin = access is not None and access.role == "admin" and access.project == DEFAULT
+    if not admin and not metrics.shown(request.headers, settings.metrics_token):
+        raise HTTPException(
+            401,
+            f"metrics are for who has the token of {metrics.TOKEN}, or an admin's key of the project {DEFAULT}",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+    page: metrics.Page = request.app.state.metrics
+    return await page.answer(request)
 
 
 @router.get("/me")

@@ -6,7 +6,7 @@ from pathlib import Path as File
 from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Path, Response
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, RedirectResponse
 
 from reenact.server.access import Reader
 from reenact.server.routes.asked import MISSING, Id
@@ -15,6 +15,9 @@ from reenact.store import shared
 router = APIRouter(tags=["blobs"])
 
 Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="The SHA-256, in hex.")]
+
+_GOOD = 300
+"""Seconds for which an address of the object store is good: whoever gets it goes there at once."""
 
 _IMAGES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
@@ -31,12 +34,16 @@ _IMAGES = {
         200: {
             "content": {"application/octet-stream": {}, "image/png": {}, "image/jpeg": {}},
             "description": "The bytes.",
-        }
+        },
+        307: {"description": "The team's object store has them, at that address, for five minutes."},
     },
 )
-def blob(access: Reader, id: Id, digest: Digest) -> FileResponse:
+def blob(access: Reader, id: Id, digest: Digest) -> Response:
     """Bytes as a file to keep; pictures say that they are, all else is nothing that a browser knows."""
     folder = access.library.folder(id)
+    elsewhere = access.library.blob_url(id, f"sha256:{digest}", _GOOD)
+    if elsewhere is not None:
+        return RedirectResponse(elsewhere, 307, headers={"Cache-Control": "no-store"})
     place = File("blobs", digest[:2], digest)
     for one in (folder, *shared.ancestors(folder)):
         if (one / place).is_file():

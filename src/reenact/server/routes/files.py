@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, HTTPException, Query, Request
-from fastapi.responses import FileResponse
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.responses import FileResponse, RedirectResponse
 
 from reenact.browser.serving import TYPES
 from reenact.server.links import FILES, HomeLinks
@@ -17,6 +17,7 @@ _PAGE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-anc
 """The policy of a page that was made of a recording: what it looks like may be in it, nothing that runs."""
 
 _REFUSED: dict[int | str, dict[str, Any]] = {
+    307: {"description": "The team's object store has it, at that address, for as long as this one is good."},
     403: {"description": "Not signed, or expired."},
     404: {"description": "The file is not there any more."},
     416: {"description": "A range that the file does not have."},
@@ -34,7 +35,7 @@ def file(
     path: str,
     expires: Annotated[str, Query(description="When the address expires.")] = "",
     signature: Annotated[str, Query(description="What makes the address ours.")] = "",
-) -> FileResponse:
+) -> Response:
     """A file that was lent: a video, an export, a report, what a job has made. Ranges of it may be asked for."""
     links: HomeLinks = request.app.state.links
     found = links.lent(f"{FILES}/{path}", expires, signature)
@@ -50,6 +51,13 @@ def file(
         "Cache-Control": "private",
         "Content-Disposition": f"{shown}; filename*=UTF-8''{quote(name, safe='')}",
     }
+    lending = request.app.state.lending
+    # What the store signs is signed for GET.
+    if lending is not None and request.method == "GET":
+        there = {"Content-Type": kind, "Content-Disposition": headers["Content-Disposition"]}
+        address = lending.address(found, name, there, expires)
+        if address is not None:
+            return RedirectResponse(address, 307, headers={"Cache-Control": "no-store"})
     if suffix == ".html":
         headers["Content-Security-Policy"] = _PAGE
     # Starlette answers ranges, without which no player can jump.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
@@ -9,6 +11,7 @@ from fastapi import Path as InPath
 from pydantic import BaseModel
 
 from reenact.server.access import Writer
+from reenact.server.measuring import Measures
 from reenact.ship import wire
 
 router = APIRouter(tags=["uploads"])
@@ -97,18 +100,17 @@ Body = Annotated[bytes, Depends(_body)]
 
 
 @router.post("/uploads", openapi_extra=_PIECES, responses=_ERRORS)
-def upload(access: Writer, body: Body) -> Acknowledged:
+def upload(request: Request, access: Writer, body: Body) -> Acknowledged:
     """Append pieces of many recordings' files.
 
     The body's first line says which pieces follow; `docs/uploads.md` has its form. Each piece has an answer of its own.
     """
-    intake = access.library.intake
     try:
         pieces, live = wire.unpacked(body)
     except wire.Malformed as error:
         raise HTTPException(400, str(error)) from None
-    taken = intake.take(pieces)
-    intake.heard(live)
+    taken = _taken(request, access, pieces)
+    access.library.intake.heard(live)
     return Acknowledged(
         pieces=[TakenPiece(status=one.status, length=one.length, detail=one.detail) for one in taken]
     )
@@ -124,10 +126,16 @@ def lengths(access: Writer, asked: Asked) -> Files:
 
 @router.put("/recordings/{id}/files/{name}", openapi_extra=_BYTES, responses={**_ERRORS, **_OFFSET})
 def append(
-    access: Writer, id: Id, name: Name, body: Body, offset: Annotated[int, Query(ge=0, lt=1 << 62)] = 0
+    request: Request,
+    access: Writer,
+    *,
+    id: Id,
+    name: Name,
+    body: Body,
+    offset: Annotated[int, Query(ge=0, lt=1 << 62)] = 0,
 ) -> Length:
     """Append whole lines to one file, where `offset` is its length."""
-    return _one(access, wire.Piece(id, name, offset, body))
+    return _one(request, access, wire.Piece(id, name, offset, body))
 
 
 @router.head(
@@ -143,13 +151,21 @@ def length(access: Writer, id: Id, name: Name) -> Response:
 
 
 @router.put("/recordings/{id}/blobs/{digest}", openapi_extra=_BYTES, responses=_ERRORS)
-def blob(access: Writer, id: Id, digest: Digest, body: Body) -> Length:
+def blob(request: Request, access: Writer, id: Id, digest: Digest, body: Body) -> Length:
     """Keep a blob; the bytes must have the hash that is their name."""
-    return _one(access, wire.Piece(id, f"sha256:{digest}", 0, body))
+    return _one(request, access, wire.Piece(id, f"sha256:{digest}", 0, body))
 
 
-def _one(access: Writer, piece: wire.Piece) -> Length:
-    (taken,) = access.library.intake.take([piece])
+def _taken(request: Request, access: Writer, pieces: Sequence[wire.Piece]) -> Sequence[wire.Taken]:
+    begun = time.perf_counter()
+    taken = access.library.intake.take(pieces)
+    measures: Measures = request.app.state.measures
+    measures.took(access.project, pieces, taken, time.perf_counter() - begun)
+    return taken
+
+
+def _one(request: Request, access: Writer, piece: wire.Piece) -> Length:
+    (taken,) = _taken(request, access, [piece])
     if taken.status in {"gap", "differs"}:
         raise HTTPException(409, taken.detail, headers={"Upload-Length": str(taken.length)})
     if taken.status == "refused":

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg
+from sqlalchemy import exc
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from reenact.errors import StoreAway
@@ -22,6 +23,8 @@ def asking(place: str) -> Iterator[None]:
         yield
     except (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError) as error:
         raise _away(place, error) from None
+    except exc.TimeoutError:
+        raise StoreAway(f"{place} is kept busy by this process: no connection to it became free") from None
     except DBAPIError as error:
         if not error.connection_invalidated:
             raise

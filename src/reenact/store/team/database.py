@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, create_engine, func, select
+from sqlalchemy import Connection, Engine, Select, Table, create_engine, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import ArgumentError
 
@@ -18,7 +18,9 @@ from reenact.store.team.place import STORE, Place
 from reenact.store.team.schema import ready
 from reenact.store.team.tables import PROJECTS, RECORDINGS
 
-_CONNECT = 10
+PATIENCE = 10
+"""Seconds to wait for a server."""
+
 _BLOBS_LOCK = 0x7265656E
 
 
@@ -27,12 +29,13 @@ class Database:
 
     Args:
         place: Where it is.
+        patience: Seconds to wait for it.
 
     Raises:
         UsageError: The address is none.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, patience: int = PATIENCE) -> None:
         self.place = place
         self._lock = threading.Lock()
         self._project: int | None = None
@@ -42,7 +45,7 @@ class Database:
                 pool_pre_ping=True,
                 pool_size=5,
                 max_overflow=15,
-                connect_args={"connect_timeout": _CONNECT},
+                connect_args={"connect_timeout": patience},
             )
         except (ArgumentError, ValueError):
             raise UsageError(
@@ -55,6 +58,15 @@ class Database:
         self.project  # noqa: B018 - the tables are there, then
         with asking(self.place.name), self._engine.begin() as connection:
             yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """The same, to read only: all questions are answered as of one moment."""
+        self.project  # noqa: B018 - as above
+        with asking(self.place.name), self._engine.connect() as connection:
+            connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin():
+                yield connection
 
     @property
     def project(self) -> int:
@@ -76,6 +88,17 @@ class Database:
         """A question about the project's recordings."""
         return select(*columns).where(RECORDINGS.c.project == self.project)
 
+    def sizes(self) -> dict[str, tuple[int, int]]:
+        """Of every project, how many recordings it has and of how many bytes of lines. Raises StoreAway."""
+        asked = (
+            select(PROJECTS.c.name, func.count(), func.coalesce(func.sum(RECORDINGS.c.bytes), 0))
+            .join_from(PROJECTS, RECORDINGS)
+            .where(RECORDINGS.c.version > 0)
+            .group_by(PROJECTS.c.name)
+        )
+        with self.begin() as connection:
+            return {name: (int(count), int(size)) for name, count, size in connection.execute(asked)}
+
     def blobs_held(self, connection: Connection, *, alone: bool = False) -> None:
         """Until the end of a transaction no blob of the project is deleted; with `alone`, none is added either."""
         take = func.pg_advisory_xact_lock if alone else func.pg_advisory_xact_lock_shared
@@ -85,3 +108,29 @@ class Database:
         """End its connections."""
         with contextlib.suppress(Exception):
             self._engine.dispose()
+
+
+def copied(
+    connection: Connection,
+    table: Table,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    types: Sequence[str] = (),
+) -> None:
+    """Put many rows into a table at once.
+
+    Args:
+        connection: In its transaction.
+        table: The table.
+        columns: Its columns that the rows have, in their order.
+        rows: The rows.
+        types: What Postgres calls the columns' types, where all values are just of these: that is faster.
+    """
+    driver: Any = connection.connection.driver_connection
+    binary = " (FORMAT BINARY)" if types else ""
+    statement = f"COPY {table.fullname} ({', '.join(columns)}) FROM STDIN{binary}"
+    with driver.cursor() as cursor, cursor.copy(statement) as copy:
+        if types:
+            copy.set_types(types)
+        for row in rows:
+            copy.write_row(row)

@@ -1,199 +1,203 @@
-"""A team's recordings on their lines, and searched: the index here, filled from the database and not from files.
+"""A team's recordings on their lines, and searched: by Postgres, which has in columns what filters ask most.
 
-The database has a recording's line, its steps and the rest that filters ask of them as one of us made them. What has
-grown since is brought here, read, and written back for the others. A search asks the index here, by the same plan as
-everywhere, after it has fetched what is new: the first one fetches all. Where a line says that a recording lies
-(`path`) it lies once it was asked for by `TeamStore.find`.
+What nobody has read yet is read first, and written down for the others. Only what is shown is fetched, the newest
+first, a page at a time. Where a line says that a recording lies (`path`) it lies once it was asked for by
+`TeamStore.find`.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import ColumnElement, and_, cast, func, or_, select, text, true
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.types import Text
 
-from reenact.errors import RecordingNotFound
+from reenact.model.filter import Filter
 from reenact.model.summary import Summary
-from reenact.store.index import STEP, Index, Known, Progress, Stale, Summarised, summarised
-from reenact.store.local import LocalStore
-from reenact.store.team.store import TeamStore
-from reenact.store.team.tables import DETAILS, FILES, RECORDINGS, STEPS
+from reenact.store.base import Listed
+from reenact.store.blocks import Blocks
+from reenact.store.details import PARTS, Details
+from reenact.store.index import Hit, Progress
+from reenact.store.team.fitting import fit, unfit
+from reenact.store.team.lines import LINE, Lines
+from reenact.store.team.plan import COLUMNS, Plan, Step
+from reenact.store.team.tables import DETAILS, META, RECORDINGS, STEPS
 
-_AT_ONCE = 200
-_LINE = [field.name for field in fields(Summary) if field.name != "path"]
-_MOST = 2**63 - 1
-_QUIET = 3_000_000_000
-"""Nanoseconds without a new byte, before others are spared the reading of a recording."""
+_NEWEST = 128
+"""So many are looked at as they come, before it is left to the indexes to find some."""
+
+_FIRST = 64
+_MOST = 1024
+_WORDED = 1000
+_ORDER = RECORDINGS.c.moment.desc(), RECORDINGS.c.written.desc(), RECORDINGS.c.id.collate("C")
+
+_KINDS = text(f"""
+    WITH RECURSIVE each AS (
+        (SELECT kind FROM {META.schema}.steps ORDER BY kind LIMIT 1)
+        UNION ALL
+        SELECT (SELECT kind FROM {META.schema}.steps WHERE kind > each.kind ORDER BY kind LIMIT 1)
+        FROM each WHERE each.kind IS NOT NULL
+    )
+    SELECT kind FROM each WHERE kind IS NOT NULL
+""")  # noqa: S608 - one look at the index for each kind
+
+_NEIGHBOURS = text(f"""
+    SELECT unnest(ARRAY[
+        (SELECT max(id COLLATE "C") FROM {META.schema}.recordings
+         WHERE project = :project AND id COLLATE "C" < shown.id AND version > 0),
+        (SELECT min(id COLLATE "C") FROM {META.schema}.recordings
+         WHERE project = :project AND id COLLATE "C" > shown.id AND version > 0)
+    ]) FROM unnest(CAST(:ids AS text[])) AS shown (id)
+""")  # noqa: S608
+
+Row = Any
+Condition = ColumnElement[bool]
 
 
-class TeamIndex(Index):
-    """The index of one project of a team's store.
+class TeamIndex(Lines):
+    """What finds the recordings of one project of a team's store, and what they say."""
 
-    Args:
-        store: The recordings.
-    """
+    def close(self) -> None:
+        """Nothing is held open here."""
 
-    store: TeamStore
+    def summaries(self, progress: Progress | None = None) -> list[Summary]:
+        """All recordings, those first that began last. Raises StoreAway."""
+        return [hit.summary for hit in self._listed(Filter(""), true(), progress)]
 
-    def __init__(self, store: TeamStore) -> None:
-        super().__init__(store)
-        # The name of the file is another: who serves the same folder as a home has an index of its own there.
-        self._file = store.root / "team.sqlite"
-        store.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._fetched: dict[str, Summarised] = {}
+    def search(
+        self, wanted: Filter, *, limit: int | None = None, progress: Progress | None = None
+    ) -> Iterator[Hit]:
+        """The recordings that a filter means, those first that began last. Raises StoreAway."""
+        return islice(self._listed(wanted, RECORDINGS.c.broken == "", progress), limit)
 
-    def outdated(self, known: Any, names: Any = None) -> tuple[list[Stale], list[str]]:
-        """What is to be fetched again, those first that were appended to last, and what is gone. Raises StoreAway."""
-        there = self.store.versions()
-        asked = there.keys() if names is None else there.keys() & set(names)
-        stale = [Stale(id, str(there[id]), there[id]) for id in asked if known.get(id) != str(there[id])]
-        gone = [id for id in (known if names is None else known.keys() & set(names)) if id not in there]
-        return sorted(stale, key=lambda one: one.written, reverse=True), gone
-
-    def renew(
+    def listed(
         self,
-        stale: Sequence[Stale],
-        gone: Sequence[str] = (),
+        wanted: Filter,
         *,
-        until: float = float("inf"),
+        status: str = "",
+        tags: Sequence[str] = (),
+        limit: int | None = None,
         progress: Progress | None = None,
-    ) -> list[Known]:
-        """Fetch those again, and forget what is gone; returns those that were fetched."""
-        found: list[Known] = []
-        for at in range(0, max(len(stale), 1), _AT_ONCE):
-            some = stale[at : at + _AT_ONCE]
-            self._fetched = self._fetch([one.folder for one in some])
-            part: Progress | None = None
-            if progress is not None:
-                part = _within(progress, at, len(stale))
-            found += super().renew(some, gone if not at else (), until=until, progress=part)
-        self._fetched = {}
-        return found
-
-    def settle(self, id: str, folder: Path, lengths: Mapping[str, int]) -> None:
-        """Write down what a recording says on its line, where it is at hand elsewhere. Raises StoreAway.
-
-        Args:
-            id: The recording's.
-            folder: Where it is.
-            lengths: How much of each file the team's store has of it: if it has more by now, nothing is done.
+    ) -> Listed:
+        """The same as a list shows them, with that status and these tags; of an empty filter also the broken ones.
+        Raises StoreAway.
         """
-        columns = RECORDINGS.c.key, RECORDINGS.c.version, RECORDINGS.c.written, FILES.c.name, FILES.c.length
-        asked = self.store.database.recordings(*columns).join_from(RECORDINGS, FILES)
-        with self.store.database.begin() as connection:
-            rows = connection.execute(asked.where(RECORDINGS.c.id == id)).all()
-        if rows and {row.name: row.length for row in rows} == dict(lengths):
-            self._write(rows[0].key, rows[0].version, summarised(folder, rows[0].written))
+        meant: list[Condition] = [true()]
+        if wanted.text.strip() or status not in ("", "broken"):
+            meant.append(RECORDINGS.c.broken == "")
+        if status:
+            meant.append(RECORDINGS.c.broken != "" if status == "broken" else RECORDINGS.c.status == status)
+        if tags:
+            meant.append(RECORDINGS.c.tags.contains(cast(fit(tuple(tags)), ARRAY(Text))))
+        more = None if limit is None else limit + 1
+        hits = list(islice(self._listed(wanted, and_(*meant), progress), more))
+        shown = hits[:limit]
+        return Listed(shown, len(hits) if len(hits) == len(shown) else None, self._told_apart(shown))
 
-    def settle_some(self, copy: LocalStore, most: int) -> None:
-        """Write down the lines of some recordings that nobody has read yet, and that are whole in a copy. Raises
-        StoreAway.
-        """
-        # One that still grows is not read anew with each line.
-        quiet = time.time_ns() - _QUIET
-        asked = self.store.database.recordings(RECORDINGS.c.id).where(
-            RECORDINGS.c.known < RECORDINGS.c.version, RECORDINGS.c.written < quiet
-        )
+    def count(self) -> int:
+        """How many recordings there are. Raises StoreAway."""
+        asked = self.store.database.recordings(func.count()).where(RECORDINGS.c.version > 0)
         with self.store.database.begin() as connection:
-            ids = list(connection.execute(asked.order_by(RECORDINGS.c.version.desc()).limit(most)).scalars())
-        lengths = self.store.intake.lengths(ids)
-        for id in ids:
-            folder = copy.folder(id)
-            here = {
-                name: path.stat().st_size for name in lengths.get(id, {}) if (path := folder / name).is_file()
-            }
-            if here == lengths.get(id):
-                self.settle(id, folder, here)
+            return int(connection.execute(asked).scalar_one())
 
-    def _folder(self, line: Summary) -> Path:
+    def kinds(self) -> set[str]:
+        """The kinds of effects that there are, in any project. Raises StoreAway."""
+        with self.store.database.begin() as connection:
+            return set(connection.execute(_KINDS).scalars())
+
+    def folder_of(self, line: Summary) -> Path:
+        """Where a recording lies, once it is brought here. Raises RecordingNotFound, StoreAway."""
         return self.store.find(line.id)
 
     # -- within ----------------------------------------------------------------------------------------------
 
-    def _summarised(self, stale: Stale) -> Summarised:
-        found = self._fetched.pop(stale.folder, None)
-        return found if found is not None else self._made(stale.folder)
-
-    def _made(self, id: str) -> Summarised:
-        """A recording's line and steps, read here, and written down for the others."""
-        asked = self.store.database.recordings(
-            RECORDINGS.c.key, RECORDINGS.c.version, RECORDINGS.c.written
-        ).where(RECORDINGS.c.id == id)
-        with self.store.database.begin() as connection:
-            row = connection.execute(asked).first()
-        if row is None:
-            return Summary(id, "", broken="it was deleted just now"), [], []
-        try:
-            path = self.store.find(id)
-        except RecordingNotFound:
-            return Summary(id, "", broken="it was deleted just now"), [], []
-        # It is at least of that version; where it has grown meanwhile, somebody makes it anew.
-        line, steps, blocks = summarised(path, row.written)
-        self._write(row.key, row.version, (line, steps, blocks))
-        return line, steps, blocks
-
-    def _write(self, key: int, version: int, made: Summarised) -> None:
-        line, steps, blocks = made
-        values = {name: _fit(getattr(line, name)) for name in _LINE if name not in ("id", "written")}
-        with self.store.database.begin() as connection:
-            held = (
-                update(RECORDINGS)
-                .where(RECORDINGS.c.key == key, RECORDINGS.c.known < version)
-                .values(known=version, **values)
-            )
-            if not connection.execute(held).rowcount:
+    def _listed(self, wanted: Filter, meant: Condition, progress: Progress | None) -> Iterator[Hit]:
+        self.renew(progress)
+        plan = Plan(wanted, self.store.database.project)
+        if plan.parts:
+            self.word_some(_WORDED)
+        last: Row | None = None
+        if wanted.about_steps:
+            # What is frequent is found among the newest, and no index knows how frequent a word is.
+            rows, hits = self._page(plan, and_(meant, plan.heads), None, _NEWEST)
+            yield from hits
+            if len(rows) < _NEWEST:
                 return
-            for table in (STEPS, DETAILS):
-                connection.execute(delete(table).where(table.c.recording == key))
-            if steps:
-                rows = [{"recording": key, **dict(zip(STEP, map(_fit, step), strict=True))} for step in steps]
-                connection.execute(insert(STEPS), rows)
-            if blocks:
-                packed = [{"recording": key, "part": part, "data": data} for part, data in enumerate(blocks)]
-                connection.execute(insert(DETAILS), packed)
+            last = rows[-1]
+        size = _FIRST
+        while True:
+            rows, hits = self._page(plan, and_(meant, plan.recordings), last, size)
+            yield from hits
+            if len(rows) < size:
+                return
+            last, size = rows[-1], min(2 * size, _MOST)
 
-    def _fetch(self, ids: Sequence[str]) -> dict[str, Summarised]:
-        """What the database knows of those recordings that it knows all of."""
-        if not ids:
-            return {}
-        columns = [RECORDINGS.c.key, RECORDINGS.c.id, *(RECORDINGS.c[name] for name in _LINE if name != "id")]
-        asked = self.store.database.recordings(*columns)
-        asked = asked.where(RECORDINGS.c.id.in_(ids), RECORDINGS.c.known == RECORDINGS.c.version)
-        steps: dict[int, list[list[Any]]] = {}
-        blocks: dict[int, list[bytes]] = {}
-        with self.store.database.begin() as connection:
-            rows = connection.execute(asked).all()
+    def _page(
+        self, plan: Plan, meant: Condition, last: Row | None, size: int
+    ) -> tuple[Sequence[Row], list[Hit]]:
+        """The next lines for which a condition holds, and those of them that the filter means."""
+        columns = [RECORDINGS.c.key, *(RECORDINGS.c[name] for name in LINE)]
+        asked = self.store.database.recordings(*columns).where(RECORDINGS.c.known > 0, meant)
+        if last is not None:
+            asked = asked.where(_after(last))
+        steps: dict[int, list[Step]] = {}
+        blocks: dict[tuple[int, str], bytes] = {}
+        with self.store.database.snapshot() as connection:
+            rows = connection.execute(asked.order_by(*_ORDER).limit(size)).all()
             keys = [row.key for row in rows]
-            wanted = select(STEPS.c.recording, *(STEPS.c[name] for name in STEP)).where(
-                STEPS.c.recording.in_(keys)
-            )
-            for key, *step in connection.execute(wanted.order_by(STEPS.c.recording, STEPS.c.number)):
-                steps.setdefault(key, []).append(step)
-            packed = select(DETAILS.c.recording, DETAILS.c.data).where(DETAILS.c.recording.in_(keys))
-            for key, data in connection.execute(packed.order_by(DETAILS.c.recording, DETAILS.c.part)):
-                blocks.setdefault(key, []).append(bytes(data))
-        return {row.id: (self._line(row), steps.get(row.key, []), blocks.get(row.key, [])) for row in rows}
+            if plan.about_steps:
+                wanted = select(STEPS.c.recording, *(STEPS.c[name] for name in COLUMNS))
+                wanted = wanted.where(STEPS.c.recording == func.any(keys), plan.steps)
+                for step in connection.execute(wanted).mappings():
+                    steps.setdefault(step["recording"], []).append(
+                        {name: unfit(value) for name, value in step.items()}
+                    )
+            if plan.parts and steps:
+                parts = [PARTS.index(name) for name in plan.parts]
+                packed = select(DETAILS.c.recording, DETAILS.c.part, DETAILS.c.data).where(
+                    DETAILS.c.recording == func.any(list(steps)), DETAILS.c.part.in_(parts)
+                )
+                for key, part, data in connection.execute(packed):
+                    blocks[key, PARTS[part]] = bytes(data)
+        return rows, list(self._meant(plan, rows, steps, blocks))
 
-    def _line(self, row: Any) -> Summary:
-        said = {name: getattr(row, name) for name in _LINE}
-        said |= {name: tuple(said[name]) for name in ("models", "tags")}
+    def _meant(
+        self,
+        plan: Plan,
+        rows: Sequence[Row],
+        steps: Mapping[int, list[Step]],
+        blocks: Mapping[tuple[int, str], bytes],
+    ) -> Iterator[Hit]:
+        with Blocks(lambda key, name: blocks[key, name]) as ahead:
+            ahead.expect(plan.parts[0] if plan.parts else None, steps)
+            for row in rows:
+                line = self._line(row)
+                details = Details(partial(self.folder_of, line), partial(ahead.block, row.key))
+                found = plan.meant(line, steps.get(row.key, ()), details)
+                if found is not None:
+                    yield Hit(line, found)
+
+    def _line(self, row: Row) -> Summary:
+        said = {name: unfit(getattr(row, name)) for name in LINE}
         return Summary(path=str(self.store.folder(row.id)), **said)
 
+    def _told_apart(self, hits: Sequence[Hit]) -> list[str]:
+        """The ids of these, and of those that come before and after each in the order of ids."""
+        ids = [hit.summary.id for hit in hits]
+        with self.store.database.begin() as connection:
+            near = connection.execute(
+                _NEIGHBOURS, {"project": self.store.database.project, "ids": ids}
+            ).scalars()
+            return [*dict.fromkeys([*ids, *(id for id in near if id is not None)])]
 
-def _within(progress: Progress, before: int, total: int) -> Callable[[int, int], None]:
-    return lambda done, _: progress(before + done, total)
 
-
-def _fit(value: Any) -> Any:
-    """A value as a column takes it: Postgres has no room for NUL in a text, nor for more than 63 bits."""
-    if isinstance(value, str):
-        return value.replace("\0", "\ufffd").encode(errors="replace").decode()
-    if isinstance(value, tuple):
-        return [_fit(one) for one in value]
-    if isinstance(value, int) and not isinstance(value, bool):
-        return min(max(value, -_MOST), _MOST)
-    return value
+def _after(last: Row) -> Condition:
+    """Holds for what comes after that line, in the order of lists."""
+    moment, written, id = RECORDINGS.c.moment, RECORDINGS.c.written, RECORDINGS.c.id.collate("C")
+    same = or_(written < last.written, and_(written == last.written, id > last.id))
+    return and_(moment <= last.moment, or_(moment < last.moment, same))

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -19,11 +18,11 @@ from sqlalchemy.dialects.postgresql import insert
 from reenact.store.base import FILE, ID, BlobStore, Piece, Taken
 from reenact.store.intake import Limits, no_header, unfit, unfit_blob
 from reenact.store.local import EVENTS
-from reenact.store.team.database import Database
-from reenact.store.team.tables import BLOBS, CHUNKS, FILES, META, RECORDINGS, VERSIONS
+from reenact.store.team.database import Database, copied
+from reenact.store.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS, VERSIONS
 
 _AT_ONCE = 16
-_COPY = f"COPY {META.schema}.chunks (recording, name, at, data) FROM STDIN (FORMAT BINARY)"
+_CHUNK = "recording", "name", "at", "data"
 
 
 @dataclass(slots=True)
@@ -91,12 +90,15 @@ class TeamIntake:
         with self._database.begin() as connection:
             if blobs:
                 self._database.blobs_held(connection)
-                list(self._pool.map(self._blobs.put, [one.data for one in blobs.values()]))
+                noted = self._noted(connection, blobs.values())
+                new_ones = [one.data for one in blobs.values() if (one.recording, one.name) not in noted]
+                list(self._pool.map(self._blobs.put, new_ones))
             known = self._held(connection, [*lines.values(), *blobs.values()])
             new: list[tuple[int, str, int, bytes]] = []
             for at, piece in lines.items():
                 answers[at] = self._append(connection, piece, known, new)
-            _copied(connection, new)
+            if new:
+                copied(connection, CHUNKS, _CHUNK, new, ("int8", "text", "int8", "bytea"))
             self._note(connection, known)
             for at, one in blobs.items():
                 # Somebody may delete the recording in the same moment.
@@ -104,6 +106,16 @@ class TeamIntake:
                 answers[at] = Taken("ok", len(one.data)) if here else Taken("gap", detail="it was deleted")
             _note_blobs(connection, blobs.values(), known)
         return [answers[at] for at in range(len(pieces))]
+
+    def _noted(self, connection: Connection, blobs: Iterable[Piece]) -> set[tuple[str, str]]:
+        """Which of these their recordings have already: who gave up on a slow object store sends them again."""
+        some = list(blobs)
+        asked = self._database.recordings(RECORDINGS.c.id, BLOBS.c.address).join_from(RECORDINGS, BLOBS)
+        asked = asked.where(
+            RECORDINGS.c.id == func.any([one.recording for one in some]),
+            BLOBS.c.address == func.any([one.name for one in some]),
+        )
+        return {(id, address) for id, address in connection.execute(asked)}
 
     # -- lines -----------------------------------------------------------------------------------------------
 
@@ -212,16 +224,6 @@ def _bytes(
     found += [(at, data) for held, name, at, data in new if (held, name) == (key, piece.name)]
     parts = [data[max(0, piece.offset - at) : max(0, end - at)] for at, data in sorted(found)]
     return b"".join(parts)
-
-
-def _copied(connection: Connection, rows: Sequence[tuple[int, str, int, bytes]]) -> None:
-    if not rows:
-        return
-    driver: Any = connection.connection.driver_connection
-    with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
-        copy.set_types(["int8", "text", "int8", "bytea"])
-        for row in rows:
-            copy.write_row(row)
 
 
 def _note_blobs(connection: Connection, blobs: Iterable[Piece], known: Mapping[str, _Known]) -> None:

@@ -22,7 +22,7 @@ from reenact.store import shared
 from reenact.store.base import ID, Intake, Piece, Taken
 from reenact.store.intake import Limits, LocalIntake
 from reenact.store.local import EVENTS, LocalStore
-from reenact.store.team.database import Database
+from reenact.store.team.database import PATIENCE, Database
 from reenact.store.team.intake import TeamIntake, names_of
 from reenact.store.team.objects import ObjectBlobs
 from reenact.store.team.place import Place
@@ -41,14 +41,15 @@ class TeamStore(LocalStore):
 
     Args:
         place: Where that is.
+        patience: Seconds to wait for the Postgres.
 
     Raises:
         UsageError: The addresses are none. Whether anybody answers there is seen by who asks.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, patience: int = PATIENCE) -> None:
         super().__init__(place.cache)
-        self.database = Database(place)
+        self.database = Database(place, patience)
         self.blobs = ObjectBlobs(place.objects, place.project)
         self.intake: Intake = TeamIntake(self.database, self.blobs)
         self._cache = LocalIntake(
@@ -81,6 +82,23 @@ class TeamStore(LocalStore):
         asked = self.database.recordings(RECORDINGS.c.id).where(RECORDINGS.c.version > 0)
         with self.database.begin() as connection:
             return list(connection.execute(asked.order_by(RECORDINGS.c.version.desc())).scalars())
+
+    def beginning(self, text: str, most: int) -> list[str]:
+        """The ids that begin so, those first that were appended to last. Raises StoreAway.
+
+        Args:
+            text: Letters, digits, `-` and `_`.
+            most: How many at most.
+        """
+        asked = self.database.recordings(RECORDINGS.c.id).where(
+            RECORDINGS.c.version > 0, RECORDINGS.c.id.like(text.replace("_", r"\_") + "%")
+        )
+        # One that is exactly so is among them, however many begin so.
+        exact = (RECORDINGS.c.id == text).desc()
+        with self.database.begin() as connection:
+            return list(
+                connection.execute(asked.order_by(exact, RECORDINGS.c.version.desc()).limit(most)).scalars()
+            )
 
     def remove(self, ref: str | os.PathLike[str], *, detached: bool = False) -> str:
         """Delete one and its blobs, there and here; returns its id. Raises RecordingError, StoreAway."""
@@ -120,10 +138,9 @@ class TeamStore(LocalStore):
         id = path.name if path.parent == self.recordings else str(ref)
         if self._has(id):
             return id
-        ids = self.ids()
-        if id == "last" and ids:
+        if id == "last" and (ids := self.ids()):
             return ids[0]
-        matches = [one for one in ids if id and one.startswith(id)]
+        matches = self.beginning(id, 2) if ID.fullmatch(id) else []
         return matches[0] if len(matches) == 1 else self.find(id).name
 
     # -- bringing them here ----------------------------------------------------------------------------------

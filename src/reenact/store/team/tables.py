@@ -7,16 +7,21 @@
     blobs        which blobs a recording has; their bytes are in the object store
     steps        what a filter asks of steps, in columns
     details      the rest of what it asks: texts, arguments and outputs, packed (`store.details`)
+    texts        the same in small letters, to find the recordings that a word stands in
 
 `recordings.version` grows with all that is appended. `recordings.known` is the version that its line, its steps and
-details were made from; they are made anew where it is another one.
+details were made from; they are made anew where it is another one. `recordings.worded` is the version that its texts
+were made from: where it is another one than `known`, what `texts` says of it does not count.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Column,
+    ColumnElement,
     Double,
     ForeignKey,
     Identity,
@@ -29,8 +34,13 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    func,
+    literal_column,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
+
+HEAD = "0002"
+"""The version of these tables."""
 
 META = MetaData(schema="reenact")
 
@@ -51,6 +61,7 @@ RECORDINGS = Table(
     Column("id", Text, nullable=False),
     Column("version", BigInteger, nullable=False),
     Column("known", BigInteger, nullable=False, server_default="0"),
+    Column("worded", BigInteger, nullable=False, server_default="0"),
     Column("bytes", BigInteger, nullable=False, server_default="0"),
     Column("written", BigInteger, nullable=False, server_default="0"),
     Column("moment", Double, nullable=False, server_default="0"),
@@ -70,8 +81,39 @@ RECORDINGS = Table(
     Column("problem", Text, nullable=False, server_default=""),
     UniqueConstraint("project", "id"),
     Index("recordings_newest", "project", "version"),
-    Index("recordings_moment", "project", "moment"),
 )
+Index(
+    "recordings_began",
+    RECORDINGS.c.project,
+    RECORDINGS.c.moment.desc(),
+    RECORDINGS.c.written.desc(),
+    RECORDINGS.c.id.collate("C"),
+)
+Index("recordings_beginning", RECORDINGS.c.project, RECORDINGS.c.id.collate("C"))
+Index(
+    "recordings_unread",
+    RECORDINGS.c.project,
+    postgresql_where=RECORDINGS.c.known < RECORDINGS.c.version,
+)
+Index(
+    "recordings_unworded",
+    RECORDINGS.c.project,
+    postgresql_where=RECORDINGS.c.worded != RECORDINGS.c.known,
+)
+
+
+ODD = ("\u0130\u0131\u017f\u212a", "iisk")
+"""Letters that a pattern of Python's takes for i, s and k, and these."""
+
+
+def lowered(text: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A text with the capital letters of ASCII made small, as `model.filter.fold` does it."""
+    return func.lower(text.collate("C"))
+
+
+def folded(text: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A text as it is compared with a pattern's ASCII letters, without regard to case."""
+    return lowered(func.translate(text, literal_column(f"'{ODD[0]}'"), literal_column(f"'{ODD[1]}'")))
 
 
 def _recording() -> Column[int]:
@@ -128,4 +170,25 @@ DETAILS = Table(
     _recording(),
     Column("part", SmallInteger, primary_key=True),
     Column("data", LargeBinary, nullable=False),
+)
+
+Index("steps_label", folded(STEPS.c.label), STEPS.c.recording)
+Index("steps_model", folded(STEPS.c.model), STEPS.c.recording, postgresql_where=STEPS.c.model.is_not(None))
+Index("steps_kind", STEPS.c.kind, STEPS.c.recording)
+Index("steps_ended", STEPS.c.ended, STEPS.c.recording, postgresql_where=STEPS.c.ended != "ok")
+Index(
+    "steps_tokens",
+    STEPS.c.input_tokens + STEPS.c.output_tokens,
+    STEPS.c.recording,
+    postgresql_where=STEPS.c.input_tokens.is_not(None),
+)
+Index("steps_cost", STEPS.c.cost, STEPS.c.recording, postgresql_where=STEPS.c.cost.is_not(None))
+Index("steps_duration", STEPS.c.duration, STEPS.c.recording)
+
+TEXTS = Table(
+    "texts",
+    META,
+    _recording(),
+    Column("part", SmallInteger, primary_key=True),
+    Column("body", Text(collation="C"), nullable=False),
 )

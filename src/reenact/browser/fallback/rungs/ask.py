@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field
 
 from reenact.browser import actions as do
+from reenact.browser.consequence import leads
 from reenact.browser.fallback.candidates import candidates, taken
 from reenact.browser.fallback.mend import Failed, Known, Means, Mend
 from reenact.browser.fallback.rungs.alternative import ABSENT, words_of
@@ -57,8 +58,8 @@ class Ask:
             or not isinstance(asked, do.Aimed)
         ):
             return None
-        if not known.consequences and means.judge is None:
-            return None  # nothing would tell whether it was right
+        if means.judge is None and not any(leads(one) for one in known.consequences):
+            return None  # nothing would tell whether it was right: a field is filled whichever of them it is
         past = next((one.fingerprint for one in known.pasts if one.fingerprint), None)
         wanted = past or words_of(asked)
         found = await candidates(session, failed, wanted, most=MOST)

@@ -1,0 +1,112 @@
+"""`reenact team backup` and `restore`: a team's store put aside, and brought back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reenact.cli import present
+from reenact.cli.exchanging import Objects, Store
+from reenact.cli.options import Json
+from reenact.cli.teams import place_of
+from reenact.errors import UsageError
+
+if TYPE_CHECKING:
+    from reenact.store.team.backup import Kept
+
+_DONE, _NOT_ALL = 0, 1
+
+Where = Annotated[
+    str,
+    typer.Argument(
+        metavar="URL", help="s3://bucket/prefix, gs://…, az://…, or a folder.", show_default=False
+    ),
+]
+Tools = Annotated[
+    Path | None,
+    typer.Option(
+        help="The folder of pg_dump and pg_restore; by default they are looked for.", show_default=False
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    group = typer.Typer(help="The team's store: put it aside, bring it back.", no_args_is_help=True)
+    add(group)
+    app.add_typer(group, name="team")
+
+
+def add(group: typer.Typer) -> None:
+    """Add the commands to the group `team`."""
+    group.command()(backup)
+    group.command()(restore)
+
+
+def backup(
+    where: Where, *, store: Store = "", objects: Objects = "", tools: Tools = None, json: Json = False
+) -> None:
+    """Put the team's store aside, all its projects, while it is in use. Blobs that were put there before stay.
+
+    [bold]reenact team backup s3://backups/reenact[/bold]
+    """
+    found = _verbs().backup(place_of(store, objects), _url(where), tools=tools, say=_say)
+    _tell(found, f"put aside in {where} as {found.name}", json=json)
+
+
+def restore(
+    where: Where,
+    *,
+    name: Annotated[
+        str, typer.Option("--from", help="Which backup; by default the newest.", show_default=False)
+    ] = "",
+    store: Store = "",
+    objects: Objects = "",
+    tools: Tools = None,
+    json: Json = False,
+) -> None:
+    """Bring back what `reenact team backup` put aside, into an empty Postgres.
+
+    [bold]reenact team restore s3://backups/reenact[/bold]
+    """
+    found = _verbs().restore(place_of(store, objects), _url(where), name=name, tools=tools, say=_say)
+    _tell(found, f"restored from {where}, {found.name}", json=json)
+
+
+def _verbs() -> ModuleType:
+    try:
+        from reenact.store.team import backup as verbs  # noqa: PLC0415 - drivers that no other command needs
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{error.name} is not installed: pip install 'reenact[team]'") from None
+    return verbs
+
+
+def _url(where: str) -> str:
+    if "://" in where:
+        return where
+    if not where.strip():
+        raise UsageError("where to? s3://bucket/prefix, or a folder")
+    return Path(where).absolute().as_uri()
+
+
+def _say(what: str) -> None:
+    present.say(f"reenact: {what} …")
+
+
+def _tell(found: Kept, how: str, *, json: bool) -> None:
+    if json:
+        present.dump(asdict(found))
+    else:
+        present.say(
+            f"reenact: {how}: {present.many(found.recordings, 'recording')}, a dump of {present.size(found.bytes)}, "
+            f"{present.many(found.blobs, 'blob')}, {found.copied} of them new ({present.size(found.copied_bytes)})"
+        )
+        for one in found.missing[:10]:
+            present.say(f"reenact: {one} is missing, or damaged")
+        if len(found.missing) > 10:
+            present.say(f"reenact: {len(found.missing) - 10} more are missing")
+    raise SystemExit(_NOT_ALL if found.missing else _DONE)

@@ -1,0 +1,134 @@
+"""A server's log: one line of JSON for each thing that happens, or one to read.
+
+What a line has is decided where it is written, field by field: routes and not addresses, statuses, times, projects. So
+no key, no signature of a lent address and nothing that was recorded is ever in it.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Literal, TextIO
+
+Form = Literal["json", "text"]
+
+LOG = logging.getLogger("reenact.server")
+"""Where a server's events go. Nobody hears them where no log is asked for."""
+LOG.addHandler(logging.NullHandler())
+LOG.propagate = False
+
+_HANDLERS: list[logging.Handler] = []
+_OTHERS = ("uvicorn.error", "asyncio")
+
+
+def begin(form: Form, stream: TextIO | None = None) -> Callable[[], None]:
+    """Write the log, to standard error.
+
+    Args:
+        form: `json` for machines, `text` for people.
+        stream: Another place.
+
+    Returns:
+        What ends it.
+    """
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(_json() if form == "json" else _Text())
+    loggers = [LOG, *(logging.getLogger(name) for name in _OTHERS)]
+    before = [(one, one.level, one.propagate) for one in loggers]
+    for one in loggers:
+        one.addHandler(handler)
+        one.propagate = False
+    LOG.setLevel(logging.INFO)
+    handler.addFilter(_told)
+    _HANDLERS.append(handler)
+
+    def end() -> None:
+        _HANDLERS.remove(handler)
+        for one, level, propagate in before:
+            one.removeHandler(handler)
+            one.setLevel(level)
+            one.propagate = propagate
+
+    return end
+
+
+def event(name: str, level: int = logging.INFO, **fields: object) -> bool:
+    """Write that something happened. Returns whether there is a log that it stands in.
+
+    Args:
+        name: What: `request`, `started`, `store_away` …
+        level: As `logging` has it.
+        fields: What is to be known of it, each by its name: never a key, nor what somebody recorded.
+    """
+    if not begun():
+        return False
+    LOG.log(level, name, extra={"fields": fields})
+    return True
+
+
+def begun() -> bool:
+    """Whether a log is written."""
+    return bool(_HANDLERS)
+
+
+def of_uvicorn() -> dict[str, Any]:
+    """How uvicorn is told to log: its warnings to our log where there is one, and no requests: those are ours."""
+    told: dict[str, Any] = {"log_level": "warning", "access_log": False}
+    return told | {"log_config": None} if begun() else told
+
+
+def _told(record: logging.LogRecord) -> bool:
+    """Whether a line is ours or a warning of a library's."""
+    return record.name == LOG.name or record.levelno >= logging.WARNING
+
+
+def _fields(record: logging.LogRecord) -> dict[str, object]:
+    found: dict[str, object] = getattr(record, "fields", {})
+    return found
+
+
+def _when(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+
+
+def _json() -> logging.Formatter:
+    # No server that writes none pays for it.
+    from pythonjsonlogger.core import LogData  # noqa: PLC0415
+    from pythonjsonlogger.orjson import OrjsonFormatter  # noqa: PLC0415
+
+    class Lines(OrjsonFormatter):
+        """Our fields beside each other; of a library's error its type and text, on the same line."""
+
+        def process_log_record(self, log_data: LogData) -> LogData:
+            return log_data
+
+        def add_fields(
+            self, log_data: LogData, record: logging.LogRecord, message_dict: dict[str, object]
+        ) -> None:
+            log_data |= {"time": _when(record), "level": record.levelname.lower()}
+            if record.name == LOG.name:
+                log_data |= {"event": record.getMessage(), **_fields(record)}
+                return
+            log_data |= {"event": "library", "logger": record.name, "text": record.getMessage()[:500]}
+            if record.exc_info and record.exc_info[0] is not None:
+                log_data["error"] = record.exc_info[0].__name__
+
+    return Lines()
+
+
+class _Text(logging.Formatter):
+    """A line that a person reads."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        parts = [_when(record), record.levelname.lower(), record.getMessage()[:500]]
+        parts += [f"{name}={_plain(value)}" for name, value in _fields(record).items() if value is not None]
+        if record.name != LOG.name:
+            parts[2] = " ".join(parts[2].split())
+        return " ".join(parts)
+
+
+def _plain(value: object) -> str:
+    text = str(value)
+    return text if text and text.isprintable() and " " not in text else repr(text)

@@ -1,0 +1,111 @@
+"""What a server counts, as Prometheus reads it, and who may read it.
+
+A label has as many values as the code or those who run the server name: routes, statuses, kinds of errors, projects.
+Never an id, never a text that somebody sends.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Mapping
+
+import anyio
+from anyio import CapacityLimiter
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.exposition import choose_encoder
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+
+from reenact import __version__
+from reenact.errors import UsageError
+
+TOKEN = "REENACT_METRICS_TOKEN"  # noqa: S105 - a variable's name
+"""The variable with the token by which metrics may be read over the network."""
+
+_SHORT = 16
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+
+class Requests:
+    """What every server counts of its requests.
+
+    Args:
+        registry: Where it is kept; one for each server in a process.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.registry = registry
+        self._count = Counter(
+            "reenact_http_requests",
+            "Requests by what has answered them.",
+            ("method", "route", "status"),
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "reenact_http_request_duration_seconds",
+            "How long requests took, but for streams.",
+            ("method", "route"),
+            buckets=_BUCKETS,
+            registry=registry,
+        )
+        self.streams = Gauge("reenact_live_streams", "Streams of events that are open.", registry=registry)
+        self.errors = Counter("reenact_errors", "What went wrong, by kind.", ("kind",), registry=registry)
+        about = Gauge("reenact_build_info", "1, with the version that runs.", ("version",), registry=registry)
+        about.labels(__version__).set(1)
+        ProcessCollector(registry=registry)
+
+    def note(self, method: str, route: str, status: int, seconds: float | None) -> None:
+        """Count a request; `seconds` is None for a stream."""
+        self._count.labels(method, route, str(status)).inc()
+        if seconds is not None:
+            self._seconds.labels(method, route).observe(seconds)
+
+
+class Page:
+    """Answers with the metrics.
+
+    Args:
+        registry: What is told.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+        # Threads that requests wait in may all be taken when one most wants to know why.
+        self._limiter: CapacityLimiter | None = None
+
+    async def answer(self, request: Request) -> Response:
+        """All that there is, in the form that was asked for."""
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(1)
+        encode, kind = choose_encoder(request.headers.get("accept", ""))
+        body = await anyio.to_thread.run_sync(encode, self._registry, limiter=self._limiter)
+        return Response(body, headers={"content-type": kind})
+
+
+def token_of(environ: Mapping[str, str]) -> str:
+    """The token that the environment gives; empty for none. Raises UsageError for one that can be guessed."""
+    token = environ.get(TOKEN, "").strip()
+    if token and len(token) < _SHORT:
+        raise UsageError(f"{TOKEN} has {len(token)} characters; at least {_SHORT}, of `openssl rand -hex 16`")
+    return token
+
+
+def shown(headers: Headers, token: str) -> bool:
+    """Whether a request brings the token."""
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    return bool(token) and scheme.lower() == "bearer" and hmac.compare_digest(given.strip(), token)
+
+
+def local(request: Request) -> bool:
+    """Whether it comes from this machine, and not through a proxy."""
+    passed = any(name in request.headers for name in ("forwarded", "x-forwarded-for", "x-real-ip", "via"))
+    try:
+        return (
+            not passed
+            and request.client is not None
+            and ipaddress.ip_address(request.client.host).is_loopback
+        )
+    except ValueError:
+        return False

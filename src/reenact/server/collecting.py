@@ -1,0 +1,98 @@
+"""Traces that come to a server: each becomes a recording of the project whose key they came with.
+
+What is acknowledged is on the server's disk. A server that ends, or is killed, takes them up again when it starts.
+Where it stands before a team's store, recordings go there as they are made.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from time import monotonic
+
+from prometheus_client.core import Metric
+
+from reenact.collector.app import Gate
+from reenact.collector.measuring import families
+from reenact.collector.traces import FOLDER, Traces
+from reenact.importers.otel.span import Span
+from reenact.operations.checks import room
+from reenact.operations.logs import event
+from reenact.server.keys import DEFAULT
+from reenact.server.library import Library
+from reenact.server.projects import Projects
+
+_PACE = 0.5
+
+
+class Collecting:
+    """The traces of a server's projects.
+
+    Args:
+        projects: Where the recordings go.
+    """
+
+    def __init__(self, projects: Projects) -> None:
+        self._projects = projects
+        self._lock = threading.Lock()
+        self._traces: dict[str, Traces] = {}
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.gate = Gate(room(projects.folder(DEFAULT)))
+
+    def resume(self) -> None:
+        """Take up what a server before this one has left."""
+        for project in self._projects.names():
+            if (self._projects.folder(project) / FOLDER).is_dir():
+                self._of(project)
+
+    def take(self, project: str, spans: list[Span]) -> int:
+        """Keep spans; what returns is on the disk. Returns how many came too late. Raises OSError."""
+        return self._of(project).take(spans, monotonic())
+
+    def close(self) -> None:
+        """End. What is not yet a recording stays where it is."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(5)
+
+    def collect(self) -> Iterator[Metric]:
+        """The counts, for Prometheus."""
+        with self._lock:
+            known = sorted(self._traces.items())
+        return families(known)
+
+    def _of(self, project: str) -> Traces:
+        library = self._projects.library(project)
+        with self._lock:
+            found = self._traces.get(project)
+            if found is None:
+                found = self._traces[project] = Traces(library.store, now=monotonic())
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._run, name="reenact-traces", daemon=True)
+                    self._thread.start()
+        return found
+
+    def _run(self) -> None:
+        while not self._ended.wait(_PACE):
+            with self._lock:
+                known = list(self._traces.items())
+            for project, traces in known:
+                self._settle(self._projects.library(project), traces, project)
+
+    def _settle(self, library: Library, traces: Traces, project: str) -> None:
+        def failed(text: str) -> None:
+            # Why may quote a span; its file says which it is.
+            event("trace_failed", logging.WARNING, trace=text.split()[1], project=project)
+
+        try:
+            made = traces.settle(monotonic(), failed=failed)
+        except OSError:
+            # A disk that is full; the files of the spans stay.
+            return
+        for kept in made:
+            library.touched(kept.id)
+            if library.team is not None:
+                library.team.made(kept.id)
+            event("recorded", recording=kept.id, steps=kept.steps, again=kept.again, project=project)

@@ -1,0 +1,231 @@
+"""What a server counts of its recordings and jobs, and whether it is ready."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from reenact.errors import ReenactError
+from reenact.operations.checks import OK, Check, Checks, room, writable
+from reenact.operations.logs import event
+from reenact.operations.metrics import Requests
+from reenact.server.jobs import ENDED, Job, Jobs
+from reenact.server.keys import DEFAULT
+from reenact.server.projects import Projects
+from reenact.store.base import Piece, Taken
+from reenact.store.intake import bytes_of
+
+_ANEW = 30.0
+_PATIENCE = 2.0
+_BRIEF = 1.0
+_BUCKETS = 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0
+
+Sizes = dict[str, tuple[int, int]]
+"""By project: recordings, and bytes of their files."""
+
+
+def checks_of(projects: Projects) -> Checks:
+    """What a server needs: its disk, its store, and to know what lies there."""
+    library = projects.library(DEFAULT)
+
+    def read() -> str:
+        if library.catch_up(_BRIEF):
+            return ""
+        done, total = library.indexing["done"], library.indexing["total"]
+        return "are being read" + (f": {done} of {total}" if total else "")
+
+    share = library.team
+    found: dict[str, Check] = {"disk": room(library.store.root), "home": writable(library.store.root)}
+    if share is not None:
+        found["store"] = lambda: "" if share.answers() else "no"
+        found["objects"] = lambda: "" if share.has_objects() else "no"
+    return Checks({**found, "recordings": read})
+
+
+class Measures:
+    """What is counted of a server, beside its requests.
+
+    Args:
+        registry: Where it is kept.
+        projects: Its projects.
+        jobs: Its jobs.
+        checks: Whether it is ready: told as it was answered last.
+        requests: Where errors are counted.
+    """
+
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        projects: Projects,
+        jobs: Jobs,
+        *,
+        checks: Checks,
+        requests: Requests,
+    ) -> None:
+        self._projects = projects
+        self._jobs = jobs
+        self._checks = checks
+        self._requests = requests
+        self._sizes = _Sizes(projects)
+        self._pieces = Counter(
+            "reenact_ingest_pieces", "Pieces of recordings that were sent, by what became of them.",
+            ("project", "outcome"), registry=registry,
+        )  # fmt: skip
+        self._bytes = Counter(
+            "reenact_ingest_bytes", "Bytes of pieces and blobs that were acknowledged.", ("project",),
+            registry=registry,
+        )  # fmt: skip
+        self._events = Counter(
+            "reenact_ingest_events",
+            "Events in pieces that were acknowledged.",
+            ("project",),
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "reenact_ingest_acknowledge_seconds", "From a request of pieces to its commit.", ("project",),
+            buckets=_BUCKETS, registry=registry,
+        )  # fmt: skip
+        self._ended = Counter(
+            "reenact_jobs_ended", "Jobs that have ended, by what they do and how.", ("kind", "verdict"),
+            registry=registry,
+        )  # fmt: skip
+        jobs.listen(self._told)
+        registry.register(self)
+
+    def took(self, project: str, pieces: Sequence[Piece], taken: Sequence[Taken], seconds: float) -> None:
+        """Count a request of pieces: what was sent, what became of it, and how long that took."""
+        size = lines = 0
+        for piece, said in zip(pieces, taken, strict=True):
+            self._pieces.labels(project, said.status).inc()
+            if said.status == "ok":
+                size += len(piece.data)
+                lines += 0 if piece.name.startswith("sha256:") else piece.data.count(b"\n")
+        self._bytes.labels(project).inc(size)
+        self._events.labels(project).inc(lines)
+        self._seconds.labels(project).observe(seconds)
+
+    def refused(self, error: Exception) -> None:
+        """Count what the verbs refuse."""
+        kind = type(error).__name__ if isinstance(error, ReenactError) else "unexpected"
+        self._requests.errors.labels(kind).inc()
+
+    def _told(self, project: str, job: Job) -> None:
+        if job.status in ENDED and job.ended is not None:
+            self._ended.labels(job.kind, job.status).inc()
+            event("job_ended", job=job.id, kind=job.kind, status=job.status, project=project)
+
+    # -- what is looked up when it is asked for ------------------------------------------------------------------
+
+    def collect(self) -> Iterator[Metric]:
+        """Gauges, as they stand."""
+        yield from self._behind()
+        recordings = GaugeMetricFamily(
+            "reenact_store_recordings", "Recordings in the store.", labels=["project"]
+        )
+        size = GaugeMetricFamily(
+            "reenact_store_bytes",
+            "Bytes of recordings: in a team's store of their lines.",
+            labels=["project"],
+        )
+        for project, (count, total) in self._sizes.look().items():
+            recordings.add_metric([project], count)
+            size.add_metric([project], total)
+        yield recordings
+        yield size
+        jobs = GaugeMetricFamily("reenact_jobs", "Jobs that have not ended.", labels=["status"])
+        for status, many in self._jobs.under_way().items():
+            jobs.add_metric([status], many)
+        yield jobs
+        ready = GaugeMetricFamily(
+            "reenact_ready", "1 where what is needed was there when /ready was asked last.", labels=["check"]
+        )
+        for name, said in self._checks.last.items():
+            ready.add_metric([name], said == OK)
+        yield ready
+
+    def _behind(self) -> Iterator[Metric]:
+        unread = GaugeMetricFamily(
+            "reenact_unread_recordings", "Recordings that lie there and are not in the list as they are.",
+            labels=["project"],
+        )  # fmt: skip
+        oldest = GaugeMetricFamily(
+            "reenact_oldest_unread_seconds", "For how long the oldest of those has lain there.",
+            labels=["project"],
+        )  # fmt: skip
+        unbrought = GaugeMetricFamily(
+            "reenact_unbrought_recordings", "Recordings of a team's store that are to be brought to this server.",
+            labels=["project"],
+        )  # fmt: skip
+        spool = GaugeMetricFamily(
+            "reenact_spool_recordings", "Recordings of this server that wait to be sent elsewhere.",
+            labels=["project"],
+        )  # fmt: skip
+        for project, library in self._projects.opened().items():
+            many, seconds = library.behind
+            unread.add_metric([project], many)
+            oldest.add_metric([project], seconds)
+            if library.team is not None:
+                unbrought.add_metric([project], library.team.behind)
+            spool.add_metric([project], _entries(library.store.root / "ship" / "queue"))
+        yield from (unread, oldest, unbrought, spool)
+
+
+class _Sizes:
+    """How much there is in each project: looked at now and then, and never so that who asks waits for long."""
+
+    def __init__(self, projects: Projects) -> None:
+        self._projects = projects
+        self._lock = threading.Lock()
+        self._known: Sizes = {}
+        self._next = float("-inf")
+        self._looking: Future[None] | None = None
+
+    def look(self) -> Sizes:
+        with self._lock:
+            if self._looking is None and time.monotonic() >= self._next:
+                self._looking = Future()
+                threading.Thread(target=self._run, args=(self._looking,), daemon=True).start()
+            looking = self._looking
+        if looking is not None:
+            with contextlib.suppress(TimeoutError):
+                looking.result(_PATIENCE)
+        return self._known
+
+    def _run(self, looking: Future[None]) -> None:
+        begun = time.monotonic()
+        try:
+            share = self._projects.library(DEFAULT).team
+            self._known = share.sizes() if share is not None else _sizes(self._projects)
+        except (ReenactError, OSError):
+            # What was known last is told until the store answers again.
+            pass
+        finally:
+            took = time.monotonic() - begun
+            with self._lock:
+                self._next = time.monotonic() + max(_ANEW, 20 * took)
+                self._looking = None
+            looking.set_result(None)
+
+
+def _sizes(projects: Projects) -> Sizes:
+    found = {}
+    for project in projects.names():
+        folder = projects.folder(project) / "recordings"
+        found[project] = _entries(folder), bytes_of(folder)
+    return found
+
+
+def _entries(folder: Path) -> int:
+    try:
+        with os.scandir(folder) as entries:
+            return sum(1 for _ in entries)
+    except OSError:
+        return 0

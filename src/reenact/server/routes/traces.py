@@ -1,0 +1,23 @@
+"""Traces of other programs, over OTLP/HTTP, where senders of traces look for them: `/v1/traces`, with a key."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from fastapi import APIRouter, Request, Response
+
+from reenact.collector.app import PATHS, collected
+from reenact.server.access import Writer
+from reenact.server.collecting import Collecting
+
+router = APIRouter(tags=["traces"])
+
+
+async def traces(request: Request, access: Writer) -> Response:
+    """Spans, or log records of the GenAI conventions: acknowledged when they are on the disk."""
+    collecting: Collecting = request.app.state.collecting
+    return await collected(request, partial(collecting.take, access.project), collecting.gate)
+
+
+for path in PATHS:
+    router.post(path, include_in_schema=False)(traces)
