@@ -147,9 +147,7 @@ class Hunt:
     async def _take_over(self, session: Session, number: int, spot: Any, known: helped.Known) -> None:
         case = self.cases[number]
         try:
-            turn = await helped.taken_over(
-                session, _arrived(session, spot), case.change, self._model, known
-            )
+            turn = await helped.taken_over(session, _arrived(session, spot), case.change, self._model, known)
         except (LookupError, ReenactError, Error) as error:
             healing.say(f"{case.step}: no agent ({str(error).splitlines()[0][:100]})")
             return

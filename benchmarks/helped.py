@@ -257,7 +257,9 @@ def task(asked: do.Aimed, element: Mapping[str, Any]) -> str:
     return f"{verb} {called}. Nothing else."
 
 
-async def _expected(watched: Watched, led_to: Mapping[str, Any]) -> Callable[[Session], Awaitable[bool | None]]:
+async def _expected(
+    watched: Watched, led_to: Mapping[str, Any]
+) -> Callable[[Session], Awaitable[bool | None]]:
     """Asks whether, since now, what the step had led to has come about; None where that cannot be told."""
 
     async def look(live: Live) -> tuple[consequence.Digest | None, int, int]:

@@ -72,7 +72,9 @@ def put(section: Section, path: Path, *, command: str, took: float, quick: bool)
     how = f"Written by `{command}` ({_minutes(took)}): {_machine()}."
     text = _section(replace(section, how=f"{how}\n\n{_QUICK * quick}{section.how}"))
     part = f"{_PART}\n{text}"
-    own = re.compile(rf"{_PART}\n## {re.escape(section.title)}\n.*?(?=\n(?:{_PART}|{_BESIDES})|\Z)", re.DOTALL)
+    own = re.compile(
+        rf"{_PART}\n## {re.escape(section.title)}\n.*?(?=\n(?:{_PART}|{_BESIDES})|\Z)", re.DOTALL
+    )
     if own.search(before):
         after = own.sub(lambda _: part, before, count=1)
     else:

@@ -222,7 +222,11 @@ def _same_change(now: Mapping[str, Any] | None, then: Mapping[str, Any], *, by_n
     for part in _PARTS:
         mine, its = _of(now, part), _of(then, part)
         if mine and its:
-            if part == "changed" and not mine & its and {_kind(one) for one in mine} & {_kind(one) for one in its}:
+            if (
+                part == "changed"
+                and not mine & its
+                and {_kind(one) for one in mine} & {_kind(one) for one in its}
+            ):
                 return None if by_name else True
             return bool(mine & its)
     return False if any(_of(now, part) for part in _PARTS) else None

@@ -21,7 +21,16 @@ _STRANGE = "that is no Reenact server, or another version of one"
 
 
 class Away(ReenactError):
-    """The server does not answer, or cannot now: try again."""
+    """The server does not answer, or cannot now: try again.
+
+    Args:
+        why: In one line.
+        after: Seconds after which the server says it is worth it; 0 where it says nothing.
+    """
+
+    def __init__(self, why: str, after: float = 0.0) -> None:
+        super().__init__(why)
+        self.after = after
 
 
 class Refused(ReenactError):
@@ -89,7 +98,10 @@ class Sender:
         if status == 200:
             return answer
         if status in {408, 425, 429} or status >= 500:
-            raise Away(f"{self._to.server} cannot take anything now (HTTP {status})")
+            raise Away(
+                f"{self._to.server} cannot take anything now: {_detail(answer)} (HTTP {status})",
+                _after(answer),
+            )
         said = _detail(answer)
         if status == 401:
             what = "does not know the key in" if self._to.key else "wants a key; set"
@@ -106,6 +118,11 @@ def _read(answer: httpx.Response, to: Destination, take: Callable[[Any], T]) -> 
         return take(orjson.loads(answer.content))
     except (ValueError, KeyError, TypeError):
         raise Refused(f"{to.server}: {_STRANGE}") from None
+
+
+def _after(answer: httpx.Response) -> float:
+    text = answer.headers.get("Retry-After", "")
+    return float(text) if text.isascii() and text.isdigit() else 0.0
 
 
 def _detail(answer: httpx.Response) -> str:

@@ -90,9 +90,7 @@ def test_what_earlier_runs_know_mends_a_step_and_the_script_goes_on(buy):
     assert heal.file == __file__
     assert heal.function == "script"
     patch = fb.suggested_patch()
-    assert (
-        '-        session.execute(type="click", selector="#buy", timeout=600)' in patch.splitlines()
-    )
+    assert '-        session.execute(type="click", selector="#buy", timeout=600)' in patch.splitlines()
     assert fb.cost == 0
 
 
