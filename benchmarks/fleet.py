@@ -4,12 +4,13 @@ Both engines replay the same recordings in the same number of processes, in turn
 the machine's work beside them; of each the best round counts. The rate is that of the replays once the first has come;
 how long the first took is said apart, for it is paid once, whatever comes after it.
 
-    replays of nothing, and of 50 ms of CPU     replays a second and core, and the CPU of ours for one
+    replays of nothing, and of 50 ms of CPU     replays a second and core, and the CPU for one
     many recordings                             the memory of the two processes that know of all of them
     what goes along with a task                 packing one recording; with a team's store, fetching one
 
 Ray starts some dozen processes, and binds ports: `python -m tests.verify.apart python -m benchmarks.fleet` runs it in a
-network and a process table of its own.
+network and a process table of its own. Only there the CPU can be told, and it says more than the clock where others are
+at work on the machine.
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ import shutil
 import sys
 import tempfile
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter as now
+from time import process_time
 
 from benchmarks.workers import Broken
 from reenact.store.local import LocalStore
 from reenact.store.team.place import Place
-from reenact.verify import passed, verify
+from reenact.verify import Outcome, passed, verify
 from reenact.verify.actor import packed
 from reenact.verify.cluster import Cluster
 from reenact.verify.engine import Engine, Local
@@ -55,11 +58,13 @@ class Measured:
     Attributes:
         first: Seconds until the first outcome.
         rate: Replays a second from then on.
+        cpu: Seconds of CPU for each of them, all processes of the engine together; 0 where that cannot be told.
         memory: MB at most of this process, and of the one that speaks with Ray.
     """
 
     first: float
     rate: float
+    cpu: float
     memory: dict[str, float] = field(default_factory=dict)
 
 
@@ -85,14 +90,27 @@ def _compared(home: Path, milliseconds: int, runs: int, rounds: int) -> None:
     for engine, all_ in found.items():
         rates = ", ".join(f"{one.rate / _CORES:.1f}" for one in all_)
         first = min(one.first for one in all_)
+        cpu = min(one.cpu for one in all_) * 1000
         print(
-            f"  {engine:6} {best[engine] / _CORES:7.1f} a second and core ({rates}); the first after {first:.1f} s"
+            f"  {engine:6} {best[engine] / _CORES:7.1f} a second and core ({rates}), {cpu:.1f} ms of CPU each; "
+            f"the first after {first:.1f} s"
         )
-    print(f"  the local engine is {best['local'] / best['Ray']:.2f} times as fast")
+    print(f"  by the clock the local engine is {best['local'] / best['Ray']:.2f} times as fast")
+    if ours := min(one.cpu for one in found["local"]):
+        print(
+            f"  by the CPU Ray's replay costs {min(one.cpu for one in found['Ray']) / ours:.2f} times as much"
+        )
 
 
 def _measured(home: Path, engine: Engine) -> Measured:
     came: list[float] = []
+    used: list[float] = []
+
+    def one_more(_: Outcome) -> None:
+        came.append(now())
+        if len(came) in {1, len(ids)}:
+            used.append(_cpu())
+
     memory: dict[str, float] = {}
     store = LocalStore(home)
     ids = store.ids()
@@ -101,15 +119,26 @@ def _measured(home: Path, engine: Engine) -> Measured:
     watching.start()
     began = now()
     try:
-        outcomes = verify(
-            ids, entry="program:agent", home=home, engine=engine, progress=lambda _: came.append(now())
-        )
+        outcomes = verify(ids, entry="program:agent", home=home, engine=engine, progress=one_more)
     finally:
         over.set()
         watching.join()
     if not passed(outcomes):
         raise Broken(f"{next(one for one in outcomes if one.detail).detail}")
-    return Measured(came[0] - began, (len(came) - 1) / (came[-1] - came[0]), memory)
+    later = len(came) - 1
+    return Measured(came[0] - began, later / (came[-1] - came[0]), (used[-1] - used[0]) / later, memory)
+
+
+def _cpu() -> float:
+    """Seconds of CPU of all processes here, where they are all of this program's making."""
+    if os.getpid() != 1:
+        return 0.0
+    ticks = 0
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            with suppress(OSError):
+                ticks += sum(map(int, (entry / "stat").read_text().rpartition(")")[2].split()[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _watch(memory: dict[str, float], over: threading.Event) -> None:
@@ -138,9 +167,9 @@ def _used(entry: Path) -> float:
 
 def _recorded(folder: Path, milliseconds: int, runs: int) -> Path:
     """A home with so many recordings of a program that works for so long."""
-    began = now()
-    sum(range(2_000_000))
-    work = int(2_000_000 * milliseconds / 1000 / (now() - began))
+    began = process_time()
+    sum(range(10_000_000))
+    work = int(10_000_000 * milliseconds / 1000 / (process_time() - began))
     (folder / "program.py").write_text(_PROGRAM.format(work=work), encoding="utf-8")
     home = folder / f"home-{milliseconds}"
     code = f"import program\nfor number in range({runs}): program.agent(number)\n"

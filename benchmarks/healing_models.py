@@ -17,6 +17,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median
 from time import monotonic
@@ -103,9 +104,16 @@ class Hunt:
                 await self._portion(scripts[start : start + PORTION])
             async with self._session() as session:
                 await healing.blind(session)
-                for number, (spot, known) in enumerate(self._found):
+                for done, number in enumerate(self._in_turn()):
                     if monotonic() < self._until:
-                        await self._take_over(session, number, spot, known)
+                        await self._take_over(session, number, f"{len(self.cases) - done - 1} to go")
+
+    def _in_turn(self) -> list[int]:
+        """The cases' numbers, one that stopped and one that is gone in turn: time may not suffice for all."""
+        kinds = [
+            [number for number, case in enumerate(self.cases) if case.gone is gone] for gone in (False, True)
+        ]
+        return [number for pair in zip_longest(*kinds) for number in pair if number is not None]
 
     def _session(self) -> Session:
         return self._client.Session(save_replay_on="never")
@@ -144,8 +152,8 @@ class Hunt:
                 self.cases.append(Case(spot.site, spot.name, change, (turn,)))
                 self._say(turn, self.cases[-1], f"{sum((+self._wanted).values())} more wanted")
 
-    async def _take_over(self, session: Session, number: int, spot: Any, known: helped.Known) -> None:
-        case = self.cases[number]
+    async def _take_over(self, session: Session, number: int, left: str) -> None:
+        case, (spot, known) = self.cases[number], self._found[number]
         try:
             turn = await helped.taken_over(session, _arrived(session, spot), case.change, self._model, known)
         except (LookupError, ReenactError, Error) as error:
@@ -153,7 +161,7 @@ class Hunt:
             return
         if turn is not None:
             self.cases[number] = replace(case, turns=(*case.turns, turn))
-            self._say(turn, case, f"{len(self.cases) - number - 1} to go")
+            self._say(turn, case, left)
 
     def _say(self, turn: helped.Turn, case: Case, left: str) -> None:
         claim = "claims" if turn.claimed else "no claim"
@@ -186,11 +194,12 @@ _HOW = """\
 {stopped} mutated steps at which every rung without a model stopped, and {gone} pages from which the element is gone
 (there to stop is right), found among {tried} changed pages of the same scripts: of each step both large changes
 (`redesign`, `decoy`), one of the small ones and `gone`, in an order drawn by seed {seed} before any model was asked.
-{model} Each case is given to it as the one question of the rung `ask`, and {agents} of them once more, on the page as it
-was, to an agent with {steps} steps (`heal="agent"`, the task is the step in words, `expect` asks whether what the step had led to in a
-good run is so). `claims`: it names an element and is at least 70 % sure; the agent says that the task is done. `its own
-word`: what came of taking every claim for true. `verified`: the same runs with our rules and what the step led to in
-good runs (`ask`), or with `expect` (agent). `acted on a wrong element` is what no verification afterwards undoes."""
+{model} Each case is put to it as the question of the rung `ask`, and {agents} of them once more, on the page as it was,
+to an agent with {steps} steps (`heal="agent"`; the task is the step in words, and `expect` asks whether what the step
+had led to in a good run is so). `claims`: it names an element and is at least 70 % sure; the agent says that the task
+is done. `its own word`: what would come of taking every claim for true. `verified`: with our rules, the second question
+and what the step led to in good runs (`ask`), or with `expect` (agent); the agent's two are one and the same run.
+`acted on a wrong element` is what no verification afterwards undoes."""
 
 _LOCAL = (
     "The model is {name} on this machine, one thread: far too small for the work, and held to short answers of the "
@@ -282,7 +291,10 @@ def _costs(cases: Sequence[Case]) -> Table:
              f"{median(times):.0f} s", f"{late:.0f} s", f"{sum(use.seconds for use in uses) / sum(times):.0%}")
         )  # fmt: skip
     return Table(
-        ("", "asked in", "answers each", "tokens read, median", "written, median", "time, median", "p95", "of it the model"),
+        (
+            "", "asked in", "answers each", "tokens read, median", "written, median", "time, median", "p95",
+            "of it the model",
+        ),
         lines,
     )  # fmt: skip
 

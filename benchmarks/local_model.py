@@ -97,8 +97,8 @@ class Metered(WrapperModel):
             used = self._use
             self._use = Use(
                 used.answers + 1,
-                used.read + (answer.usage.input_tokens if answer else 0),
-                used.written + (answer.usage.output_tokens if answer else 0),
+                used.read + (answer.usage.input_tokens if answer is not None else 0),
+                used.written + (answer.usage.output_tokens if answer is not None else 0),
                 used.seconds + perf_counter() - began,
             )
         return answer

@@ -11,6 +11,7 @@ from threading import Thread
 import pytest
 
 import reenact
+from tests.conftest import BARE_PYTEST
 
 AGENT = """
     import random
@@ -259,12 +260,13 @@ def test_async_tests_over_http_replay_without_the_server_and_in_parallel(suite):
                 assert one.text != two.text
         """,
     )
-    status, said = suite.run("--reenact=record", "-n", "2")
+    plugins = BARE_PYTEST["PYTEST_PLUGINS"] + ",xdist.plugin"
+    status, said = suite.run("--reenact=record", "-n", "2", PYTEST_PLUGINS=plugins)
     assert status == 0, said
     server.shutdown()
     server.server_close()
     seen = Answers.count
-    status, said = suite.run("-n", "2")
+    status, said = suite.run("-n", "2", PYTEST_PLUGINS=plugins)
     assert status == 0, said
     assert "6 passed" in said
     assert Answers.count == seen == 12
@@ -280,4 +282,7 @@ def test_a_suite_without_marked_tests_loads_no_more_than_the_plugin(suite):
             assert "reenact.pytest_plugin.taped" not in sys.modules
         """,
     )
+    # Pytest finds it by itself.
+    for name in BARE_PYTEST:
+        del suite.environ[name]
     assert suite.run()[0] == 0

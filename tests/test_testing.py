@@ -25,6 +25,7 @@ from reenact.store.writer import Writer
 from reenact.testing import AdapterConformance, HandlerConformance, IntakeConformance, StoreConformance, World
 from tests.adapters.http import server as web
 from tests.adapters.http.clients import ALL
+from tests.conftest import BARE_PYTEST
 
 WORLD = World()
 
@@ -399,7 +400,7 @@ def test_the_example_of_the_documentation_passes_its_own_suite(tmp_path):
     )
     (tmp_path / "weather_adapter.py").write_text(adapter)
     (tmp_path / "test_weather.py").write_text(suite)
-    environ = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "REENACT"))}
+    environ = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "REENACT"))} | BARE_PYTEST
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_weather.py"]
     done = subprocess.run(
         command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=100, check=False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -97,6 +98,63 @@ def test_what_an_agent_did_stands_in_a_block_that_falls_back_to_one(recording):
         ("press_key", "script"),
     ]
     assert data[1]["task"] == 'Say "yes"\nand go'
+
+
+@contextmanager
+def block(task):
+    """A block of `AgentFallback`, as it records itself."""
+    boundary.perform(Effect("heal", "block", {"task": task}, leaf=True), lambda: 0.0)
+    yield
+    boundary.perform(Effect("heal", "left", {}, leaf=True), lambda: 0.0)
+
+
+def blocks(text):
+    """The blocks of a script: the task of each, and its actions."""
+    withs = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.With)][1:]
+    return [
+        (
+            value_of(one.items[0].context_expr.keywords[0].value),
+            [each["type"] for each in calls(ast.unparse(one))],
+        )
+        for one in withs
+    ]
+
+
+def test_a_block_that_needed_no_help_is_one_again(recording):
+    did("goto", url="http://x/")
+    with block("Buy tea"):
+        did("fill", selector="#name", value="Ada")
+        did("click", selector="#buy")
+    with block("Look around"):
+        pass
+    did("press_key", key="Enter")
+    text = written(recording)
+    assert blocks(text) == [("Buy tea", ["fill", "click"])]
+    assert [one["type"] for one in calls(text)] == ["goto", "fill", "click", "press_key"]
+
+
+def test_who_helped_in_a_block_did_it_in_the_place_of_the_step_that_failed(recording):
+    with block("Buy tea"):
+        did("click", selector="#gone", success=False, message="there is no #gone")
+        did("click", actor="heal", selector="#buy")
+        did("click", selector="#none", success=False, message="there is no #none")
+        with agent("Buy tea"):
+            did("press_key", actor="agent", key="Enter")
+    with block("Pay"):
+        did("click", selector="#pay", success=False, message="there is no #pay")
+    text = written(recording)
+    assert blocks(text) == [("Buy tea", ["click", "press_key"]), ("Pay", [])]
+    assert text.count("# click failed: there is no #") == 3
+
+
+def test_a_block_is_of_the_session_that_acts_in_it(recording):
+    for task in ("one", "other"):
+        did("start")
+        with block(task):
+            did("press_key", key="A")
+    first, second = (f"{recording.id}.{number}" for number in (1, 2))
+    assert blocks(written(recording, session=first)) == [("one", ["press_key"])]
+    assert blocks(written(recording, session=second)) == [("other", ["press_key"])]
 
 
 def test_two_agents_are_told_apart_and_one_can_be_had_alone(recording):

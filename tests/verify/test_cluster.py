@@ -7,9 +7,9 @@ import re
 import signal
 import threading
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
-import psycopg
 import pytest
 
 from reenact.errors import ProgramError, UsageError
@@ -23,6 +23,9 @@ from tests.store.team.conftest import served
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.skipif(
+        find_spec("ray") is None and not os.environ.get("REENACT_RAY"), reason="`make test-ray` installs Ray"
+    ),
     pytest.mark.timeout(240),
     pytest.mark.filterwarnings("ignore"),  # Ray's own
 ]
@@ -55,7 +58,6 @@ def killed(depth):
 @contextmanager
 def cluster(cpus, **environ):
     """A head without room for replays, and nodes with so many CPUs each."""
-    pytest.importorskip("ray", reason="`make test-ray` installs Ray")
     from ray.cluster_utils import Cluster as Nodes
 
     # Workers that nobody has asked for are what a busy machine does not start in time.
@@ -97,11 +99,10 @@ def store(tmp_path_factory):
     with served() as postgres:
         places = []
         for name in ("ours", "theirs"):
-            with psycopg.connect(postgres.get_uri(), autocommit=True) as connection:
-                connection.execute(f"CREATE DATABASE {name}")
             folder = tmp_path_factory.mktemp(name)
-            address = postgres.get_uri().replace("/postgres?", f"/{name}?")
-            places.append(Place(address, f"file://{folder}/objects", "default", folder / "cache"))
+            places.append(
+                Place(postgres.database(name), f"file://{folder}/objects", "default", folder / "cache")
+            )
         yield places
 
 
@@ -216,15 +217,20 @@ def test_a_module_that_a_node_lacks_is_one_line(nodes, shop, how):
     shop.write(".gitignore", "")
 
 
-def test_a_folder_that_is_too_large_to_ship_is_one_line(nodes, shop, monkeypatch):
-    monkeypatch.setenv("RAY_RUNTIME_ENV_TEST", "1")
+def test_a_folder_that_is_too_large_to_ship_is_one_line(nodes, shop):
     (shop.folder / "weights.bin").write_bytes(os.urandom(1 << 20) * 520)
     try:
         with pytest.raises(UsageError, match=r"is more than Ray ships to its nodes: .*--exclude"):
             replayed(nodes, shop, shop.ids[:1])
         assert statuses(replayed(nodes, shop, shop.ids[:1], excludes=["*.bin"])) == [Status.SAME]
+        # The recordings of a home are not shipped with the folder that it lies in.
+        other = shop.home / "recordings" / "other"
+        other.mkdir()
+        (shop.folder / "weights.bin").rename(other / "weights.bin")
+        assert statuses(replayed(nodes, shop, shop.ids[:1])) == [Status.SAME]
     finally:
-        (shop.folder / "weights.bin").unlink()
+        for place in shop.folder.rglob("weights.bin"):
+            place.unlink()
 
 
 @pytest.mark.parametrize(
@@ -335,7 +341,6 @@ def test_what_was_done_before_the_cluster_was_lost_is_kept(shop, whom):
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
 def test_a_cluster_that_is_not_there_is_said_at_once(shop, address):
-    pytest.importorskip("ray", reason="`make test-ray` installs Ray")
     done = shop.run("verify", "--engine", "ray", "--address", address, "--entry", "shop:answer")
     assert done.status == 2
     assert done.ours[-1] == f"reenact: the Ray cluster {address} is not to be had: nobody answers there"
@@ -350,7 +355,6 @@ def test_a_cluster_without_room_is_given_up(nodes, shop):
 
 
 def test_a_cluster_of_this_machine_is_started_and_leaves_nothing(shop):
-    pytest.importorskip("ray", reason="`make test-ray` installs Ray")
     before = set(processes(b"raylet"))
     outcomes = verify(shop.ids[:3], entry="shop:answer", home=shop.home, engine=Cluster(workers=1))
     assert statuses(outcomes) == [Status.SAME] * 3

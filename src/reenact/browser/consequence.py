@@ -29,10 +29,16 @@ _NEVER = {"ping", "beacon", "csp_report", "preflight"}
 
 
 class Requests:
-    """The requests that the tabs of a session send, those that a page's own code or a form wants. Bounded."""
+    """The requests that the tabs of a session send, those that a page's own code or a form wants. Bounded.
+
+    Attributes:
+        count: How many were sent.
+        under_way: Those that are not answered yet.
+    """
 
     def __init__(self) -> None:
         self.count = 0
+        self.under_way: set[Any] = set()
         self._latest: deque[tuple[int, str]] = deque(maxlen=200)
 
     def sent(self, request: Any) -> None:
@@ -41,8 +47,13 @@ class Requests:
         if kind in _NEVER or (kind not in _KEPT and request.method == "GET"):
             return
         self.count += 1
+        self.under_way.add(request)
         with suppress(Error, ValueError):
             self._latest.append((self.count, f"{request.method} {where(request.url, _site(request))}"))
+
+    def answered(self, request: Any) -> None:
+        """One is through, or has failed."""
+        self.under_way.discard(request)
 
     def since(self, count: int) -> list[str]:
         """What was sent after so many, each once, in order."""

@@ -209,6 +209,7 @@ async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[s
         return f"the script failed: {_first(error.message)}{hint}", None
     if isinstance(error, (ActionError, sight.StaleElement, selectors.SelectorError, OSError)):
         return str(error), None
+    under_way = len(deed.live.requests.under_way)
     aim = action if isinstance(action, do.Aimed) else None
     target = deed.locator or (aim and aim.selector) or None
     found = await why(
@@ -220,7 +221,7 @@ async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[s
         secret=deed.live.mask(deed.page),
         like=deed.fingerprint,
     )
-    return found.sentence, found.facts
+    return found.sentence, {**found.facts, "under_way": under_way}
 
 
 _NETWORK = {

@@ -311,6 +311,7 @@ class Live:
         self._under_way.add(request)
 
     def _answered(self, request: Any) -> None:
+        self.requests.answered(request)
         self._under_way.discard(request)
         self._moved.set()
 

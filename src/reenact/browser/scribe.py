@@ -11,6 +11,7 @@ import keyword
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from reenact.browser.actions import MASK
@@ -36,11 +37,19 @@ class Done:
 
 @dataclass
 class Stretch:
-    """Actions of one actor, one after the other; `task` is the agent's."""
+    """Actions of one actor, one after the other.
+
+    Attributes:
+        task: The agent's, or that of the block in which the script did them.
+        block: The block's number, from 1; 0 outside of any.
+        heal: Who helps in it, where that is not as always.
+    """
 
     actor: str
     agent: str = ""
     task: str = ""
+    block: int = 0
+    heal: str = ""
     actions: list[Done] = field(default_factory=list)
 
 
@@ -130,8 +139,8 @@ class Writer:
         opened = _call("with client.Session", options)
         opened[-1] += " as session:"
         self._lines += opened
-        for stretch in stretches:
-            self._stretch(stretch)
+        for _, together in groupby(stretches, _block_of):
+            self._stretches(list(together))
         if not stretches:
             self._lines.append("    pass")
         used = {"contextlib": self._suppresses, "os": self._secrets, "re": self._patterns}
@@ -144,15 +153,26 @@ class Writer:
         ]
         return "\n".join([*head, *self._lines]) + "\n"
 
-    def _stretch(self, stretch: Stretch) -> None:
-        indent = "    "
-        if stretch.actor == "agent":
-            block = _call("    with client.AgentFallback", {"task": stretch.task}, "session")
-            block[-1] += ":"
-            self._lines += block
-            indent *= 2
-        for done in stretch.actions:
-            self._action(done, indent)
+    def _stretches(self, together: Sequence[Stretch]) -> None:
+        """Those of one block, an agent's, or one of the script's."""
+        first = together[0]
+        if not first.block and first.actor != "agent":
+            for done in first.actions:
+                self._action(done, "    ")
+            return
+        heal = {"heal": first.heal} if first.heal else {}
+        block = _call("    with client.AgentFallback", {"task": first.task, **heal}, "session")
+        block[-1] += ":"
+        self._lines += block
+        indent = " " * 8
+        before = len(self._lines)
+        for done in (done for stretch in together for done in stretch.actions):
+            if done.success:
+                self._action(done, indent)
+            else:  # there it would call an agent; what was done in its place comes next
+                self._say(indent, f"{done.kind} failed: {done.message}")
+        if all(line.lstrip().startswith("#") for line in self._lines[before:]):
+            self._lines.append(f"{indent}pass")
 
     def _action(self, done: Done, indent: str) -> None:
         if done.kind == "set_cookies":
@@ -204,6 +224,11 @@ class Writer:
         self._say(indent, "A secret was filled in here: it is not in the recording.")
         part = name if name != "value" and not done.kind.startswith("page.") else ""
         return _Code(f'os.environ["{self._names.of(done, part)}"]')
+
+
+def _block_of(stretch: Stretch) -> int:
+    """What belongs together: all of a block; else each stretch is by itself."""
+    return stretch.block or -id(stretch)
 
 
 def _describes(target: str) -> bool:

@@ -23,6 +23,9 @@ from reenact.model.recording import Recording, Step
 if TYPE_CHECKING:
     from reenact.browser.session import Session
 
+_MARKS = ("heal:block", "heal:left")
+"""A block begins, and ends."""
+
 _NO_CODE = frozenset({"completion", "help", "scrape"})
 """What an agent says, and what it only read for itself: nothing that a script would do."""
 
@@ -82,8 +85,12 @@ def export(ref: str, *, session: str | None = None, home: Any = None) -> str:
 
 
 def _of_session(recording: Recording, session: str | None) -> list[Step]:
-    """The steps of one session, and the beginnings of all agents."""
-    steps = [step for step in recording.steps if step.call.kind in {"browser", "agent"}]
+    """The steps of one session, its blocks' beginnings and ends, and the beginnings of all agents."""
+    steps = [
+        step
+        for step in recording.steps
+        if step.call.kind in {"browser", "agent"} or step.call.label in _MARKS
+    ]
     of = _sessions_of(recording, steps)
     known = list(dict.fromkeys(of.values()))
     if not known:
@@ -98,7 +105,7 @@ def _of_session(recording: Recording, session: str | None) -> list[Step]:
     chosen = session or known[0]
     if chosen not in known:
         raise UsageError(f"recording {recording.id} has no session {chosen}; it has {', '.join(known)}")
-    return [step for step in steps if step.call.kind == "agent" or of[step.number] == chosen]
+    return [step for step in steps if step.call.kind == "agent" or of.get(step.number) == chosen]
 
 
 def _sessions_of(recording: Recording, steps: Sequence[Step]) -> dict[int, str]:
@@ -116,7 +123,25 @@ def _sessions_of(recording: Recording, steps: Sequence[Step]) -> dict[int, str]:
             number = max(started, 1)
             latest = names[number - 1] if number <= len(names) else f"{recording.id}.{number}"
             of[step.number] = filmed.get(step.call.number, latest)
+    _blocks_of(steps, of)
     return of
+
+
+def _blocks_of(steps: Sequence[Step], of: dict[int, str]) -> None:
+    """A block is of the session in which the next step of its scope is done."""
+    within: dict[str, str] = {}
+    for step in reversed(steps):
+        if step.call.kind == "browser":
+            within[step.call.scope] = of[step.number]
+        elif step.call.label == _MARKS[0] and step.call.scope in within:
+            of[step.number] = within[step.call.scope]
+    entered: dict[str, list[str]] = {}
+    for step in steps:
+        blocks = entered.setdefault(step.call.scope, [])
+        if step.call.label == _MARKS[0]:
+            blocks.append(of.get(step.number, ""))
+        elif step.call.label == _MARKS[1] and blocks:
+            of[step.number] = blocks.pop()
 
 
 def _options(steps: Sequence[Step]) -> dict[str, Any]:
@@ -128,24 +153,31 @@ def _stretches(steps: Sequence[Step]) -> Iterator[Stretch]:
     """What was done, in stretches of one actor; within an agent's span all is its own."""
     starts: dict[str, Stretch] = {}
     current: Stretch | None = None
+    block, blocks, task, heal = 0, 0, "", ""
     for step in steps:
+        if step.call.label in _MARKS:
+            blocks += step.call.label == _MARKS[0]
+            block = blocks if "task" in step.args else 0
+            task, heal = str(step.args.get("task") or ""), str(step.args.get("heal") or "")
+            continue
         if step.call.kind == "agent":
             output = step.output if isinstance(step.output, Mapping) else {}
-            agent, task = str(output.get("agent_id") or ""), str(step.args.get("task") or "")
-            starts[step.call.scope] = Stretch("agent", agent, task)
+            agent, own_task = str(output.get("agent_id") or ""), str(step.args.get("task") or "")
+            starts[step.call.scope] = Stretch("agent", agent, own_task, block, heal)
             continue
         outcome = step.output if isinstance(step.output, Mapping) else {}
         if not _does(step):
             continue
-        own = starts.get(step.call.scope) if outcome.get("actor") == "agent" else None
+        actor = str(outcome.get("actor") or "script")
+        own = starts.get(step.call.scope) if actor == "agent" else None
         if (
             current is None
             or (own or current) is not current
-            or current.actor != outcome.get("actor", "script")
+            or (current.actor, current.block) != (actor, block)
         ):
             if current is not None and current.actions:
                 yield current
-            current = own or Stretch(str(outcome.get("actor") or "script"))
+            current = own or Stretch(actor, task=task, block=block, heal=heal)
         if (done := _done(step, outcome)) is not None:
             current.actions.append(done)
     if current is not None and current.actions:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import platform
 import shutil
 import tempfile
+import zipfile
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import reenact
 from reenact.errors import ReenactError, StoreAway, UsageError
-from reenact.store import bundle
+from reenact.store import bundle, shared
 from reenact.store.local import SUFFIX, LocalStore
 from reenact.store.team.place import STORE, Place
 from reenact.verify.crew import Job, Report, Worker, worker
@@ -48,6 +50,13 @@ class Actor:
     def run(self, parcels: list[Parcel]) -> list[tuple[int, Report]]:
         """Replay some."""
         return [(place, self._one(place, what)) for place, what in parcels]
+
+    def close(self) -> None:
+        """No more: nothing is left on the node."""
+        self._worker.close()
+        if self._team is not None:
+            self._team.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _one(self, place: int, what: bytes | str) -> Report:
         try:
@@ -93,6 +102,16 @@ def packed(path: Path) -> bytes:
     """A recording as one file. Raises RecordingError."""
     if path.is_file():
         return path.read_bytes()
+    if not shared.shares(path):
+        # As exported, but for the disk's sake in memory, and packed no better than it is fast: nobody keeps it.
+        data = io.BytesIO()
+        with zipfile.ZipFile(
+            data, "w", zipfile.ZIP_DEFLATED, compresslevel=1, strict_timestamps=False
+        ) as archive:
+            for file in sorted(path.rglob("*")):
+                if file.is_file():
+                    archive.write(file, file.relative_to(path))
+        return data.getvalue()
     with tempfile.TemporaryDirectory(prefix="reenact-") as folder:
         home = path.parent.parent if path.parent.name == "recordings" else path.parent
         return bundle.export(LocalStore(home), str(path), Path(folder) / f"one{SUFFIX}").read_bytes()

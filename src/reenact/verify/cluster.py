@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -71,12 +71,12 @@ class Cluster:
         say: Say | None = None,
     ) -> None:
         self._address = address
+        self._folder, self._excludes = (folder or Path.cwd()).absolute(), [*excludes]
         self._team = team
         self._asked = {
             "address": address,
             "workers": workers,
-            "folder": str((folder or Path.cwd()).absolute()),
-            "excludes": [*excludes],
+            "folder": str(self._folder),
             "team": {**asdict(team), "cache": str(team.cache)} if team else None,
             "placed": placed,
             "slack": slack,
@@ -91,8 +91,15 @@ class Cluster:
         if ":" in host and not answers(host, 10.0):
             # Ray tries for minutes.
             raise UsageError(f"the Ray cluster {self._address} is not to be had: nobody answers there")
+        homes = {
+            Path(task.path).absolute().parent for task in tasks if task.path and Path(task.path).is_dir()
+        }
         asked = {
             **self._asked,
+            "excludes": [
+                *self._excludes,
+                *(f"/{home.relative_to(self._folder)}/" for home in self._within(homes)),
+            ],
             "job": {"entry": job.entry, "words": job.words, "timeout": job.timeout},
             "tasks": [
                 (task.place, str(Path(task.path).absolute()) if task.path else task.ref) for task in tasks
@@ -110,6 +117,12 @@ class Cluster:
             if exchange.connected or self._address or again:
                 raise UsageError(exchange.lost(self._address, why))
             said = "starting Ray again"
+
+    def _within(self, homes: Iterable[Path]) -> list[Path]:
+        """Homes in the folder: their recordings are sent as they are needed, and not all to all nodes before."""
+        return sorted(
+            home for home in homes if home.name == "recordings" and home.is_relative_to(self._folder)
+        )
 
 
 class _Driver:

@@ -41,6 +41,8 @@ TICK = 1.0
 """Seconds between signs of life."""
 LOOK = 5.0
 """Seconds between looks at the head."""
+LEAVE = 5.0
+"""Seconds that actors have to leave their nodes as they found them."""
 GONE = 3
 """Looks in which nobody answered, until the head is held to be lost."""
 EXCLUDED = [".git", ".reenact", ".venv*", "node_modules", "__pycache__", "*.reenact"]
@@ -109,6 +111,9 @@ class Dispatch:
             if self._head.looked():
                 self._grow()
             self._tell({"alive": True})
+        ends = [hand.actor.close.remote() for hand in self._hands]
+        if ends:
+            self._ray.wait(ends, num_returns=len(ends), timeout=LEAVE)
 
     # -- who is at work --------------------------------------------------------------------------------------
 

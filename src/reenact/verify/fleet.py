@@ -67,7 +67,7 @@ def verify(
         ":" not in entry or not all(part.isidentifier() for part in entry.replace(":", ".").split("."))
     ):
         raise UsageError(f"--entry {entry}: write it as pkg.module:function")
-    job = Job(entry, (options or Options()).tree(), timeout)
+    job = Job(entry, (options or Options()).tree(), float(timeout))
     store = Reaching(home) if team is None else team
     versions = team.versions() if team is not None else {}
     outcomes: dict[int, Outcome] = {}

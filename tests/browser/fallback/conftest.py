@@ -78,9 +78,9 @@ def chromium(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def lessons(tmp_path_factory):
-    """The homes of good runs, by what was run: the same run is made once."""
-    return {}, tmp_path_factory.mktemp("lessons")
+def lessons(open_session, chromium, tmp_path_factory):
+    """The homes of good runs, by what was run (the same run is made once); where they are; and who makes sessions."""
+    return {}, tmp_path_factory.mktemp("lessons"), partial(open_session, cdp_url=chromium)
 
 
 @pytest.fixture(scope="session")
@@ -96,9 +96,9 @@ def stage(open_session, chromium, tmp_path_factory):
 class Script:
     """One step of a script, `aim` with `type`, run on pages: `learn` on the old one, `climb` on the changed one."""
 
-    def __init__(self, open_session, site, home, lessons, stage):
-        self.open_session, self.site, self.home = open_session, site, home
-        self.lessons, self.folder = lessons
+    def __init__(self, site, home, lessons, stage):
+        self.site, self.home = site, home
+        self.lessons, self.folder, self.open_session = lessons
         self.stage = stage
         self.learned = None
         self.session = None
@@ -156,6 +156,9 @@ class Script:
                 after(session, failed, mend)
             self.log = await session.page.evaluate("() => window.log || []")
             self.done = [(one["actor"], one["action"]["type"], one["message"]) for one in session._outcomes]
+            self.timeouts = [
+                one["action"]["timeout"] for one in session._outcomes if "timeout" in one["action"]
+            ]
             return mend
 
         if alone:
@@ -180,5 +183,5 @@ class Script:
 
 
 @pytest.fixture
-def script(open_session, site, tmp_path, chromium, lessons, stage):
-    return Script(partial(open_session, cdp_url=chromium), site, tmp_path / "home", lessons, stage)
+def script(site, tmp_path, lessons, stage):
+    return Script(site, tmp_path / "home", lessons, stage)

@@ -23,7 +23,7 @@ OTHER = (
     SHOP.replace("id=buy data-test=buy", "id=leave")
     .replace("Buy tea", "Leave")
     .replace("'sold to '", "'left by '")
-)
+) + "<button>Stay</button>"
 LATE = SHOP.replace(
     "</p>", "</p><script>buy.hidden = true; setTimeout(() => buy.hidden = false, 1400)</script>"
 )
@@ -75,8 +75,9 @@ def running(open_session, chromium, site, learned):
 
 
 @pytest.fixture
-def buy(running):
+def buy(running, monkeypatch):
     """The script, on a page that has changed."""
+    monkeypatch.delenv("REENACT_MODEL", raising=False)
     return functools.partial(script, running)
 
 

@@ -66,6 +66,17 @@ class Answers:
         return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, json.dumps(told))])
 
 
+class First(Answers):
+    """One that always names the first."""
+
+    def __init__(self):
+        super().__init__("")
+
+    def answer(self, messages, info):
+        told = {"reasoning": "it is the first", "element": "e1", "confidence": 1.0}
+        return ModelResponse(parts=[ToolCallPart(info.output_tools[0].name, json.dumps(told))])
+
+
 # -- verified, not hoped -----------------------------------------------------------------------------------------
 
 
@@ -99,9 +110,10 @@ def test_a_model_names_the_element_that_nothing_else_tells(script):
     answers = Answers("Keep it")
     mend = script.climb(RENAMED, model=answers.model, type="click", selector="#save")
     assert (mend.rung, mend.verified, script.log) == ("ask", True, ["saved"])
-    (question,) = answers.asked
-    assert 'What it meant: button "Save"' in question
-    assert 'button "Delete"' in question
+    first, second = answers.asked
+    assert 'What it meant: button "Save"' in first
+    assert 'button "Delete"' in first
+    assert first != second
 
 
 @pytest.mark.thorough
@@ -113,7 +125,10 @@ def test_a_model_that_is_unsure_or_names_something_grave_is_not_followed(script,
 
 
 LOGIN = LOG + "<h1>Log in</h1><label>Password <input type=password id=pw></label>"
-RENAMED_LOGIN = LOG + "<h1>Log in</h1><label>Passphrase <input type=password id=phrase></label>"
+RENAMED_LOGIN = (
+    LOG + "<h1>Log in</h1><label>Passphrase <input type=password id=phrase></label>"
+    "<label>PIN <input type=password id=pin></label>"
+)
 
 
 def test_no_secret_is_in_the_question_or_the_recording(script):
@@ -140,6 +155,20 @@ def test_a_model_is_not_asked_for_a_field_of_which_nothing_would_tell_that_it_is
 
 
 # -- the next run ------------------------------------------------------------------------------------------------
+
+
+def test_a_model_is_not_asked_where_there_is_but_one_to_choose_from(script):
+    script.learn(OLD, type="click", selector="#save")
+    alone = form("<button id=x1 type=button onclick='noted(`left`)'>Leave</button>")
+    answers = Answers("Leave")
+    assert script.climb(alone, model=answers.model, type="click", selector="#save") is None
+    assert (answers.asked, script.log) == ([], [])
+
+
+def test_a_model_that_names_a_place_in_the_list_is_not_followed(script):
+    script.learn(OLD, type="click", selector="#save")
+    mend = script.climb(RENAMED, model=First().model, type="click", selector="#save")
+    assert (mend, script.log) == (None, [])
 
 
 @pytest.mark.thorough

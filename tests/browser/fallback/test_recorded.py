@@ -120,7 +120,8 @@ def test_it_is_written_as_a_script_that_runs(program, capsys, monkeypatch):
     monkeypatch.chdir(program.folder)
     assert main(["export-script", "last"]) == 0
     text = capsys.readouterr().out
-    assert text.count("client.AgentFallback(session, task=") == 2
+    assert text.count("client.AgentFallback(session, task=") == 3
+    assert 'task="Look", heal="off"' in text
     script = program.write("script.py", text)
     with reenact.record("written", home=program.home) as recording:
         runpy.run_path(str(script))

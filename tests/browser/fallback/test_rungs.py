@@ -143,6 +143,16 @@ def test_what_is_there_under_another_name_is_not_waited_for(script):
     assert script.log == ["saved"]
 
 
+@pytest.mark.parametrize(
+    ("page", "under_way", "patience"), [(OLD, 0, 200), (OLD + "<script>fetch('/stuck')</script>", 1, 900)]
+)
+def test_a_page_that_waits_for_no_answer_is_hardly_waited_for(script, page, under_way, patience):
+    asked = {"type": "click", "selector": "#gone"}
+    assert script.climb(page, patience=wait.ENOUGH, budget=wait.ENOUGH + 900, **asked) is None
+    assert script.failed.result.why["under_way"] == under_way
+    assert script.timeouts == [wait.ENOUGH, patience]
+
+
 def test_a_relabelled_element_is_known_by_its_id(script):
     script.learn(OLD, type="click", selector="~Save")
     now = form(

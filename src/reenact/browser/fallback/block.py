@@ -14,7 +14,7 @@ from reenact.browser import actions as do
 from reenact.browser.fallback import expect as expecting
 from reenact.browser.fallback.calling import here, place
 from reenact.browser.fallback.guard import Guard
-from reenact.browser.fallback.helper import Helper, made, now, stuck
+from reenact.browser.fallback.helper import Helper, begun, made, now, over, stuck
 from reenact.browser.fallback.mend import Failed
 from reenact.browser.options import check_steps
 from reenact.browser.results import ExecutionResult
@@ -325,13 +325,14 @@ class AgentFallback:
             raise UsageError("this block was used before: make another AgentFallback")
         self._guard.put()
         self._offset = self._session.offset()
-        self._began = now(self._session)
+        self._began = begun(self._session, self.task, self.heal)
 
     def _leave(self, error: BaseException | None) -> None:
         self._guard.remove()
         if error is not None and not isinstance(error, Exception):
             return  # the program is on its way out: nothing is asked any more
-        self._took = self.duration
+        if self._began is not None:
+            self._took = over(self._session) - self._began
         if error is not None and not self._over:
             self.success = False
             self.error = self.error or f"the block was left by {type(error).__name__}: {_first_line(error)}"

@@ -20,6 +20,7 @@ from reenact.browser.options import MODEL
 from reenact.browser.remote.choosing import agent_for
 from reenact.browser.results import ExecutionResult
 from reenact.errors import UsageError
+from reenact.model.event import Effect
 
 if TYPE_CHECKING:
     from reenact.browser.agent import Agent
@@ -145,6 +146,22 @@ def now(session: Session) -> float:
     """Seconds since the epoch, as recorded."""
     with session._crossing.inside():
         return float(boundary.draw("fallback:clock", time.time))
+
+
+def begun(session: Session, task: str, heal: str) -> float:
+    """When a block begins, as recorded: with what it is for, so that a script made of the recording has it again."""
+    asked = {"task": task, **({"heal": heal} if heal != "agent" else {})}
+    return _marked(session, Effect("heal", "block", asked, leaf=True))
+
+
+def over(session: Session) -> float:
+    """When a block ends, as recorded."""
+    return _marked(session, Effect("heal", "left", {}, leaf=True))
+
+
+def _marked(session: Session, effect: Effect) -> float:
+    with session._crossing.inside():
+        return float(boundary.perform(effect, time.time))
 
 
 def stuck(session: Session, action: dict[str, Any], said: str) -> Failed:

@@ -1,4 +1,7 @@
-"""Ask: one question to a model, "which element is meant now?", with the failed step and the page's candidates alone."""
+"""Ask: a model is asked "which element is meant now?", with the failed step and the page's candidates alone.
+
+Where it names one it is asked once more, with the candidates the other way round.
+"""
 
 from __future__ import annotations
 
@@ -63,17 +66,39 @@ class Ask:
         past = next((one.fingerprint for one in known.pasts if one.fingerprint), None)
         wanted = past or words_of(asked)
         found = await candidates(session, failed, wanted, most=MOST)
-        if not found:
-            return None
-        answer, cost = await _answered(means.model, question(failed, wanted, found))
-        one = _named(answer, found)
-        if answer is None or one is None or answer.confidence < SURE:
-            return None
-        if refused(wanted, one["fingerprint"]) or not kind(wanted, one["fingerprint"], asked.type):
+        if len(found) < 2:
+            return None  # what it names of one alone is no choice, and cannot be checked
+        one, answer, cost = await _twice(means.model, failed, wanted, found)
+        if one is None or answer is None:
             return None
         choice = Choice(None, answer.confidence, 0.0, f"the model: {answer.reasoning}")
         mend = await taken(session, failed, one, choice, self.name)
         return None if mend is None else replace(mend, cost=cost)
+
+
+async def _twice(
+    asked: Any, failed: Failed, wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]
+) -> tuple[Mapping[str, Any] | None, Answer | None, Decimal | None]:
+    """The element that the model names, whichever way round it is shown them; what it said of it, and the cost.
+
+    A model that does not understand the question names a place in the list: the first, or the last.
+    """
+    named: list[Mapping[str, Any]] = []
+    total: Decimal | None = Decimal(0)
+    answer = None
+    for shown in (found, found[::-1]):
+        answer, cost = await _answered(asked, question(failed, wanted, shown))
+        total = None if total is None or cost is None else total + cost
+        one = _named(answer, shown)
+        if one is None or answer is None or answer.confidence < SURE or _speaks_against(failed, wanted, one):
+            return None, None, total
+        named.append(one)
+    return (named[0] if named[0] is named[1] else None), answer, total
+
+
+def _speaks_against(failed: Failed, wanted: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
+    told = one["fingerprint"]
+    return bool(refused(wanted, told)) or not kind(wanted, told, failed.asked.type)
 
 
 def question(failed: Failed, wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> str:

@@ -33,7 +33,8 @@ _LEAST = 200
 """Milliseconds for a step that has waited as long by itself."""
 
 ENOUGH = 1000
-"""Milliseconds that a step has waited by itself, after which it waits no more for what is there under another name."""
+"""Milliseconds that a step has waited by itself, after which it waits no more for what is there under another name, and
+hardly longer where the page is loaded and waits for no answer."""
 
 PAUSE = 250
 """Milliseconds between two tries to open an address."""
@@ -80,7 +81,8 @@ class Wait:
         element = (failed.result.why or {}).get("element") or {}
         if failed.reason == "covered" and (element.get("covered") or {}).get("exit"):
             return None  # somebody has to close it
-        again = asked.model_copy(update={"timeout": _patience(asked.timeout, means.budget_ms)})
+        patience = _LEAST if _still(failed, asked) else _patience(asked.timeout, means.budget_ms)
+        again = asked.model_copy(update={"timeout": patience})
         return await session._aexecute(again, actor="heal")
 
     async def _opened(self, session: Session, failed: Failed, means: Means) -> ExecutionResult | None:
@@ -92,6 +94,12 @@ class Wait:
             if result.success or not any(words in result.message for words in _NETWORK):
                 return result
         return None
+
+
+def _still(failed: Failed, asked: do.Aimed) -> bool:
+    """Whether nothing more is to come: the step has waited by itself, the page is loaded and waits for no answer."""
+    answered = (failed.result.why or {}).get("under_way") == 0
+    return answered and failed.reason == "missing" and asked.timeout >= ENOUGH
 
 
 def _patience(waited: int, budget: int) -> int:
