@@ -6,6 +6,7 @@
 #   make picture  the pictures of README and guide, drawn from what really runs
 #   make test     the test suite
 #   make soak     the slow suites: thousands of recordings, hundreds of kills
+#   make faults   a team's store whose Postgres, S3, server and disks fail in the middle, and its upgrade with a million events
 #   make load     200 agents record into one server for ten minutes, which is killed three times
 #   make frameworks      docs/frameworks.md: every framework's program recorded, replayed, forked
 #   make frameworks-older  the same with the frameworks' versions of half a year ago
@@ -43,7 +44,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-browser exercise picture test test-browser-use test-ray soak load frameworks frameworks-older \
+.PHONY: help demo demo-browser exercise picture test test-browser-use test-ray soak faults load frameworks frameworks-older \
 	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
 	setup-bench setup-older setup-browser-use chromium console
 
@@ -81,6 +82,10 @@ soak: setup-dev
 	$(PYTEST) -m "slow or thorough" $(PYTEST_ARGS)
 	REENACT_RESULTS=1 $(PYTEST) -q tests/record/test_canaries.py
 	$(MAKE) frameworks-older
+
+# Small disks are mounted where it runs as root; elsewhere those tests are skipped, and say so.
+faults: setup-dev
+	$(PYTEST) tests/store/team -n 0 $(PYTEST_ARGS)
 
 load: setup-dev
 	$(PYTEST) tests/soak/test_load.py -n 0 $(PYTEST_ARGS)

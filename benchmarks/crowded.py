@@ -1,7 +1,7 @@
 """A team's store with very many recordings: some that really came in, and copies of them that the database makes.
 
 A copy has an id, a beginning and a version of its own; all else, in every table, is its original's, as if the intake
-had taken it and somebody had read it. `check` sees that this is so. It asks for no version of the tables.
+had taken it and somebody had read it. It does so whatever version the tables have.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def _some(connection: Connection, sources: list[int], first: int, last: int) -> 
     connection.execute(text(_MADE), asked)
     versions = [name for name in ("version", "known", "worded") if name in _columns(connection, "recordings")]
     same = [name for name in _columns(connection, "recordings") if name not in _OWN]
-    taken = ["m.version"] * len(versions) + [f"r.{name}" for name in same]
+    # What was made of all of an original was made of all of its copy.
+    taken = [f"CASE WHEN r.{name} = r.version THEN m.version ELSE 0 END" for name in versions]
+    taken += [f"r.{name}" for name in same]
     connection.execute(
         text(
             f"INSERT INTO reenact.recordings (id, moment, started, {', '.join(versions + same)}) "

@@ -35,6 +35,10 @@ _SAID = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.i
 
 def main(database: str, objects: str, recordings: int = 200) -> None:
     """Measure, and print."""
+    with psycopg.connect(database) as connection:
+        row = connection.execute("SHOW data_directory").fetchone()
+        assert row is not None
+        postgres = Path(row[0])
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     with tempfile.TemporaryDirectory(prefix="reenact-benchmark-") as name:
         folder = Path(name)
@@ -48,10 +52,14 @@ def main(database: str, objects: str, recordings: int = 200) -> None:
             team = {"REENACT_STORE": database, "REENACT_OBJECTS": objects} if where != "a folder" else {}
             home = folder / where.replace(" ", "-")
             with _server(home, team) as (client, server):
-                _taken(where, client, server, data, events)
+                before, there = _cpu(server), _postgres(postgres)
+                _taken(where, client, server, postgres, data)
                 _settled(client, recordings)
+                each = (_cpu(server) - before) / events * 1e6
+                theirs = (_postgres(postgres) - there) / events * 1e6
                 print(
-                    f"{where}: until all is in the list, {_cpu(server) / events * 1e6:.0f} µs of the server an event"
+                    f"{where}: until all is in the list, {each:.0f} µs of the server and {theirs:.0f} µs of Postgres "
+                    "an event"
                 )
                 if not team:
                     _traces(client, server)
@@ -63,16 +71,17 @@ def main(database: str, objects: str, recordings: int = 200) -> None:
             )
 
 
-def _taken(where: str, client: httpx.Client, server: int, data: dict[str, bytes], events: int) -> None:
+def _taken(where: str, client: httpx.Client, server: int, postgres: Path, data: dict[str, bytes]) -> None:
+    events = sum(lines.count(b"\n") for lines in data.values())
     bodies = [wire.packed(list(pieces)) for pieces in requests(data)]
-    before, postgres, began = _cpu(server), _postgres(), time.perf_counter()
+    before, used_there, began = _cpu(server), _postgres(postgres), time.perf_counter()
     for body in bodies:
         answer = client.post("/api/v1/uploads", content=body)
         assert {one["status"] for one in answer.json()["pieces"]} == {"ok"}, answer.text
     took, used = time.perf_counter() - began, _cpu(server) - before
     print(
         f"{where}: acknowledged {events / took:,.0f} events/s, one sender; {used / events * 1e6:.0f} µs of the server "
-        f"and {(_postgres() - postgres) / events * 1e6:.0f} µs of Postgres an event"
+        f"and {(_postgres(postgres) - used_there) / events * 1e6:.0f} µs of Postgres an event"
     )
 
 
@@ -91,7 +100,12 @@ def _traces(client: httpx.Client, server: int) -> None:
         answer = client.post("/v1/traces", content=body, headers={"content-type": "application/x-protobuf"})
         assert answer.status_code == 200, answer.text
     took, used, many = time.perf_counter() - began, _cpu(server) - before, _SPANS * _BATCHES
-    print(f"OTLP: acknowledged {many / took:,.0f} spans/s, {used / many * 1e6:.0f} µs of the server a span")
+    _until(lambda: 'reenact_traces_waiting{project="default"} 0.0' in client.get("/metrics").text, 300)
+    whole = _cpu(server) - before
+    print(
+        f"OTLP: acknowledged {many / took:,.0f} spans/s, one sender; {used / many * 1e6:.0f} µs of the server a span, "
+        f"{whole / many * 1e6:.0f} µs until they are recordings of 16"
+    )
 
 
 def _spans(number: int) -> bytes:
@@ -126,8 +140,8 @@ def _server(home: Path, team: dict[str, str]) -> Iterator[tuple[httpx.Client, in
         process.terminate()
 
 
-def _until(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
+def _until(holds: Callable[[], bool], patience: float = 60) -> None:
+    until = time.monotonic() + patience
     while True:
         try:
             if holds():
@@ -135,7 +149,7 @@ def _until(holds: Callable[[], bool]) -> None:
         except httpx.HTTPError:
             pass
         assert time.monotonic() < until
-        time.sleep(0.1)
+        time.sleep(0.2)
 
 
 def _cpu(pid: int) -> float:
@@ -147,17 +161,13 @@ def _cpu(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _postgres() -> float:
-    """Seconds of CPU of every Postgres on this machine; a connection that ended meanwhile is missed."""
-    named = (path.parent for path in Path("/proc").glob("[0-9]*/comm") if _name(path) == "postgres")
-    return sum(_cpu(int(one.name)) for one in named)
-
-
-def _name(path: Path) -> str:
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""
+def _postgres(folder: Path) -> float:
+    """Seconds of CPU of a Postgres, by the folder of its data: its processes, and those that have ended."""
+    main = int((folder / "postmaster.pid").read_text().split()[0])
+    fields = Path(f"/proc/{main}/stat").read_text().rpartition(")")[2].split()
+    ended = (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+    children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+    return ended + _cpu(main) + sum(_cpu(int(one)) for one in children)
 
 
 if __name__ == "__main__":

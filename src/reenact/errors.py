@@ -12,6 +12,8 @@
     ├── UsageError                      arguments that do not fit together          (also a ValueError)
     ├── DivergenceError                 a replay left its recording
     ├── ForkStopped                     a fork stopped where it needed a model that is not at hand
+    ├── StoreAway                       the team's store does not answer; ask again
+    │   └── StoreFull                   it takes no more of a project
     └── SessionError                    a browser session cannot go on, or has no browser
         └── ActionError                 an action in the browser failed
 
@@ -84,6 +86,10 @@ class ForkStopped(ReenactError):
 
 class StoreAway(ReenactError):
     """The team's store does not answer, or cannot now. What was asked may be asked again: nothing is done twice."""
+
+
+class StoreFull(StoreAway):
+    """The team's store takes no more of a project: it has what it may have. Once somebody has made room, it does."""
 
 
 class SessionError(ReenactError):

@@ -39,9 +39,9 @@ PLACES = {
     "reproducing": ("reproduce", "bisect"),
     "reporting": ("report",),
     "scripting": ("export-script",),
+    "projects": ("team",),
     "serving": ("mcp",),
     "shipping": ("ship",),
-    "team_backup": ("team",),
     "verifying": ("verify",),
     "watching": ("watch",),
 }

@@ -237,7 +237,6 @@ def _run(settings: Settings, listening: socket.socket, log: Form | None) -> None
             "started", command="serve", port=listening.getsockname()[1], team=settings.team is not None
         )
     serve(application(settings), listening)
-    logs.event("ended")
 
 
 def stored(store: Reaching, ref: str) -> str:

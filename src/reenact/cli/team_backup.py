@@ -12,6 +12,7 @@ import typer
 from reenact.cli import present
 from reenact.cli.exchanging import Objects, Store
 from reenact.cli.options import Json
+from reenact.cli.team_plan import plan
 from reenact.cli.teams import place_of
 from reenact.errors import UsageError
 
@@ -34,17 +35,11 @@ Tools = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    group = typer.Typer(help="The team's store: put it aside, bring it back.", no_args_is_help=True)
-    add(group)
-    app.add_typer(group, name="team")
-
-
 def add(group: typer.Typer) -> None:
     """Add the commands to the group `team`."""
     group.command()(backup)
     group.command()(restore)
+    group.command()(plan)
 
 
 def backup(

@@ -12,7 +12,14 @@ from collections.abc import Mapping
 
 import anyio
 from anyio import CapacityLimiter
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+)
 from prometheus_client.exposition import choose_encoder
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -36,6 +43,8 @@ class Requests:
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
+        # When each series began: as many series again, and Prometheus knows it without.
+        disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = registry
         self._count = Counter(
             "reenact_http_requests",

@@ -15,7 +15,7 @@ from starlette.types import Scope
 
 from reenact import __version__
 from reenact.browser.signing import Signer
-from reenact.errors import RecordingNotFound, ReenactError, StoreAway
+from reenact.errors import RecordingNotFound, ReenactError, StoreAway, StoreFull
 from reenact.operations.metrics import Page, Requests
 from reenact.operations.observed import Observed
 from reenact.server.access import Access
@@ -179,12 +179,14 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await asyncio.to_thread(app.state.desks.close)
     app.state.projects.close()
     app.state.keys.close()
+    app.state.measures.ended()
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
     """What the verbs refuse: one line, as on the command line."""
     request.app.state.measures.refused(error)
-    status = 404 if isinstance(error, RecordingNotFound) else 503 if isinstance(error, StoreAway) else 400
+    kinds = {RecordingNotFound: 404, StoreFull: 507, StoreAway: 503}
+    status = next((status for kind, status in kinds.items() if isinstance(error, kind)), 400)
     return JSONResponse({"detail": str(error)}, status)
 
 

@@ -117,6 +117,10 @@ class Measures:
         kind = type(error).__name__ if isinstance(error, ReenactError) else "unexpected"
         self._requests.errors.labels(kind).inc()
 
+    def ended(self) -> None:
+        """The server has put all away."""
+        event("ended")
+
     def _told(self, project: str, job: Job) -> None:
         if job.status in ENDED and job.ended is not None:
             self._ended.labels(job.kind, job.status).inc()

@@ -97,12 +97,10 @@ class Sender:
         status = answer.status_code
         if status == 200:
             return answer
-        if status in {408, 425, 429} or status >= 500:
-            raise Away(
-                f"{self._to.server} cannot take anything now: {_detail(answer)} (HTTP {status})",
-                _after(answer),
-            )
         said = _detail(answer)
+        if status in {408, 425, 429} or status >= 500:
+            why = f"{self._to.server} cannot take anything now: {said} (HTTP {status})"
+            raise Away(why, _after(answer))
         if status == 401:
             what = "does not know the key in" if self._to.key else "wants a key; set"
             raise Refused(f"{self._to.server} {what} {KEY}")

@@ -12,7 +12,7 @@ from reenact.model.facts import PATH
 from reenact.model.grammar import Term
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
-_WORD = re.compile(r"[A-Za-z0-9_]+")
+_WORD = re.compile(r"[A-Za-z0-9_-]+")
 _PLACE = re.compile(r"-?\d+")
 # Numbers are written in several ways: 10 and 1e1. A word that is told apart from them has another letter than e.
 _TELLING = re.compile(r"[a-df-zA-DF-Z_]")

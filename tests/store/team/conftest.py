@@ -12,9 +12,18 @@ import pytest
 
 from reenact.store.team.place import Place
 from reenact.store.team.store import TeamStore
+from tests.soak.tables import Screen
 from tests.store.team.servers import Postgres, Weed
 
 NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _screen(request):
+    """The figures of slow tests are seen."""
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    if capture is not None:
+        Screen.uncaptured = staticmethod(capture.global_and_fixture_disabled)
 
 
 @contextmanager

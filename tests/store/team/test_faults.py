@@ -122,6 +122,7 @@ def test_an_object_store_that_is_slow_or_flaky(rig, weed, tmp_path, monkeypatch,
         rig.going(90)
         between.faults = [""]
         settled(rig, tmp_path)
+
         assert all(between.seen.get(fault) for fault in faults), between.seen
     finally:
         between.close()

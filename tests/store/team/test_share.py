@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 
 import pytest
@@ -17,6 +17,8 @@ from reenact.server.settings import Settings
 from reenact.ship import wire
 from reenact.store.base import Piece
 from reenact.store.local import LocalStore
+from reenact.store.team.limits import Limits, limit
+from reenact.store.team.store import TeamStore
 
 LARGE = bytes(range(256)) * 300
 
@@ -120,3 +122,28 @@ def test_a_server_is_ready_where_its_store_answers_and_says_which_part_does_not(
     assert (answer.status_code, answer.json()["checks"]["store"]) == (503, "does not answer")
     assert "secret" not in answer.text
     assert "127.0.0.1" not in answer.text
+
+
+def test_a_project_that_is_full_is_507_and_takes_again_once_there_is_room(serve, team, recorded, tmp_path):
+    with team.database.begin() as connection:
+        limit(connection, team.database.project, Limits(most_bytes=10))
+    server = serve(tmp_path / "one")
+    answer = sent(server, recorded)
+    assert (answer.status_code, "may have 10 bytes at most" in answer.json()["detail"]) == (507, True)
+    assert team.intake.lengths([recorded.name]) == {}
+    with team.database.begin() as connection:
+        limit(connection, team.database.project, Limits())
+    until(lambda: sent(server, recorded).status_code, 200)
+    assert team.ids() == [recorded.name]
+
+
+def test_a_server_finds_no_recording_of_another_project(serve, recorded, place, tmp_path, monkeypatch):
+    monkeypatch.setenv("REENACT_STORE", place.database)
+    monkeypatch.setenv("REENACT_OBJECTS", place.objects)
+    server = serve(tmp_path / "one")
+    with closing(TeamStore(replace(place, project="other", cache=tmp_path / "other"))) as other:
+        other.intake.take(pieces(recorded))
+    monkeypatch.setenv("REENACT_PROJECT", "other")
+    assert server.get(f"/api/v1/recordings/{recorded.name}").status_code == 404
+    asked = server.get("/api/v1/diff", params={"a": recorded.name, "b": recorded.name})
+    assert asked.status_code == 404

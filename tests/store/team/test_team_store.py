@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import urllib.request
 
 import pytest
@@ -51,6 +53,19 @@ class TestTheTeamsIntake(IntakeConformance):
 class TestBlobsInAFolder(BlobStoreConformance):
     def blobs(self, tmp_path):
         return ObjectBlobs(f"file://{tmp_path}/objects", "default")
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux which file that is")
+    def test_what_is_kept_outlives_the_power(self, tmp_path, monkeypatch):
+        synced, fsync = set(), os.fsync
+
+        def told(file):
+            synced.add(os.readlink(f"/proc/self/fd/{file}"))
+            fsync(file)
+
+        monkeypatch.setattr(os, "fsync", told)
+        address = self.blobs(tmp_path).put(b"a b")
+        (file,) = (tmp_path / "objects").rglob(address.removeprefix("sha256:"))
+        assert {str(file), *map(str, list(file.parents)[:3])} <= synced
 
 
 @pytest.mark.slow

@@ -106,7 +106,11 @@ def backup(place: Place, target: str, *, tools: Path | None = None, say: Said = 
         snapshot = _one(connection, "SELECT pg_export_snapshot()")
         found.recordings = _one(connection, f"SELECT count(*) FROM {_SCHEMA}.recordings WHERE version > 0")  # noqa: S608
         say("the database")
-        words = ["--format=custom", f"--schema={_SCHEMA}", "--no-owner", f"--snapshot={snapshot}"]
+        what = [f"--schema={_SCHEMA}"]
+        if _one(connection, "SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'"):
+            # The index by which words are found wants it.
+            what.append("--extension=pg_trgm")
+        words = ["--format=custom", *what, "--no-owner", f"--snapshot={snapshot}"]
         folder = f"dumps/{found.name}"
         digest = hashlib.sha256()
         obstore.put(kept, f"{folder}/{_DUMP}", _dumped(program, place, words, digest, found))
@@ -206,7 +210,9 @@ def _ended(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
     if process.wait():
         said.seek(0)
         lines = said.read().decode(errors="replace").strip().splitlines() or ["it said nothing"]
-        raise UsageError(f"{Path(str(process.args[0])).name} failed: {' '.join(lines[:2])[:300]}")  # type: ignore[index]
+        hint = "; --tools names the folder of newer ones" if "version" in lines[0] else ""
+        name = Path(str(process.args[0])).name  # type: ignore[index]
+        raise UsageError(f"{name} failed: {' '.join(lines[:2])[:300]}{hint}")
 
 
 def _database(place: Place) -> list[str]:

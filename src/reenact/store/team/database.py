@@ -60,6 +60,14 @@ class Database:
             yield connection
 
     @contextmanager
+    def administered(self) -> Iterator[Connection]:
+        """The same, of all projects: that of the place is not made where there is none."""
+        with asking(self.place.name):
+            ready(self._engine)
+            with self._engine.begin() as connection:
+                yield connection
+
+    @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """The same, to read only: all questions are answered as of one moment."""
         self.project  # noqa: B018 - as above

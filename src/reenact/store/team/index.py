@@ -25,7 +25,7 @@ from reenact.store.details import PARTS, Details
 from reenact.store.index import Hit, Progress
 from reenact.store.team.fitting import fit, unfit
 from reenact.store.team.lines import LINE, Lines
-from reenact.store.team.plan import COLUMNS, Plan, Step
+from reenact.store.team.plan import Plan, Step
 from reenact.store.team.tables import DETAILS, META, RECORDINGS, STEPS
 
 _NEWEST = 128
@@ -33,6 +33,8 @@ _NEWEST = 128
 
 _FIRST = 64
 _MOST = 1024
+_SOME = 2000
+_AT_ONCE = 500
 _WORDED = 1000
 _ORDER = RECORDINGS.c.moment.desc(), RECORDINGS.c.written.desc(), RECORDINGS.c.id.collate("C")
 
@@ -122,14 +124,14 @@ class TeamIndex(Lines):
         if plan.parts:
             self.word_some(_WORDED)
         last: Row | None = None
+        size = _FIRST
         if wanted.about_steps:
             # What is frequent is found among the newest, and no index knows how frequent a word is.
-            rows, hits = self._page(plan, and_(meant, plan.heads), None, _NEWEST)
+            rows, hits = self._page(plan, and_(meant, plan.heads), last, _NEWEST)
             yield from hits
-            if len(rows) < _NEWEST:
-                return
-            last = rows[-1]
-        size = _FIRST
+            if len(rows) == _NEWEST:
+                yield from self._beyond(plan, and_(meant, plan.recordings), rows[-1])
+            return
         while True:
             rows, hits = self._page(plan, and_(meant, plan.recordings), last, size)
             yield from hits
@@ -137,26 +139,38 @@ class TeamIndex(Lines):
                 return
             last, size = rows[-1], min(2 * size, _MOST)
 
+    def _beyond(self, plan: Plan, meant: Condition, last: Row | None) -> Iterator[Hit]:
+        """Those after a line for which a condition holds: asked for once and for all, since that may take long."""
+        size: int | None = _SOME
+        while True:
+            keys = RECORDINGS.c.key, RECORDINGS.c.moment, RECORDINGS.c.written, RECORDINGS.c.id
+            asked = self.store.database.recordings(*keys).where(RECORDINGS.c.known > 0, meant, _after(last))
+            with self.store.database.snapshot() as connection:
+                found = connection.execute(asked.order_by(*_ORDER).limit(size)).all()
+            for at in range(0, len(found), _AT_ONCE):
+                some = [row.key for row in found[at : at + _AT_ONCE]]
+                yield from self._page(plan, RECORDINGS.c.key == func.any(some), None, _AT_ONCE)[1]
+            if size is None or len(found) < size:
+                return
+            last, size = found[-1], None
+
     def _page(
         self, plan: Plan, meant: Condition, last: Row | None, size: int
     ) -> tuple[Sequence[Row], list[Hit]]:
         """The next lines for which a condition holds, and those of them that the filter means."""
         columns = [RECORDINGS.c.key, *(RECORDINGS.c[name] for name in LINE)]
-        asked = self.store.database.recordings(*columns).where(RECORDINGS.c.known > 0, meant)
-        if last is not None:
-            asked = asked.where(_after(last))
+        asked = self.store.database.recordings(*columns).where(RECORDINGS.c.known > 0, meant, _after(last))
         steps: dict[int, list[Step]] = {}
         blocks: dict[tuple[int, str], bytes] = {}
         with self.store.database.snapshot() as connection:
             rows = connection.execute(asked.order_by(*_ORDER).limit(size)).all()
             keys = [row.key for row in rows]
             if plan.about_steps:
-                wanted = select(STEPS.c.recording, *(STEPS.c[name] for name in COLUMNS))
+                wanted = select(STEPS.c.recording, *(STEPS.c[name] for name in plan.columns))
                 wanted = wanted.where(STEPS.c.recording == func.any(keys), plan.steps)
-                for step in connection.execute(wanted).mappings():
-                    steps.setdefault(step["recording"], []).append(
-                        {name: unfit(value) for name, value in step.items()}
-                    )
+                for key, *step in connection.execute(wanted):
+                    said = dict(zip(plan.columns, map(unfit, step), strict=True))
+                    steps.setdefault(key, []).append(said)
             if plan.parts and steps:
                 parts = [PARTS.index(name) for name in plan.parts]
                 packed = select(DETAILS.c.recording, DETAILS.c.part, DETAILS.c.data).where(
@@ -196,8 +210,10 @@ class TeamIndex(Lines):
             return [*dict.fromkeys([*ids, *(id for id in near if id is not None)])]
 
 
-def _after(last: Row) -> Condition:
+def _after(last: Row | None) -> Condition:
     """Holds for what comes after that line, in the order of lists."""
+    if last is None:
+        return true()
     moment, written, id = RECORDINGS.c.moment, RECORDINGS.c.written, RECORDINGS.c.id.collate("C")
     same = or_(written < last.written, and_(written == last.written, id > last.id))
     return and_(moment <= last.moment, or_(moment < last.moment, same))

@@ -11,17 +11,23 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from time import monotonic
 
 from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
+from reenact.errors import StoreAway, StoreFull
 from reenact.store.base import FILE, ID, BlobStore, Piece, Taken
 from reenact.store.intake import Limits, no_header, unfit, unfit_blob
 from reenact.store.local import EVENTS
 from reenact.store.team.database import Database, copied
+from reenact.store.team.limits import Room
 from reenact.store.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS, VERSIONS
 
 _AT_ONCE = 16
+_ENOUGH = 5.0
+"""Seconds after which, of many blobs, no more are tried where one could not be kept."""
+
 _CHUNK = "recording", "name", "at", "data"
 
 
@@ -32,8 +38,13 @@ class _Known:
     key: int
     bytes: int
     lengths: dict[str, int] = field(default_factory=dict)
+    blobs: set[str] = field(default_factory=set)
     changed: set[str] = field(default_factory=set)
     more: int = 0
+
+
+class _Full(Taken):
+    """Refused, since the project has what it may have."""
 
 
 class TeamIntake:
@@ -49,6 +60,7 @@ class TeamIntake:
         self._database = database
         self._blobs = blobs
         self._limits = limits or Limits()
+        self._room = Room()
         self._pool = ThreadPoolExecutor(_AT_ONCE, "reenact-blobs")
 
     def close(self) -> None:
@@ -77,7 +89,13 @@ class TeamIntake:
         """Nothing is kept of that here: what is being written grows."""
 
     def take(self, pieces: Sequence[Piece]) -> list[Taken]:
-        """Append them; when this returns, what it calls ok is committed. Raises StoreAway: ask again."""
+        """Append them; when this returns, what it calls ok is committed.
+
+        Raises:
+            StoreAway: Ask again.
+            StoreFull: The project has what it may have, and all that was asked is more. Where some of it was not, only
+                the rest is refused.
+        """
         answers: dict[int, Taken] = {}
         blobs: dict[int, Piece] = {}
         lines: dict[int, Piece] = {}
@@ -88,15 +106,21 @@ class TeamIntake:
             else:
                 (blobs if blob else lines)[at] = piece
         with self._database.begin() as connection:
+            self._room.look(connection, self._database.project)
             if blobs:
                 self._database.blobs_held(connection)
-                noted = self._noted(connection, blobs.values())
-                new_ones = [one.data for one in blobs.values() if (one.recording, one.name) not in noted]
-                list(self._pool.map(self._blobs.put, new_ones))
-            known = self._held(connection, [*lines.values(), *blobs.values()])
+            known, full = self._held(connection, [*lines.values(), *blobs.values()])
+            failed: list[tuple[int, StoreAway]] = []
+            if blobs:
+                blobs = self._roomy(blobs, known, full, answers)
+                failed = self._put(blobs, known)
+                # What was kept is noted, or it would be sent again and again while the object store is flaky; no line
+                # is taken that may name what was not.
+                blobs = {at: one for at, one in blobs.items() if at not in dict(failed)}
+                lines = {} if failed else lines
             new: list[tuple[int, str, int, bytes]] = []
             for at, piece in lines.items():
-                answers[at] = self._append(connection, piece, known, new)
+                answers[at] = full.get(piece.recording) or self._append(connection, piece, known, new)
             if new:
                 copied(connection, CHUNKS, _CHUNK, new, ("int8", "text", "int8", "bytea"))
             self._note(connection, known)
@@ -105,22 +129,64 @@ class TeamIntake:
                 here = one.recording in known
                 answers[at] = Taken("ok", len(one.data)) if here else Taken("gap", detail="it was deleted")
             _note_blobs(connection, blobs.values(), known)
+            if not failed and answers and all(isinstance(one, _Full) for one in answers.values()):
+                raise StoreFull(f"{self._database.place.name}: {answers[0].detail}")
+        if failed:
+            raise failed[0][1]
         return [answers[at] for at in range(len(pieces))]
 
-    def _noted(self, connection: Connection, blobs: Iterable[Piece]) -> set[tuple[str, str]]:
-        """Which of these their recordings have already: who gave up on a slow object store sends them again."""
-        some = list(blobs)
-        asked = self._database.recordings(RECORDINGS.c.id, BLOBS.c.address).join_from(RECORDINGS, BLOBS)
-        asked = asked.where(
-            RECORDINGS.c.id == func.any([one.recording for one in some]),
-            BLOBS.c.address == func.any([one.name for one in some]),
-        )
-        return {(id, address) for id, address in connection.execute(asked)}
+    def _put(self, blobs: Mapping[int, Piece], known: Mapping[str, _Known]) -> list[tuple[int, StoreAway]]:
+        """Keep those that their recordings do not have yet; which could not be kept, and why."""
+        failed: list[tuple[int, StoreAway]] = []
+        began = monotonic()
+
+        def put(at: int) -> None:
+            if failed and monotonic() - began > _ENOUGH:
+                failed.append((at, failed[0][1]))
+                return
+            try:
+                self._blobs.put(blobs[at].data)
+            except StoreAway as error:
+                failed.append((at, error))
+
+        # Who gave up on a slow object store sends again what is there.
+        wanted = [
+            at
+            for at, one in blobs.items()
+            if one.recording in known and one.name not in known[one.recording].blobs
+        ]
+        list(self._pool.map(put, wanted))
+        return failed
+
+    def _roomy(
+        self,
+        blobs: Mapping[int, Piece],
+        known: Mapping[str, _Known],
+        full: Mapping[str, Taken],
+        answers: dict[int, Taken],
+    ) -> dict[int, Piece]:
+        """Those blobs for which there is room; the others are answered."""
+        kept: dict[int, Piece] = {}
+        for at, one in blobs.items():
+            held = known.get(one.recording)
+            new = held is not None and one.name not in held.blobs
+            why = full.get(one.recording)
+            if why is None and new and (problem := self._room.problem(size=len(one.data))):
+                why = _Full("refused", detail=problem)
+            if why is None:
+                kept[at] = one
+            else:
+                answers[at] = why
+        return kept
 
     # -- lines -----------------------------------------------------------------------------------------------
 
-    def _held(self, connection: Connection, pieces: Sequence[Piece]) -> dict[str, _Known]:
-        """The recordings of a request, made where they begin with it, and held until its end."""
+    def _held(
+        self, connection: Connection, pieces: Sequence[Piece]
+    ) -> tuple[dict[str, _Known], dict[str, Taken]]:
+        """The recordings of a request, made where they begin with it, and held until its end; and the answer to those
+        that there is no room for.
+        """
         project = self._database.project
         # A blob may come before the lines that name it, and so before the recording's first line.
         begun = {
@@ -129,8 +195,17 @@ class TeamIntake:
             if one.name.startswith("sha256:")
             or (one.name == EVENTS and not one.offset and not no_header(one))
         }
+        full: dict[str, Taken] = {}
         if begun:
-            rows = [{"project": project, "id": id, "version": 0} for id in sorted(begun)]
+            there = self._database.recordings(RECORDINGS.c.id).where(
+                RECORDINGS.c.id == func.any(sorted(begun))
+            )
+            for id in sorted(begun.difference(connection.execute(there).scalars())):
+                if problem := self._room.problem(recordings=1):
+                    full[id] = _Full("refused", detail=problem)
+        if begun := begun.difference(full):
+            now = time.time_ns()
+            rows = [{"project": project, "id": id, "version": 0, "written": now} for id in sorted(begun)]
             connection.execute(insert(RECORDINGS).on_conflict_do_nothing(), rows)
         ids = sorted({one.recording for one in pieces})
         asked = self._database.recordings(RECORDINGS.c.id, RECORDINGS.c.key, RECORDINGS.c.bytes)
@@ -142,7 +217,13 @@ class TeamIntake:
             lengths.where(FILES.c.recording == func.any(list(by_key)))
         ):
             by_key[key].lengths[name] = length
-        return known
+        if any(one.name.startswith("sha256:") for one in pieces):
+            had = select(BLOBS.c.recording, BLOBS.c.address).where(
+                BLOBS.c.recording == func.any(list(by_key))
+            )
+            for key, address in connection.execute(had):
+                by_key[key].blobs.add(address)
+        return known, full
 
     def _append(
         self,
@@ -173,6 +254,8 @@ class TeamIntake:
         rest = piece.data[there:]
         if held.bytes + held.more + len(rest) > self._limits.recording:
             return Taken("refused", size, f"a recording has {self._limits.recording} bytes at most here")
+        if rest and (problem := self._room.problem(size=len(rest))):
+            return _Full("refused", size, problem)
         if rest:
             new.append((held.key, piece.name, size, rest))
             held.lengths[piece.name] = size + len(rest)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
@@ -57,6 +58,7 @@ class ObjectBlobs:
         self._url = url
         self._project = project
         self._swept = float("-inf")
+        self._folder = Path(unquote(urlsplit(url).path)) if url.startswith("file:") else None
         self._store = opened(url)
         self._patient = opened(url, patient=True)
 
@@ -81,6 +83,8 @@ class ObjectBlobs:
             pass
         except (BaseError, OSError) as error:
             raise self._away(error) from None
+        if self._folder is not None:
+            self._sync(self._folder / self._path(address))
         return address
 
     def get(self, address: str) -> bytes:
@@ -104,6 +108,20 @@ class ObjectBlobs:
         except (FileNotFoundError, NotFoundError):
             pass
         except BaseError as error:
+            raise self._away(error) from None
+
+    def pages(self) -> Iterator[list[tuple[str, float]]]:
+        """All blobs that there are, some at a time: their addresses, and when each was put there, in seconds since
+        1970. Raises StoreAway.
+        """
+        try:
+            for page in obstore.list(self._store, f"{self._project}/blobs"):
+                yield [
+                    (f"sha256:{name}", one["last_modified"].timestamp())
+                    for one in page
+                    if BLOB.fullmatch(f"sha256:{(name := one['path'].rpartition('/')[2])}")
+                ]
+        except (BaseError, OSError) as error:
             raise self._away(error) from None
 
     @property
@@ -166,6 +184,18 @@ class ObjectBlobs:
             old = [one["path"] for one in some if one["last_modified"] < ago]
             if old:
                 obstore.delete(self._store, old)
+
+    def _sync(self, file: Path) -> None:
+        """A file outlives the power, as what is acknowledged does. Raises StoreAway."""
+        try:
+            for path in (file, *list(file.parents)[:3]):
+                opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                try:
+                    os.fsync(opened)
+                finally:
+                    os.close(opened)
+        except OSError as error:
+            raise self._away(error) from None
 
     def _read(self, path: str) -> bytes:
         # No part can be asked for of what has no bytes.

@@ -16,12 +16,15 @@ from sqlalchemy import and_, false, func, not_, or_, select, true
 from reenact.model.filter import Facts, Filter, holds
 from reenact.model.grammar import OF_RECORDING, All, Node, Not, Some, Term, terms
 from reenact.store.details import PARTS, Details, Wanted
-from reenact.store.query import WORDS
 from reenact.store.team.conditions import Condition, in_column, inside, of_recording, of_step
 from reenact.store.team.tables import RECORDINGS, STEPS, TEXTS
 
-COLUMNS = ("number", *WORDS, "input_tokens", "output_tokens", "cost", "duration")
-"""What is asked of a step."""
+_ASKED = {
+    "label": ("label", "model"),
+    "tokens": ("input_tokens", "output_tokens"),
+    "step": ("number",),
+}
+"""The columns that fields are made of, which are none themselves."""
 
 Step = Mapping[str, Any]
 
@@ -38,6 +41,7 @@ class Plan:
         heads: Holds for each recording for which it holds what the filter says of recordings.
         recordings: Holds for each recording that may be meant.
         steps: Holds for each step that may be asked for.
+        columns: What must be known of those.
         parts: What must be looked into: of `details.PARTS`.
     """
 
@@ -47,6 +51,17 @@ class Plan:
         node = wanted.candidates
         self._node = node
         self._looks = {id(term): Wanted(term) for term in terms(node) if _hidden(term)}
+        self.columns = sorted(
+            {
+                "number",
+                *(
+                    column
+                    for term in terms(node)
+                    if in_column(term)
+                    for column in _ASKED.get(term.field, (term.field,))
+                ),
+            }
+        )
         self.parts = sorted({look.name for look in self._looks.values()}, key=PARTS.index)
         heads = [_of_head(part) for part in _ands(wanted.node) if _fields(part) <= OF_RECORDING]
         self.heads: Condition = and_(true(), *(head for head in heads if head is not None))

@@ -30,6 +30,7 @@ from reenact.store.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS
 
 _AT_ONCE = 8
 _BATCH = 200
+_SWEPT = 100
 _BYTES = 4 << 20
 _HEADER = 1 << 16
 _MARK = "team"
@@ -110,9 +111,32 @@ class TeamStore(LocalStore):
             had = select(BLOBS.c.address).where(BLOBS.c.recording == key)
             addresses = set(connection.execute(had).scalars())
             connection.execute(delete(RECORDINGS).where(RECORDINGS.c.key == key))
-        self._sweep(addresses)
-        shutil.rmtree(self.folder(id), ignore_errors=True)
+        self.sweep(addresses)
+        self.forget(id)
         return id
+
+    def forget(self, id: str) -> None:
+        """What was brought here of a recording is not kept any longer."""
+        shutil.rmtree(self.folder(id), ignore_errors=True)
+
+    def sweep(self, addresses: Iterable[str], *, dry: bool = False) -> set[str]:
+        """Delete those blobs that no recording of the project names, or only say which. Raises StoreAway."""
+        wanted = list(addresses)
+        found: set[str] = set()
+        named = select(BLOBS.c.address).join_from(RECORDINGS, BLOBS)
+        named = named.where(RECORDINGS.c.project == self.database.project)
+        for at in range(0, len(wanted), _SWEPT):
+            some = wanted[at : at + _SWEPT]
+            with self.database.begin() as connection:
+                # Nobody is to find one there, and leave it be, while it is being deleted.
+                self.database.blobs_held(connection, alone=True)
+                kept = set(connection.execute(named.where(BLOBS.c.address == func.any(some))).scalars())
+                gone = set(some) - kept
+                found |= gone
+                if gone and not dry:
+                    with ThreadPoolExecutor(_AT_ONCE) as pool:
+                        list(pool.map(self.blobs.remove, gone))
+        return found
 
     def origins(self, ids: Iterable[str]) -> dict[str, shared.Origin]:
         """Those of some recordings that have a parent, and which it is. Raises StoreAway."""
@@ -247,20 +271,6 @@ class TeamStore(LocalStore):
                 return
             yield Piece(id, name, start, b"".join(parts))
             start = at
-
-    def _sweep(self, addresses: Iterable[str]) -> None:
-        """Delete the blobs that no recording of the project names any more."""
-        named = select(BLOBS.c.address).join_from(RECORDINGS, BLOBS)
-        named = named.where(RECORDINGS.c.project == self.database.project)
-        wanted = list(addresses)
-        if not wanted:
-            return
-        with self.database.begin() as connection:
-            # Nobody is to find one there, and leave it be, while it is being deleted.
-            self.database.blobs_held(connection, alone=True)
-            kept = set(connection.execute(named.where(BLOBS.c.address == func.any(wanted))).scalars())
-            with ThreadPoolExecutor(_AT_ONCE) as pool:
-                list(pool.map(self.blobs.remove, set(wanted) - kept))
 
 
 def _taken(intake: Intake, piece: Piece) -> None:

@@ -1,6 +1,7 @@
 """The tables, as they are now. How they came to be so is in `versions`.
 
     projects     a name, and no more
+    limits       how much a project may have, and for how many seconds
     recordings   one on its line: what a list shows and a search of recordings asks
     files        how long each file of lines is
     chunks       the lines themselves, byte for byte, as they came: the truth that all else is made from
@@ -39,7 +40,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-HEAD = "0002"
+HEAD = "0003"
 """The version of these tables."""
 
 META = MetaData(schema="reenact")
@@ -51,6 +52,15 @@ PROJECTS = Table(
     META,
     Column("key", Integer, Identity(always=True), primary_key=True),
     Column("name", Text, nullable=False, unique=True),
+)
+
+LIMITS = Table(
+    "limits",
+    META,
+    Column("project", Integer, ForeignKey(PROJECTS.c.key), primary_key=True, autoincrement=False),
+    Column("keep", BigInteger),
+    Column("most_bytes", BigInteger),
+    Column("most_recordings", BigInteger),
 )
 
 RECORDINGS = Table(
@@ -81,6 +91,7 @@ RECORDINGS = Table(
     Column("problem", Text, nullable=False, server_default=""),
     UniqueConstraint("project", "id"),
     Index("recordings_newest", "project", "version"),
+    Index("recordings_written", "project", "written"),
 )
 Index(
     "recordings_began",

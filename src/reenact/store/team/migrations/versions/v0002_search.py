@@ -56,4 +56,6 @@ def upgrade() -> None:
         with contextlib.suppress(DBAPIError):
             # It comes with Postgres, and who may make tables may make it; without it texts are read one by one.
             connection.execute(text("CREATE EXTENSION IF NOT EXISTS pg_trgm SCHEMA reenact"))
-            indexed(connection, "texts_body", "texts USING gin (body reenact.gin_trgm_ops)")
+            where = text("SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'pg_trgm'")
+            schema = connection.execute(where).scalar_one()
+            indexed(connection, "texts_body", f"texts USING gin (body {schema}.gin_trgm_ops)")

@@ -1,0 +1,183 @@
+"""`reenact team`: the projects of the team's store, what they may have, cleaning them; and backup (`team_backup`)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, replace
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from reenact.cli import present, team_backup
+from reenact.cli.exchanging import Objects, Store
+from reenact.cli.options import Json
+from reenact.cli.teams import place_of
+from reenact.errors import UsageError
+from reenact.store.reach import team_store
+from reenact.store.team.place import Place
+
+_AGE = re.compile(r"(\d+)\s*([hdwy])")
+_AGES = {"h": 3600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", re.IGNORECASE)
+_SIZES = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_NONE = "none"
+
+Named = Annotated[
+    str, typer.Argument(metavar="[PROJECT]", help="Which; by default $REENACT_PROJECT.", show_default=False)
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    group = typer.Typer(
+        help="The team's store: what its projects may have and for how long, cleaning, backup.",
+        no_args_is_help=True,
+    )
+    group.command("projects")(projects_)
+    group.command("limits")(limits_)
+    group.command("clean")(clean)
+    team_backup.add(group)
+    app.add_typer(group, name="team")
+
+
+def projects_(*, store: Store = "", objects: Objects = "", json: Json = False) -> None:
+    """Which projects there are, how much each has, and how much it may have."""
+    _tell(_projects(place_of(store, objects)), json=json)
+
+
+def limits_(
+    project: Named = "",
+    *,
+    keep: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME", help="Recordings go so long after they were last written to: 90d, 1y, none."
+        ),
+    ] = "",
+    most: Annotated[
+        str, typer.Option(metavar="SIZE", help="Bytes that the project may have: 200GB, none.")
+    ] = "",
+    recordings: Annotated[
+        str, typer.Option(metavar="NUMBER", help="Recordings that it may have: 1000000, none.")
+    ] = "",
+    store: Store = "",
+    objects: Objects = "",
+    json: Json = False,
+) -> None:
+    """Say how much a project may have, and for how long; without options, show it.
+
+    What is over the most is not taken: who sends it keeps it, and tries again. What is too old goes with
+    [bold]reenact team clean[/bold].
+
+    [bold]reenact team limits support --keep 90d --most 200GB --recordings 1000000[/bold]
+    """
+    place = place_of(store, objects, project)
+    given = {
+        "keep": _parsed("--keep", keep, _age, "90d, 12h or 1y"),
+        "most_bytes": _parsed("--most", most, _bytes, "200GB or 500MB"),
+        "most_recordings": _parsed("--recordings", recordings, _count, "1000000"),
+    }
+    changed = {name: value for name, (value, said) in given.items() if said}
+    if changed:
+        from reenact.store.team import limits  # noqa: PLC0415 - drivers that no other command needs
+
+        with team_store(place) as team, team.database.administered() as connection:
+            (one,) = limits.projects(connection, place.project)
+            limits.limit(connection, one.key, replace(one.limits, **changed))
+    _tell(_projects(place, place.project), json=json)
+
+
+def clean(
+    project: Named = "",
+    *,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be deleted, and delete nothing.")
+    ] = False,
+    store: Store = "",
+    objects: Objects = "",
+    json: Json = False,
+) -> None:
+    """Delete what a project keeps no longer, and large values that belong to no recording.
+
+    Others may read and write meanwhile. What is tagged [bold]keep[/bold] stays. Let it run once a day.
+
+    [bold]reenact team clean support --dry-run[/bold]
+    """
+    place = place_of(store, objects, project)
+    with team_store(place) as team:
+        from reenact.store.team import cleaning, limits  # noqa: PLC0415 - as above
+
+        with team.database.administered() as connection:
+            (one,) = limits.projects(connection, place.project)
+        with present.progress("cleaning") as report:
+            done = cleaning.Cleaner(team).clean(one.limits.keep, dry=dry_run, progress=report)
+    if json:
+        present.dump({"project": one.name, "dry_run": dry_run, **asdict(done)})
+        return
+    verb = "would delete" if dry_run else "deleted"
+    for id in done.ids if dry_run else ():
+        present.say(f"{verb} {id}")
+    kept = f"; {present.many(done.kept, 'old recording')} tagged keep stay" if done.kept else ""
+    loose = f" and {present.many(len(done.blobs), 'blob')} of no recording" if done.blobs else ""
+    if one.limits.keep is None:
+        kept = f"; {one.name} keeps recordings for ever (`reenact team limits {one.name} --keep 90d`)"
+    size = f" ({present.size(done.bytes)} of lines)" if done.ids else ""
+    present.say(f"{verb} {present.many(len(done.ids), 'recording')}{size}{loose}{kept}")
+
+
+def _projects(place: Place, name: str = "") -> list[Any]:
+    with team_store(place) as team:
+        from reenact.store.team import limits  # noqa: PLC0415 - as above
+
+        with team.database.administered() as connection:
+            return limits.projects(connection, name)
+
+
+def _tell(found: list[Any], *, json: bool) -> None:
+    if json:
+        told = [{name: value for name, value in asdict(one).items() if name != "key"} for one in found]
+        present.dump(told)
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in ("project", "recordings", "at most", "size", "at most", "kept for"):
+        table.add_column(heading, justify="left" if heading == "project" else "right")
+    for one in found:
+        limits = one.limits
+        table.add_row(
+            one.name,
+            f"{one.recordings:,}",
+            "-" if limits.most_recordings is None else f"{limits.most_recordings:,}",
+            present.size(one.bytes),
+            "-" if limits.most_bytes is None else present.size(limits.most_bytes),
+            "ever" if limits.keep is None else _told_age(limits.keep),
+        )
+    present.out().print(table)
+
+
+def _parsed(option: str, text: str, read: Any, such: str) -> tuple[int | None, bool]:
+    """A limit, and whether it was given."""
+    if not text or text == _NONE:
+        return None, bool(text)
+    value = read(text.strip())
+    if value is None:
+        raise UsageError(f"{option} {text}: such as {such}, or none")
+    return value, True
+
+
+def _age(text: str) -> int | None:
+    match = _AGE.fullmatch(text)
+    return int(match[1]) * _AGES[match[2]] if match else None
+
+
+def _bytes(text: str) -> int | None:
+    match = _SIZE.fullmatch(text)
+    return int(float(match[1]) * _SIZES[match[2].upper()]) if match else None
+
+
+def _count(text: str) -> int | None:
+    return int(text.replace("_", "")) if text.replace("_", "").isdecimal() else None
+
+
+def _told_age(seconds: int) -> str:
+    return f"{seconds // 86_400}d" if seconds % 86_400 == 0 else f"{seconds // 3600}h"

@@ -1,0 +1,152 @@
+"""How many machines and disks so many runs want: a small calculation over figures that were measured.
+
+It reckons with averages and one peak, and no more: it says whether one machine is enough, not how many milliseconds
+somebody waits. docs/fleet.md says where each figure comes from; `python -m benchmarks.sizing` measures them anew.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+_MONTH = 30 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What was measured: CPU seconds of a core, and bytes.
+
+    Attributes:
+        server: Of a server, for each event that it acknowledges and lists.
+        span: Of a server, for each span that it acknowledges and makes a recording of.
+        postgres: Of Postgres, for each event.
+        rows: Bytes in Postgres, all tables and indexes, for each byte of lines.
+        line: Bytes of a server's memory for each recording in its list.
+        start: Bytes of memory of a server that has none.
+        replay: Of a replay beside the program's own work: what isolates it.
+        busy: Which part of a core is planned for; the rest is for what comes at once.
+    """
+
+    server: float = 420e-6
+    span: float = 830e-6
+    postgres: float = 100e-6
+    rows: float = 3.0
+    line: float = 2_000
+    start: float = 200e6
+    replay: float = 10e-3
+    busy: float = 0.5
+
+
+MEASURED = Costs()
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What is expected.
+
+    Attributes:
+        runs: Recorded in a month.
+        events: Of a run.
+        size: Bytes of an event.
+        blobs: Bytes of a run's large values: screenshots, documents.
+        spans: Which part of the runs comes as traces, from 0 to 1.
+        months: For how many months they are kept.
+        peak: How many times the average the busiest minute has.
+        replays: In one check before a release.
+        work: CPU seconds of the program's own in a replay.
+        minutes: In how many such a check is to be done.
+    """
+
+    runs: int = 10_000
+    events: int = 100
+    size: int = 540
+    blobs: int = 0
+    spans: float = 0.0
+    months: int = 3
+    peak: float = 10.0
+    replays: int = 200
+    work: float = 0.2
+    minutes: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What that wants.
+
+    Attributes:
+        events: A second, on average.
+        peak: A second, in the busiest minute.
+        server_cores: For the server, in that minute.
+        postgres_cores: For Postgres, in that minute.
+        database: Bytes of Postgres, at the end of the months.
+        objects: Bytes of the object store, then.
+        kept: Recordings, then.
+        memory: Bytes of the server's memory, then.
+        disk: Bytes of the server's own disk, then: a copy of all.
+        replay_cores: For a check of a release in its minutes.
+        bytes: A second in the busiest minute, as they are sent.
+        stage: Which of `STAGES` is enough.
+    """
+
+    events: float
+    peak: float
+    server_cores: int
+    postgres_cores: int
+    database: float
+    objects: float
+    kept: int
+    memory: float
+    disk: float
+    replay_cores: int
+    bytes: float
+    stage: str = ""
+
+
+STAGES = ("laptop", "server", "team", "fleet")
+"""One machine's folder; a server with a folder; a server before a team's store; the same, replays on a cluster."""
+
+_ONE_DISK = 200e9
+_ONE_HOME = 100_000
+_ONE_MACHINE = 8
+_ALONE = 5_000
+
+
+def plan(load: Load, costs: Costs = MEASURED) -> Plan:
+    """What a load wants.
+
+    Args:
+        load: What is expected.
+        costs: What each thing costs.
+    """
+    average = load.runs * load.events / _MONTH
+    peak = average * load.peak
+    each = costs.server + load.spans * costs.span
+    kept = load.runs * load.months
+    lines, blobs = kept * load.events * load.size, kept * load.blobs
+    replaying = load.replays * (load.work + costs.replay) / (load.minutes * 60)
+    found = Plan(
+        events=average,
+        peak=peak,
+        server_cores=_cores(peak * each, costs),
+        postgres_cores=_cores(peak * costs.postgres, costs),
+        database=lines * costs.rows,
+        objects=blobs,
+        kept=kept,
+        memory=costs.start + kept * costs.line,
+        disk=lines + blobs,
+        replay_cores=max(1, math.ceil(replaying)),
+        bytes=peak * load.size,
+    )
+    return replace(found, stage=_stage(load, found))
+
+
+def _cores(busy: float, costs: Costs) -> int:
+    return max(1, math.ceil(busy / costs.busy))
+
+
+def _stage(load: Load, found: Plan) -> str:
+    if found.replay_cores > _ONE_MACHINE:
+        return "fleet"
+    if found.disk > _ONE_DISK or found.kept > _ONE_HOME or found.server_cores > 1:
+        return "team"
+    return "server" if load.runs > _ALONE else "laptop"

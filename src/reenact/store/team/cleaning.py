@@ -1,0 +1,142 @@
+"""Deleting what a project keeps no longer, while others write.
+
+A recording goes with all that was made of it, unless it is tagged `keep` or somebody writes to it. A blob goes when no
+recording of the project names it: nobody names one while it is being deleted (`Database.blobs_held`), and one that lies
+in the object store unnamed may be of an upload that is under way, so it stays until it is old.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Text, and_, cast, delete, func, not_, or_, select
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from reenact.store.team.lines import Lines
+from reenact.store.team.store import TeamStore
+from reenact.store.team.tables import BLOBS, RECORDINGS
+
+KEEP = "keep"
+"""The tag of recordings that stay."""
+
+_AT_ONCE = 50
+_DAY = 86_400
+_SECOND = 1_000_000_000
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(slots=True)
+class Cleaned:
+    """What was deleted, or would be.
+
+    Attributes:
+        ids: Recordings.
+        bytes: Of their lines.
+        kept: How many are as old, and stay since they are tagged so.
+        blobs: Blobs that lay in the object store and belonged to no recording, not even to one of `ids`.
+    """
+
+    ids: list[str] = field(default_factory=list)
+    bytes: int = 0
+    kept: int = 0
+    blobs: list[str] = field(default_factory=list)
+
+
+class Cleaner:
+    """Cleans one project.
+
+    Args:
+        store: The project.
+        now: A clock, in nanoseconds since 1970.
+    """
+
+    def __init__(self, store: TeamStore, now: Callable[[], int] = time.time_ns) -> None:
+        self._store = store
+        self._now = now
+
+    def clean(self, keep: int | None, *, dry: bool = False, progress: Progress | None = None) -> Cleaned:
+        """Delete what was last written to so many seconds ago, and blobs that no recording names.
+
+        Args:
+            keep: Seconds; None for ever.
+            dry: Only say what would be deleted.
+            progress: Told how many of how many recordings are gone.
+
+        Raises:
+            StoreAway: A server does not answer. What was deleted until then is gone.
+        """
+        # Whether one is tagged says its line.
+        Lines(self._store).renew()
+        cleaned = Cleaned()
+        old = self._old(keep)
+        found = self._found(old)
+        cleaned.kept = self._count(keep)
+        if dry:
+            cleaned.ids, cleaned.bytes = [id for _, id, _ in found], sum(size for *_, size in found)
+        for at in range(0, 0 if dry else len(found), _AT_ONCE):
+            for id, size in self._delete([key for key, _, _ in found[at : at + _AT_ONCE]], old):
+                cleaned.ids.append(id)
+                cleaned.bytes += size
+            if progress is not None:
+                progress(min(at + _AT_ONCE, len(found)), len(found))
+        cleaned.blobs = list(self._unnamed(dry=dry))
+        return cleaned
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _old(self, keep: int | None) -> ColumnElement[bool]:
+        now = self._now()
+        # A blob came, and then no line: whoever sent it has given up.
+        begun = and_(
+            RECORDINGS.c.version == 0, RECORDINGS.c.written > 0, RECORDINGS.c.written < now - _DAY * _SECOND
+        )
+        if keep is None:
+            return begun
+        past = and_(RECORDINGS.c.version > 0, RECORDINGS.c.written < now - keep * _SECOND)
+        return or_(begun, and_(past, not_(_tagged())))
+
+    def _count(self, keep: int | None) -> int:
+        if keep is None:
+            return 0
+        past = RECORDINGS.c.written < self._now() - keep * _SECOND
+        asked = self._store.database.recordings(func.count()).where(RECORDINGS.c.version > 0, past, _tagged())
+        with self._store.database.begin() as connection:
+            return int(connection.execute(asked).scalar_one())
+
+    def _found(self, old: ColumnElement[bool]) -> list[tuple[int, str, int]]:
+        columns = RECORDINGS.c.key, RECORDINGS.c.id, RECORDINGS.c.bytes
+        asked = self._store.database.recordings(*columns).where(old).order_by(RECORDINGS.c.written)
+        with self._store.database.begin() as connection:
+            return [(row.key, row.id, row.bytes) for row in connection.execute(asked)]
+
+    def _delete(self, keys: list[int], old: ColumnElement[bool]) -> list[tuple[str, int]]:
+        """Delete those that are still old: somebody may have gone on with one. One that is held stays for now."""
+        columns = RECORDINGS.c.key, RECORDINGS.c.id, RECORDINGS.c.bytes
+        held = self._store.database.recordings(*columns).where(RECORDINGS.c.key == func.any(keys), old)
+        with self._store.database.begin() as connection:
+            rows = connection.execute(held.with_for_update(skip_locked=True)).all()
+            mine = [row.key for row in rows]
+            had = select(BLOBS.c.address).where(BLOBS.c.recording == func.any(mine))
+            addresses = set(connection.execute(had).scalars())
+            connection.execute(delete(RECORDINGS).where(RECORDINGS.c.key == func.any(mine)))
+        self._store.sweep(addresses)
+        for row in rows:
+            self._store.forget(row.id)
+        return [(row.id, row.bytes) for row in rows]
+
+    def _unnamed(self, *, dry: bool) -> Iterator[str]:
+        """The old blobs in the object store that belong to no recording, a page of them deleted at a time."""
+        young = datetime.fromtimestamp(self._now() / _SECOND, UTC).timestamp() - _DAY
+        for page in self._store.blobs.pages():
+            old = [address for address, moment in page if moment < young]
+            unnamed = self._store.sweep(old, dry=dry)
+            yield from sorted(unnamed)
+
+
+def _tagged() -> Any:
+    return RECORDINGS.c.tags.contains(cast([KEEP], ARRAY(Text)))
