@@ -14,12 +14,14 @@ import typer
 from reenact.cli import present
 from reenact.cli.opening import opened
 from reenact.cli.options import Home, Log, ids
+from reenact.cli.sizes import size
 from reenact.driver.opening import Opening
 from reenact.errors import UsageError
 from reenact.operations.logs import Form
 from reenact.server.hosting import LOOPBACK, PORT, address_of, is_loopback, listen, serve
 from reenact.server.keys import DEFAULT, Keys
 from reenact.server.settings import Settings
+from reenact.store.intake import Limits
 from reenact.store.local import LocalStore
 from reenact.store.reach import Reaching
 from reenact.store.team.place import OBJECTS, PROJECT, STORE, Place
@@ -123,6 +125,30 @@ def serve_(
         ),
     ] = False,
     log: Log = None,
+    max_upload: Annotated[
+        int | None,
+        typer.Option(
+            parser=size,
+            metavar="SIZE",
+            help="Of one recording, with its blobs, at most.",
+            show_default="2GiB",
+        ),
+    ] = None,
+    quota: Annotated[
+        int | None,
+        typer.Option(
+            parser=size,
+            metavar="SIZE",
+            help="Of all recordings of a project at most: 20GB.",
+            show_default=False,
+        ),
+    ] = None,
+    quota_recordings: Annotated[
+        int, typer.Option(min=0, help="How many recordings a project has at most; 0 is as many as come.")
+    ] = 0,
+    rate: Annotated[
+        float, typer.Option(min=0, help="Requests a second of one key, on the average; 0 is as many as come.")
+    ] = 0.0,
     home: Home = None,
 ) -> None:
     """Serve the console and the API, to a team.
@@ -145,9 +171,11 @@ def serve_(
         keyless = alone and not host_name and not keys.all()
     names = (*LOOPBACK, *(host_name or ()), *(() if alone else (host, socket.gethostname())))
     team = _team()
+    limits = _limits(max_upload, quota, quota_recordings, team)
     settings = Settings(
-        store.root, names, keyless=keyless, running=running, team=team, metrics_token=_token()
-    )
+        store.root, names, keyless=keyless, running=running, team=team, limits=limits, rate=rate,
+        metrics_token=_token(),
+    )  # fmt: skip
     listening = listen(host, port)
     sys.stdout.write(f"{address_of(listening, host)}\n")
     if not keyless and not keys.all():
@@ -185,6 +213,20 @@ def _team() -> Place | None:
         with TeamStore(place) as team:
             team.ids()
     return place
+
+
+def _limits(max_upload: int | None, quota: int | None, recordings: int, team: Place | None) -> Limits:
+    """How much is taken. Raises UsageError where a team's store has quotas of its own."""
+    if team is not None and (quota is not None or recordings):
+        raise UsageError(
+            "--quota and --quota-recordings are for recordings that are kept here, not in a team's store"
+        )
+    usual = Limits()
+    return Limits(
+        recording=usual.recording if max_upload is None else max_upload,
+        project=quota or 0,
+        recordings=recordings,
+    )
 
 
 def _token() -> str:
