@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -132,6 +133,18 @@ def test_it_does_not_listen_elsewhere_without_a_key(shell, command, words):
     assert (status, out, len(err.splitlines())) == (2, "", 1)
     assert "--keyless is for this machine alone" in err
     assert not (shell.home / "keys.sqlite").exists()
+
+
+def test_programs_that_a_server_runs_do_not_get_its_own_secrets(command, monkeypatch):
+    monkeypatch.setenv("REENACT_METRICS_TOKEN", "a-token-that-nobody-guesses")
+    monkeypatch.setenv("KEPT", "yes")
+    inherited = {}
+    monkeypatch.setattr(
+        "reenact.cli.hosting.serve", lambda _, listening: (listening.close(), inherited.update(os.environ))
+    )
+    assert command("serve", "--port", "0")[0] == 0
+    assert inherited["KEPT"] == "yes"
+    assert "REENACT_METRICS_TOKEN" not in inherited
 
 
 def test_a_port_that_is_taken_and_a_recording_that_is_not_there_are_one_line(command):

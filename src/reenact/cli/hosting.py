@@ -195,7 +195,7 @@ def serve_(
 
 
 def _keep_secrets() -> None:
-    """What the server alone is to know goes out of its environment: the programs that it runs for others have the rest."""
+    """Take what the server alone is to know out of its environment: programs that it runs for others have the rest."""
     from reenact.operations.metrics import TOKEN  # noqa: PLC0415 - no other command should pay for it
 
     for name in (STORE, OBJECTS, PROJECT, TOKEN):
