@@ -103,6 +103,8 @@ Written by `{command}` ({took}). Misses are listed as they are.
 
 def _summary(sections: list[Section]) -> str:
     figures = [figure for section in sections for figure in section.figures if figure.met is not None]
+    if not figures:
+        return ""
     missed = [figure for figure in figures if not figure.met]
     text = f"\n**{len(figures) - len(missed)} of {len(figures)} targets met.**"
     if missed:

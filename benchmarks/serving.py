@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import tempfile
+import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -12,14 +14,18 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import uvicorn
 from fastapi.testclient import TestClient
+from playwright.sync_api import Page, sync_playwright
 
 from benchmarks import material
 from benchmarks.measure import MILLI, now
 from benchmarks.plan import Plan
 from benchmarks.report import Section, Table
+from reenact.browser.finding import find
 from reenact.importers import Happened, ImportedRun, keep
 from reenact.server.app import application
+from reenact.server.hosting import address_of, listen
 from reenact.server.settings import Settings
 from reenact.store.index import Index
 from reenact.store.local import EVENTS, LocalStore
@@ -57,6 +63,8 @@ def measure(plan: Plan) -> Section:
         plan.tell("server: one long recording")
         rows += _long(section, home, name, rounds)
         section.tables.append(Table(("asked", "the first time", "again"), rows))
+        plan.tell("server: the console in a browser")
+        _browsed(section, home, name, long, rounds)
     return section
 
 
@@ -239,6 +247,57 @@ def _long(section: Section, home: Path, name: str, rounds: int) -> list[tuple[st
         opened < 1,
     )
     return rows
+
+
+# -- in the browser ------------------------------------------------------------------------------------------
+
+_END = """async () => {
+    const list = document.querySelector(".list"), began = performance.now();
+    list.scrollTop = list.scrollHeight;
+    for (;;) {
+        await new Promise((next) => setTimeout(next, 5));
+        if (/support|booking|research|invoices|triage/.test(list.innerText)) return performance.now() - began;
+    }
+}"""
+
+
+def _browsed(section: Section, home: Path, name: str, long: int, rounds: int) -> None:
+    """The console as a person sees it: a real server, a real browser, and a page that is opened anew each time."""
+    app = application(Settings(home, hosts=("localhost",), keyless=True))
+    listening = listen("127.0.0.1", 0)
+    address = address_of(listening, "127.0.0.1")
+    server = uvicorn.Server(uvicorn.Config(app, http="h11", ws="none", log_level="warning"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=find(None))
+            page = browser.new_page(viewport={"width": 1440, "height": 900})
+            _open(page, f"{address}/", "[role=row]")
+            rows = [
+                ("the list: first rows", [_open(page, f"{address}/", "[role=row]") for _ in range(rounds)]),
+                ("the list: scrolled to its end, rows shown", [page.evaluate(_END) / MILLI]),
+                (
+                    f"the recording of {long:,} steps: first turn",
+                    [_open(page, f"{address}/r/{name}", "article") for _ in range(rounds)],
+                ),
+            ]
+            heap = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
+            browser.close()
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        listening.close()
+    for what, taken in rows:
+        section.figure(f"In the browser, {what}", "", f"{_told(taken)}, the load {os.getloadavg()[0]:.1f}")
+    section.figure("In the browser, its JavaScript's memory", "", f"{heap:.0f} MB")
+
+
+def _open(page: Page, address: str, wanted: str) -> float:
+    begun = now()[1]
+    page.goto(address)
+    page.locator(wanted).first.wait_for(timeout=120_000)
+    return now()[1] - begun
 
 
 def _told(taken: list[float]) -> str:

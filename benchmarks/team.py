@@ -33,9 +33,10 @@ from benchmarks.report import Section, Table, write
 from reenact.model.filter import Filter
 from reenact.ship.exchange import Exchange
 from reenact.store.base import Intake, Piece, Store
-from reenact.store.index import Index, summarised
+from reenact.store.index import Index
 from reenact.store.intake import LocalIntake
 from reenact.store.local import EVENTS, LocalStore
+from reenact.store.summarised import summarised
 from reenact.store.team.index import TeamIndex
 from reenact.store.team.place import Place
 from reenact.store.team.store import TeamStore

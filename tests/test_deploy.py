@@ -32,8 +32,8 @@ COLLECTOR = read("otel-collector.yaml")[0]
 
 def pods():
     deployment = KUBERNETES["Deployment", "reenact"]["spec"]["template"]["spec"]
-    job = KUBERNETES["CronJob", "reenact-backup"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    return [deployment, job]
+    jobs = [KUBERNETES["CronJob", f"reenact-{name}"] for name in ("backup", "clean")]
+    return [deployment, *(job["spec"]["jobTemplate"]["spec"]["template"]["spec"] for job in jobs)]
 
 
 def lines():

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from urllib.parse import urlsplit
 
@@ -133,6 +135,18 @@ def test_it_does_not_listen_elsewhere_without_a_key(shell, command, words):
     assert not (shell.home / "keys.sqlite").exists()
 
 
+def test_programs_that_a_server_runs_do_not_get_its_own_secrets(command, monkeypatch):
+    monkeypatch.setenv("REENACT_METRICS_TOKEN", "a-token-that-nobody-guesses")
+    monkeypatch.setenv("KEPT", "yes")
+    inherited = {}
+    monkeypatch.setattr(
+        "reenact.cli.hosting.serve", lambda _, listening: (listening.close(), inherited.update(os.environ))
+    )
+    assert command("serve", "--port", "0")[0] == 0
+    assert inherited["KEPT"] == "yes"
+    assert "REENACT_METRICS_TOKEN" not in inherited
+
+
 def test_a_port_that_is_taken_and_a_recording_that_is_not_there_are_one_line(command):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -156,3 +170,14 @@ def test_a_key_that_cannot_be_meant_is_one_line(command, words, said):
     status, out, err = command("keys", *words)
     assert (status, out, len(err.splitlines())) == (2, "", 1)
     assert said in err
+
+
+def test_a_server_without_what_browser_sessions_need_says_what_to_install(tmp_path):
+    words = "import sys; sys.modules['pydantic_ai'] = None; from reenact.cli import main; sys.exit(main(sys.argv[1:]))"
+    found = subprocess.run(
+        [sys.executable, "-c", words, "serve", "--port", "0", "--home", tmp_path],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert found.returncode == 2
+    last = found.stderr.splitlines()[-1]
+    assert last == "reenact: pydantic_ai is not installed: pip install 'reenact[browser]'"

@@ -8,6 +8,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from reenact.server import guard
+from reenact.server.rates import Rates
 
 PATH = "/api/v1/me"
 
@@ -213,3 +214,22 @@ async def test_keys_that_cannot_be_read_let_nobody_in(served, tmp_path):
     answer = await client.get(PATH, headers={"Authorization": "Bearer x"})
     assert answer.status_code == 503
     assert "keys.sqlite" in answer.json()["detail"]
+
+
+async def test_who_asks_too_often_is_told_when_to_ask_again_and_nobody_else_is(served):
+    app, client = served(rate=2)
+    ours, theirs = ({"Authorization": f"Bearer {app.state.keys.make(role='read')[1]}"} for _ in range(2))
+    answers = [await client.get("/api/v1/me", headers=ours) for _ in range(25)]
+    assert answers[0].status_code == 200
+    assert (answers[-1].status_code, answers[-1].headers["Retry-After"]) == (429, "1")
+    assert "more than 2 requests a second" in answers[-1].json()["detail"]
+    assert (await client.get("/api/v1/me", headers=theirs)).status_code == 200
+    assert (await client.get("/api/v1/health")).status_code == 200
+
+
+def test_who_was_quiet_may_ask_again():
+    now = [0.0]
+    rates = Rates(0.5, clock=lambda: now[0])
+    assert [rates.wait("a") for _ in range(21)] == [0] * 20 + [2]
+    now[0] = 2.0
+    assert (rates.wait("a"), rates.wait("a")) == (0, 2)

@@ -192,20 +192,42 @@ def test_a_key_writes_to_its_own_project(client, home):
 
 
 @pytest.mark.parametrize(
-    ("limits", "why"),
+    ("limits", "status", "why"),
     [
-        (Limits(recording=400), "a recording has 400 bytes at most"),
-        (Limits(project=400), "the project has 400 bytes at most"),
-        (Limits(free=1 << 62), "the server's disk is full"),
+        (Limits(recording=400), "large", "a recording has 400 bytes at most"),
+        (Limits(project=400), "full", "the project has 400 bytes at most"),
+        (Limits(free=1 << 62), "full", "the server's disk is full"),
     ],
 )
-def test_no_more_is_taken_than_there_may_be(tmp_path, limits, why):
+def test_no_more_is_taken_than_there_may_be(tmp_path, limits, status, why):
     intake = LocalIntake(LocalStore(tmp_path), limits)
     answers = intake.take([Piece(ID, "events.jsonl", 0, HEADER)])
     answers += intake.take([Piece(ID, "events.jsonl", len(HEADER), LINE * 9)])
     intake.close()
-    assert answers[-1].status == "refused"
+    assert answers[-1].status == status
     assert why in answers[-1].detail
+
+
+def test_a_project_has_so_many_recordings_and_those_may_grow(home):
+    limits = Limits(recordings=1, recording=1000)
+    app = application(Settings(home=home, hosts=("testserver",), keyless=True, limits=limits))
+    other = ID.replace("a", "z")
+    header = HEADER.replace(ID.encode(), other.encode())
+    with TestClient(app) as client:
+        assert client.put(FILE, content=HEADER).status_code == 200
+        refused = client.put(FILE.replace(ID, other), content=header)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (507, "60")
+        assert "1 recordings at most" in refused.json()["detail"]
+        assert client.put(f"{FILE}?offset={len(HEADER)}", content=LINE).status_code == 200
+        answer = client.post(
+            "/api/v1/uploads", content=wire.packed([Piece(other, "events.jsonl", 0, header)])
+        )
+        assert answer.status_code == 507, answer.text
+        at = len(HEADER + LINE)
+        assert client.put(f"{FILE}?offset={at}", content=LINE * 20).status_code == 413
+        assert client.post("/api/v1/recordings/import", content=bytes(1001)).status_code == 413
+        assert client.post("/api/v1/recordings/import", content=bytes(10)).status_code == 507
+    assert not (home / "recordings" / other).exists()
 
 
 def test_a_blob_that_is_too_large_is_refused(tmp_path):

@@ -28,12 +28,14 @@ class Server:
         home: Its home.
         port: Where it listens.
         more: What it is given in its environment besides.
+        words: Its options besides.
     """
 
-    def __init__(self, home: Path, port: int, more=None):
+    def __init__(self, home: Path, port: int, more=None, words=()):
         self.home = home
         self.port = port
         self._more = more or {}
+        self.words = words
         self.url = f"http://127.0.0.1:{port}"
         self.key = Keys(home).make(role="write", name="test")[1]
         self.process = None
@@ -44,7 +46,7 @@ class Server:
 
     def start(self):
         environ = {name: value for name, value in os.environ.items() if not name.startswith("REENACT")}
-        words = ["serve", "--keys", "--port", str(self.port), "--home", str(self.home)]
+        words = ["serve", "--keys", "--port", str(self.port), "--home", str(self.home), *self.words]
         self.process = subprocess.Popen(
             [sys.executable, "-c", PROGRAM, *words],
             env=environ | self._more,

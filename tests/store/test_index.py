@@ -135,7 +135,7 @@ def test_only_what_changed_is_read_again(store, monkeypatch):
     Index(store).refresh()
     read = []
     monkeypatch.setattr(
-        "reenact.store.index.load", lambda path: read.append(path.name) or store.load(str(path))
+        "reenact.store.summarised.load", lambda path: read.append(path.name) or store.load(str(path))
     )
     assert Index(store).refresh() == 0
     new = run(store, "fourth", ["ORD-1"])

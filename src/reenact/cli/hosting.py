@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 from contextlib import closing
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 import typer
@@ -14,15 +14,20 @@ import typer
 from reenact.cli import present
 from reenact.cli.opening import opened
 from reenact.cli.options import Home, Log, ids
+from reenact.cli.sizes import size
 from reenact.driver.opening import Opening
 from reenact.errors import UsageError
 from reenact.operations.logs import Form
 from reenact.server.hosting import LOOPBACK, PORT, address_of, is_loopback, listen, serve
 from reenact.server.keys import DEFAULT, Keys
 from reenact.server.settings import Settings
+from reenact.store.intake import Limits
 from reenact.store.local import LocalStore
 from reenact.store.reach import Reaching
-from reenact.store.team.place import Place
+from reenact.store.team.place import OBJECTS, PROJECT, STORE, Place
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 
 def register(app: typer.Typer) -> None:
@@ -78,10 +83,7 @@ def alone(
         show: Open it in the browser, where there is a screen.
         begun: A debugging session that is open from the start.
     """
-    # A web framework: no other command should pay for it.
-    from reenact.server.app import application  # noqa: PLC0415
-
-    app = application(Settings(store.root, LOOPBACK, keyless=True, running=True))
+    app = _application(Settings(store.root, LOOPBACK, keyless=True, running=True))
     listening = listen("127.0.0.1", port)
     if begun is not None:
         app.state.desks.of(DEFAULT).open(begun)
@@ -123,6 +125,30 @@ def serve_(
         ),
     ] = False,
     log: Log = None,
+    max_upload: Annotated[
+        int | None,
+        typer.Option(
+            parser=size,
+            metavar="SIZE",
+            help="Of one recording, with its blobs, at most.",
+            show_default="2GiB",
+        ),
+    ] = None,
+    quota: Annotated[
+        int | None,
+        typer.Option(
+            parser=size,
+            metavar="SIZE",
+            help="Of all recordings of a project at most: 20GB.",
+            show_default=False,
+        ),
+    ] = None,
+    quota_recordings: Annotated[
+        int, typer.Option(min=0, help="How many recordings a project has at most; 0 is as many as come.")
+    ] = 0,
+    rate: Annotated[
+        float, typer.Option(min=0, help="Requests a second of one key, on the average; 0 is as many as come.")
+    ] = 0.0,
     home: Home = None,
 ) -> None:
     """Serve the console and the API, to a team.
@@ -145,9 +171,11 @@ def serve_(
         keyless = alone and not host_name and not keys.all()
     names = (*LOOPBACK, *(host_name or ()), *(() if alone else (host, socket.gethostname())))
     team = _team()
+    limits = _limits(max_upload, quota, quota_recordings, team)
     settings = Settings(
-        store.root, names, keyless=keyless, running=running, team=team, metrics_token=_token()
-    )
+        store.root, names, keyless=keyless, running=running, team=team, limits=limits, rate=rate,
+        metrics_token=_token(),
+    )  # fmt: skip
     listening = listen(host, port)
     sys.stdout.write(f"{address_of(listening, host)}\n")
     if not keyless and not keys.all():
@@ -162,7 +190,16 @@ def serve_(
     where = f"{team.name}, with a copy in {store.root}" if team else str(store.root)
     if log is None:
         present.say(f"serving {where}, {asked}; ctrl-c ends it")
+    _keep_secrets()
     _run(settings, listening, log)
+
+
+def _keep_secrets() -> None:
+    """Take what the server alone is to know out of its environment: programs that it runs for others have the rest."""
+    from reenact.operations.metrics import TOKEN  # noqa: PLC0415 - no other command should pay for it
+
+    for name in (STORE, OBJECTS, PROJECT, TOKEN):
+        os.environ.pop(name, None)
 
 
 def _team() -> Place | None:
@@ -178,6 +215,20 @@ def _team() -> Place | None:
     return place
 
 
+def _limits(max_upload: int | None, quota: int | None, recordings: int, team: Place | None) -> Limits:
+    """How much is taken. Raises UsageError where a team's store has quotas of its own."""
+    if team is not None and (quota is not None or recordings):
+        raise UsageError(
+            "--quota and --quota-recordings are for recordings that are kept here, not in a team's store"
+        )
+    usual = Limits()
+    return Limits(
+        recording=usual.recording if max_upload is None else max_upload,
+        project=quota or 0,
+        recordings=recordings,
+    )
+
+
 def _token() -> str:
     from reenact.operations.metrics import token_of  # noqa: PLC0415 - no other command should pay for it
 
@@ -185,16 +236,24 @@ def _token() -> str:
 
 
 def _run(settings: Settings, listening: socket.socket, log: Form | None) -> None:
-    # A web framework: no other command should pay for it, nor the address wait for it.
-    from reenact.operations import logs  # noqa: PLC0415
-    from reenact.server.app import application  # noqa: PLC0415
+    from reenact.operations import logs  # noqa: PLC0415 - no other command should pay for it
 
     if log is not None:
         logs.begin(log)
         logs.event(
             "started", command="serve", port=listening.getsockname()[1], team=settings.team is not None
         )
-    serve(application(settings), listening)
+    serve(_application(settings), listening)
+
+
+def _application(settings: Settings) -> FastAPI:
+    try:
+        # A web framework: no other command should pay for it, nor the address wait for it.
+        from reenact.server.app import application  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        name = str(error.name).partition(".")[0]
+        raise UsageError(f"{name} is not installed: pip install 'reenact[browser]'") from None
+    return application(settings)
 
 
 def stored(store: Reaching, ref: str) -> str:

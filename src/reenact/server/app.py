@@ -109,7 +109,7 @@ def application(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         lifespan=_lifespan,
     )
-    known, projects = Keys(settings.home), Projects(settings.home, settings.team)
+    known, projects = Keys(settings.home), Projects(settings.home, settings.team, settings.limits)
     signer = Signer.of(settings.home)
     logins = Logins(signer)
     app.state.settings = settings

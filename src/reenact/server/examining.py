@@ -23,6 +23,7 @@ from reenact.store.local import EVENTS, load
 _LARGEST = 1 << 26
 _LOOK = 1.0
 _REST = 4.0
+_POLITE = 1.5
 _LONGEST = 60.0
 
 
@@ -121,6 +122,9 @@ class Examiner:
         for id in ids:
             while self._asked:
                 self._wake.clear()
+                # Whoever asks has just opened a long recording: the page comes first, and both take one processor.
+                if self._ended.wait(_POLITE):
+                    return
                 yield from self._there(self._asked.popleft())
             yield from self._there(id)
 

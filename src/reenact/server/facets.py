@@ -6,10 +6,9 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
-from itertools import chain
 from typing import Any, Literal
 
-from reenact.server.lines import COSTS, Entry, cost_range
+from reenact.server.lines import RANGES, Entry, facets
 from reenact.server.searching import Search
 
 _NAMES = ("agent", "status", "model", "tag", "anomaly", "cost")
@@ -46,13 +45,15 @@ def _kept(search: Search, name: str, make: Callable[[], dict[str, Any]]) -> dict
 
 def _facets(search: Search) -> dict[str, Any]:
     entries = search.entries()
-    counted = Counter(chain.from_iterable(entry.facets for entry in entries))
+    counted: Counter[tuple[str, str]] = Counter()
+    for marks, count in Counter(entry.marks for entry in entries).items():
+        for facet in facets(marks):
+            counted[facet] += count
     found: dict[str, Any] = {name: [] for name in _NAMES}
     for (name, value), count in counted.most_common():
         if len(found[name]) < _MOST:
             found[name].append({"value": value, "count": count, "filter": _filter(name, value)})
-    ranges = [cost_range(low) for low in (0.0, *COSTS)]
-    found["cost"].sort(key=lambda one: ranges.index(one["value"]))
+    found["cost"].sort(key=lambda one: RANGES.index(one["value"]))
     return {**found, "total": len(entries)}
 
 

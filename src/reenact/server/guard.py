@@ -28,6 +28,7 @@ from reenact.server.access import Access
 from reenact.server.keys import DEFAULT, Keys
 from reenact.server.login import COOKIE, Logins
 from reenact.server.projects import Projects
+from reenact.server.rates import Rates
 from reenact.server.settings import Settings
 from reenact.ship import wire
 
@@ -56,6 +57,7 @@ DATA = "default-src 'none'; frame-ancestors 'none'; sandbox"
 """That of all else: opened as a page, it can do nothing."""
 
 _DATA = ("/api/", "/files/")
+_UNCOUNTED = ("/health", "/api/v1/health")
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 
@@ -66,6 +68,8 @@ class _Refusal(Exception):
 
     status: int
     why: str
+    after: int = 0
+    """Seconds after which to ask again, where that helps."""
 
 
 class _TooLong(Exception):
@@ -102,6 +106,7 @@ class Guard:
         self._keys = keys
         self._logins = logins
         self._projects = projects
+        self._rates = Rates(settings.rate) if settings.rate else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -114,9 +119,10 @@ class Guard:
         told = _headed(send, self._pages if _is_page(scope["path"]) else DATA)
         try:
             limit = self._check(scope)
-            scope.setdefault("state", {})["access"] = self._access(Headers(scope=scope))
+            scope.setdefault("state", {})["access"] = self._access(scope)
         except _Refusal as refusal:
-            await JSONResponse({"detail": refusal.why}, refusal.status)(scope, receive, told)
+            again = {"Retry-After": str(refusal.after)} if refusal.after else None
+            await JSONResponse({"detail": refusal.why}, refusal.status, again)(scope, receive, told)
             return
         except UsageError as error:
             await JSONResponse({"detail": str(error)}, 503)(scope, receive, told)
@@ -154,7 +160,8 @@ class Guard:
 
     # -- who asks --------------------------------------------------------------------------------------------
 
-    def _access(self, headers: Headers) -> Access | None:
+    def _access(self, scope: Scope) -> Access | None:
+        headers = Headers(scope=scope)
         scheme, _, text = headers.get("authorization", "").partition(" ")
         key = None
         if scheme.lower() == "bearer" and text.strip():
@@ -163,11 +170,22 @@ class Guard:
         elif cookie := _cookie(headers):
             id = self._logins.id_of(cookie)
             key = self._keys.known(id) if id is not None else None
+        self._count(scope, key.id if key is not None else "")
         if key is not None:
             return Access(key.project, key.role, self._projects.library(key.project))
         if self._settings.keyless:
             return Access(DEFAULT, "admin", self._projects.library(DEFAULT))
         return None
+
+    def _count(self, scope: Scope, key: str) -> None:
+        """Refuse who asks too often: by the key, or by the address of who has none."""
+        if self._rates is None or scope["path"] in _UNCOUNTED:
+            return
+        wait = self._rates.wait(key or f"at {(scope.get('client') or ('',))[0]}")
+        if wait:
+            raise _Refusal(
+                429, f"more than {self._settings.rate:g} requests a second: again in {wait} s", wait
+            )
 
 
 # -- where it comes from -----------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from reenact.server.searching import Search, Searches
 from reenact.store.base import Intake
 from reenact.store.findings import Findings
 from reenact.store.index import Index
-from reenact.store.intake import LocalIntake
+from reenact.store.intake import Limits, LocalIntake
 from reenact.store.local import EVENTS, LocalStore
 
 if TYPE_CHECKING:
@@ -40,9 +40,10 @@ class Library:
     Args:
         home: Its folder.
         team: The project in the team's store, where there is one.
+        limits: How much it takes, where it is kept here.
     """
 
-    def __init__(self, home: Path, team: Place | None = None) -> None:
+    def __init__(self, home: Path, team: Place | None = None, limits: Limits | None = None) -> None:
         self.store = LocalStore(home)
         self.feed = Feed()
         self._lines = Lines()
@@ -53,7 +54,7 @@ class Library:
         self._examiner = Examiner(self._lines, self._findings, self._keeper.tell)
         self._starting = threading.Lock()
         self._share = self._shared(team) if team is not None else None
-        self.intake: Intake = LocalIntake(self.store) if self._share is None else self._share.intake
+        self.intake: Intake = LocalIntake(self.store, limits) if self._share is None else self._share.intake
         """What takes recordings that are made elsewhere."""
 
     def start(self) -> None:

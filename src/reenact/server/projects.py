@@ -9,6 +9,7 @@ from pathlib import Path
 
 from reenact.server.keys import DEFAULT, project_name
 from reenact.server.library import Library
+from reenact.store.intake import Limits
 from reenact.store.team.place import Place
 
 
@@ -18,11 +19,13 @@ class Projects:
     Args:
         home: The server's home: it is the folder of the project `default`; the others lie in its folder `projects`.
         team: The team's store, where there is one: then these folders are copies of its projects.
+        limits: How much each project takes, where it is kept here.
     """
 
-    def __init__(self, home: Path, team: Place | None = None) -> None:
+    def __init__(self, home: Path, team: Place | None = None, limits: Limits | None = None) -> None:
         self._home = home
         self._team = team
+        self._limits = limits
         self._lock = threading.Lock()
         self._libraries: dict[str, Library] = {}
 
@@ -31,7 +34,9 @@ class Projects:
         with self._lock:
             found = self._libraries.get(project)
             if found is None:
-                found = self._libraries[project] = Library(self.folder(project), self._of_team(project))
+                found = self._libraries[project] = Library(
+                    self.folder(project), self._of_team(project), self._limits
+                )
             return found
 
     def folder(self, project: str) -> Path:

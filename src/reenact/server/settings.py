@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reenact.store.intake import Limits
 from reenact.store.team.place import Place
 
 CONSOLE = Path(__file__).parent / "console"
@@ -24,6 +25,8 @@ class Settings:
         running: Whether programs of recordings may be started (reproduce, fork, verify, debug).
         console: The folder of the console's pages.
         team: The team's store that it stands before, where there is one.
+        limits: How much is taken of a recording and of a project, where the recordings are kept here.
+        rate: Requests a second that are answered to one key, or to one address that has none; 0 for as many as come.
         metrics_token: By which metrics may be read without a key; empty for none.
     """
 
@@ -33,4 +36,6 @@ class Settings:
     running: bool = False
     console: Path = CONSOLE
     team: Place | None = None
+    limits: Limits = field(default_factory=Limits)
+    rate: float = 0.0
     metrics_token: str = field(default="", repr=False)

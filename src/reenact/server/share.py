@@ -11,11 +11,12 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from time import monotonic
 
 from sqlalchemy import select
 
-from reenact.errors import StoreAway
+from reenact.errors import ReenactError, StoreAway
 from reenact.operations.logs import event
 from reenact.ship.exchange import Exchange
 from reenact.store.base import Intake, Piece, Taken
@@ -131,18 +132,28 @@ class Share:
 
     def _send(self) -> None:
         for mark in list(self._marks.iterdir()) if self._marks.is_dir() else ():
-            if not self._here.folder(mark.name).is_dir():
-                # Deleted meanwhile.
-                mark.unlink()
+            try:
+                self._send_one(mark)
+            except StoreAway:
+                # At the next round; whoever asks for what others have sent says it, where that is not there either.
+                return
+            except (ReenactError, OSError):
+                # It is being made anew just now.
                 continue
-            made = mark.stat().st_mtime_ns
-            if self._team.intake.lengths([mark.name]):
-                # A trace that went on is another recording of the same id.
-                self._team.remove(mark.name)
-            moved = self._exchange.push([mark.name])
-            # What was made anew meanwhile is sent anew, and what there is no room for is tried again.
-            if not moved.problems and mark.stat().st_mtime_ns == made:
-                mark.unlink()
+
+    def _send_one(self, mark: Path) -> None:
+        if not self._here.folder(mark.name).is_dir():
+            # Deleted meanwhile.
+            mark.unlink()
+            return
+        made = mark.stat().st_mtime_ns
+        if self._team.intake.lengths([mark.name]):
+            # A trace that went on is another recording of the same id.
+            self._team.remove(mark.name)
+        moved = self._exchange.push([mark.name])
+        # What was made anew meanwhile is sent anew, and what there is no room for is tried again.
+        if not moved.problems and mark.stat().st_mtime_ns == made:
+            mark.unlink()
 
     def _bring(self) -> None:
         there = self._team.versions()

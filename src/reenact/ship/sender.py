@@ -17,12 +17,20 @@ from reenact.ship.wire import API, TYPE, Piece, Taken, packed
 T = TypeVar("T")
 
 _MANY = 500
-_FULL = 507
 _STRANGE = "that is no Reenact server, or another version of one"
 
 
 class Away(ReenactError):
-    """The server does not answer, or cannot now: try again."""
+    """The server does not answer, or cannot now: try again.
+
+    Args:
+        why: In one line.
+        after: Seconds after which the server says it is worth it; 0 where it says nothing.
+    """
+
+    def __init__(self, why: str, after: float = 0.0) -> None:
+        super().__init__(why)
+        self.after = after
 
 
 class Refused(ReenactError):
@@ -91,8 +99,8 @@ class Sender:
             return answer
         said = _detail(answer)
         if status in {408, 425, 429} or status >= 500:
-            why = f": {said}" if status == _FULL else ""
-            raise Away(f"{self._to.server} cannot take anything now{why} (HTTP {status})")
+            why = f"{self._to.server} cannot take anything now: {said} (HTTP {status})"
+            raise Away(why, _after(answer))
         if status == 401:
             what = "does not know the key in" if self._to.key else "wants a key; set"
             raise Refused(f"{self._to.server} {what} {KEY}")
@@ -108,6 +116,11 @@ def _read(answer: httpx.Response, to: Destination, take: Callable[[Any], T]) -> 
         return take(orjson.loads(answer.content))
     except (ValueError, KeyError, TypeError):
         raise Refused(f"{to.server}: {_STRANGE}") from None
+
+
+def _after(answer: httpx.Response) -> float:
+    text = answer.headers.get("Retry-After", "")
+    return float(text) if text.isascii() and text.isdigit() else 0.0
 
 
 def _detail(answer: httpx.Response) -> str:

@@ -83,7 +83,9 @@ class Shipment:
                 yield Load(self, Piece(self.id, tail.name, tail.sent, data), tail, count)
 
     def settle(self, load: Load, taken: Taken) -> None:
-        """What the server says of a load."""
+        """What the server says of a load. For what it has no room for now, it is as if it had not been sent."""
+        if taken.status == "full":
+            return
         self._moved = monotonic()
         if load.tail is None:
             self._blobs.add(load.piece.name)

@@ -35,6 +35,9 @@ _LONGEST = 10.0
 _AGAIN = 300.0
 """Seconds after which a recording that was not taken is tried again."""
 
+_ROOM = 60.0
+"""Seconds after which a server that had no room is asked again."""
+
 _ENOUGH = 3600.0
 """Seconds without an answer after which it is given up, if nothing is being recorded: the next shipper tries again."""
 
@@ -162,6 +165,9 @@ class Shipper:
         self._say(state="away", why=str(away))
         self._tries += 1
         pause: float = min(_LONGEST, 0.25 * 2**self._tries)
+        if away.after:
+            # A server that says when knows better.
+            return min(max(away.after, pause), _AGAIN) * random.uniform(1, 1.25)
         return pause * random.uniform(0.5, 1)
 
     # -- within ----------------------------------------------------------------------------------------------
@@ -195,6 +201,8 @@ class Shipper:
             self._behind |= load.tail is not None and load.tail.waits > _PIECE
         size = sum(len(piece.data) for piece in pieces)
         self._report = replace(self._report, sent=self._report.sent + size)
+        if full := next((one.detail for one in answers if one.status == "full"), None):
+            raise Away(f"{self._to.server} has no room: {full}", _ROOM)
         return size
 
     def _finish(self) -> None:

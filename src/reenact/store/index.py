@@ -8,48 +8,44 @@ file; where it cannot be written it is built in memory.
 from __future__ import annotations
 
 import contextlib
-import importlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, TypeAlias
 
-import orjson
-
-from reenact.errors import ReenactError
-from reenact.model.facts import RecordingFacts
 from reenact.model.filter import Filter
-from reenact.model.summary import StepSummary, Summary, summarise, summarise_step
+from reenact.model.summary import Summary
 from reenact.store.base import Listed
 from reenact.store.blocks import Blocks
-from reenact.store.details import PARTS, Details, packed
-from reenact.store.local import EVENTS, LocalStore, load
-from reenact.store.query import WORDS, Plan
+from reenact.store.details import Details
+from reenact.store.local import EVENTS, LocalStore
+from reenact.store.lock import locked
+from reenact.store.query import Plan
+from reenact.store.summarised import STEP, Summarised, summarised
+from reenact.store.tables import (
+    RECORDING,
+    VERSION,
+    Columns,
+    Words,
+    block,
+    candidates,
+    cell,
+    created,
+    delete,
+    line_of,
+    number_set,
+    numbers_of,
+    place_of,
+)
 
-fcntl: Any
-try:
-    fcntl = importlib.import_module("fcntl")
-except ImportError:  # Windows, where SQLite's own lock must do
-    fcntl = None
-
-VERSION = 3
 _BATCH = 256
 _FIRST = 32
 _MOST = 1024
-RECORDING = [field.name for field in fields(Summary)]
-STEP = [field.name for field in fields(StepSummary) if field.name not in PARTS]
-"""The columns of a step, in their order."""
-
-Summarised: TypeAlias = tuple[Summary, Sequence[Sequence[Any]], Sequence[bytes]]
-"""A recording's line, its steps' columns, and the packed rest of what filters ask of them."""
-
-
 Progress = Callable[[int, int], None]
 
 
@@ -115,7 +111,7 @@ class Index:
         )
         found = []
         while batch := rows.fetchmany(_BATCH):
-            found += [Known(key, folder, signature, _summary(row)) for key, folder, signature, *row in batch]
+            found += [Known(key, folder, signature, line_of(row)) for key, folder, signature, *row in batch]
             # Who answers somebody beside us has his turn.
             sleep(0)
         return found
@@ -130,7 +126,7 @@ class Index:
             )
             .fetchone()
         )
-        return Known(row[0], row[1], row[2], _summary(list(row[3:]))) if row is not None else None
+        return Known(row[0], row[1], row[2], line_of(list(row[3:]))) if row is not None else None
 
     def among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
         """Those of the lines, given with their keys, that a filter means; with no look at the files."""
@@ -178,7 +174,7 @@ class Index:
 
     def kinds(self) -> set[str]:
         """The kinds of effects that there are."""
-        return {word for _, word in _Columns(self._fresh()).words("kind")}
+        return {word for _, word in Columns(self._fresh()).words("kind")}
 
     def known(self) -> list[tuple[str, str]]:
         """Ids and names as far as they are indexed, for a shell that completes a word and cannot wait."""
@@ -212,23 +208,23 @@ class Index:
         rows = self._fresh(progress).execute(
             f"SELECT key, {', '.join(RECORDING)} FROM recordings ORDER BY moment DESC, written DESC, id"  # noqa: S608
         )
-        return [(key, _summary(row)) for key, *row in rows]
+        return [(key, line_of(row)) for key, *row in rows]
 
     def _among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
         database = self._open()
-        plan = Plan(wanted.candidates, _Columns(database))
+        plan = Plan(wanted.candidates, Columns(database))
         # Who wants the first few only does not wait for the others.
         size = _FIRST
-        with Blocks(partial(_block, database)) as blocks:
+        with Blocks(partial(block, database)) as blocks:
             while batch := list(islice(lines, size)):
                 size = min(size * 2, _MOST)
-                rows = _candidates(database, plan, [key for key, _ in batch])
+                rows = candidates(database, plan, [key for key, _ in batch])
                 blocks.expect(plan.first, [key for key, _ in batch if key in rows])
                 for key, line in batch:
                     within, *said = rows.get(key, (None,))
-                    numbers = _numbers(within)
+                    numbers = numbers_of(within)
                     if numbers and not plan.exact:
-                        sets = {place: partial(_set, text) for place, text in enumerate(said)}
+                        sets = {place: partial(number_set, text) for place, text in enumerate(said)}
                         details = Details(partial(self.folder_of, line), partial(blocks.block, key))
                         numbers = plan.steps(line, numbers, sets, details)
                     steps = wanted.meant(numbers)
@@ -285,7 +281,7 @@ class Index:
             return found
         with self._writing() as writable:
             for folder in gone:
-                _delete(writable, folder)
+                delete(writable, folder)
             for number, one in enumerate(stale):
                 if progress is not None:
                     progress(number, len(stale))
@@ -311,12 +307,12 @@ class Index:
         line, steps, blocks = self._summarised(stale)
         if line.id != folder:
             line = replace(line, id=folder)
-        _delete(database, folder)
+        delete(database, folder)
         # The folder's name is what commands take, also where somebody renamed it or copied a recording.
-        values = [folder, signature, folder, *(_packed(getattr(line, name)) for name in RECORDING[1:])]
+        values = [folder, signature, folder, *(cell(getattr(line, name)) for name in RECORDING[1:])]
         marks = ", ".join("?" * len(values))
         key = database.execute(f"INSERT INTO recordings VALUES (NULL, {marks})", values).lastrowid  # noqa: S608
-        words = _Words(database)
+        words = Words(database)
         marks = ", ".join("?" * (len(STEP) + 1))
         database.executemany(
             f"INSERT INTO steps VALUES ({marks})",  # noqa: S608
@@ -325,7 +321,7 @@ class Index:
                 for step in steps
             ],
         )
-        placed = [(_place(int(key or 0), place), block) for place, block in enumerate(blocks)]
+        placed = [(place_of(int(key or 0), place), block) for place, block in enumerate(blocks)]
         database.executemany("INSERT INTO details VALUES (?, ?)", placed)
         return Known(int(key or 0), folder, signature, line, monotonic() - begun)
 
@@ -339,7 +335,7 @@ class Index:
         except sqlite3.DatabaseError:
             # Damaged, or it cannot be written (a read-only folder, a full disk): without it, in memory.
             self.discard()
-            self._database = _created(sqlite3.connect(":memory:"))
+            self._database = created(sqlite3.connect(":memory:"))
             self.refresh(progress)
         return self._open()
 
@@ -350,115 +346,24 @@ class Index:
 
     def _connect(self) -> sqlite3.Connection:
         if not self.store.root.is_dir():
-            return _created(sqlite3.connect(":memory:"))
+            return created(sqlite3.connect(":memory:"))
         try:
             database = sqlite3.connect(self._file, timeout=20)
             if database.execute("PRAGMA user_version").fetchone()[0] != VERSION:
                 database.close()
                 self._file.unlink(missing_ok=True)
-                database = _created(sqlite3.connect(self._file, timeout=20))
+                database = created(sqlite3.connect(self._file, timeout=20))
                 self._file.chmod(0o600)
         except (sqlite3.Error, OSError):
-            return _created(sqlite3.connect(":memory:"))
+            return created(sqlite3.connect(":memory:"))
         return database
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         """The database with the lock held: SQLite of some versions is hurt by two writers at once."""
         database = self._open()
-        with _locked(self.store.root / "index.lock"), database:
+        with locked(self.store.root / "index.lock"), database:
             yield database
-
-
-class _Columns:
-    """What a plan asks of the database."""
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-
-    def words(self, column: str) -> list[tuple[int, str]]:
-        """The words of a column, with their numbers."""
-        return self._database.execute("SELECT id, word FROM words WHERE sort = ?", [column]).fetchall()
-
-    def function(self, test: Callable[[Any], bool]) -> str:
-        """A name under which SQL finds a test of one value."""
-        name = f"holds_{id(test)}"
-        self._database.create_function(name, 1, test)
-        return name
-
-
-class _Words:
-    """Gives words their numbers, for the steps of one recording."""
-
-    def __init__(self, database: sqlite3.Connection) -> None:
-        self._database = database
-        self._known: dict[tuple[str, str], int] = {}
-
-    def number(self, column: str, value: Any) -> Any:
-        """The number of a column's word; what is no word stays as it is."""
-        if column not in WORDS or value is None:
-            return value
-        key = (column, str(value))
-        if key not in self._known:
-            self._database.execute("INSERT OR IGNORE INTO words (sort, word) VALUES (?, ?)", key)
-            row = self._database.execute("SELECT id FROM words WHERE sort = ? AND word = ?", key).fetchone()
-            self._known[key] = row[0]
-        return self._known[key]
-
-
-def _candidates(database: sqlite3.Connection, plan: Plan, keys: list[int]) -> dict[int, list[str | None]]:
-    """By recording: the numbers of the steps that may be meant, and of those for which each condition holds."""
-    text, values = plan.within
-    sums, given = ["group_concat(number)"], []
-    for condition, some in () if plan.exact else plan.conditions:
-        sums.append(f"group_concat(CASE WHEN {condition} THEN number END)")
-        given += some
-    rows = database.execute(
-        f"SELECT recording, {', '.join(sums)} FROM steps"  # noqa: S608
-        f" WHERE recording IN (SELECT value FROM json_each(?)) AND {text} GROUP BY recording",
-        [*given, orjson.dumps(keys).decode(), *values],
-    )
-    return {key: found for key, *found in rows}
-
-
-def _numbers(text: str | None) -> list[int]:
-    return sorted(map(int, text.split(","))) if text else []
-
-
-def _set(text: str | None) -> set[int]:
-    return set(_numbers(text))
-
-
-def _place(key: int, part: int) -> int:
-    return key * len(PARTS) + part
-
-
-def _block(database: sqlite3.Connection, key: int, part: str) -> bytes:
-    place = _place(key, PARTS.index(part))
-    row = database.execute("SELECT data FROM details WHERE place = ?", [place]).fetchone()
-    return bytes(row[0])
-
-
-def summarised(path: Path, written: int) -> Summarised:
-    """What an index keeps of a recording, which is read for that.
-
-    Args:
-        path: Its folder.
-        written: When it was last written, in nanoseconds since 1970.
-    """
-    try:
-        facts = RecordingFacts(load(path))
-        line = summarise(facts, path=str(path), written=written)
-        steps = [summarise_step(step) for step in facts]
-        return line, [[getattr(step, name) for name in STEP] for step in steps], packed(steps)
-    except Exception as error:
-        # A folder that cannot be read is listed as such; it must not keep the others from being listed.
-        text = str(error) if isinstance(error, ReenactError) else f"{type(error).__name__}: {error}"
-        return (
-            Summary(id=path.name, path=str(path), written=written, moment=written / 1e9, broken=text),
-            [],
-            packed([]),
-        )
 
 
 def _signature(path: str, known: str) -> tuple[str, int] | None:
@@ -486,55 +391,3 @@ def _signature(path: str, known: str) -> tuple[str, int] | None:
 
 def _mark(state: os.stat_result) -> str:
     return f"{state.st_mtime_ns}:{state.st_size}"
-
-
-@contextmanager
-def _locked(path: os.PathLike[str]) -> Iterator[None]:
-    if fcntl is None:
-        yield
-        return
-    try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError:
-        yield
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(file)
-
-
-def _created(database: sqlite3.Connection) -> sqlite3.Connection:
-    recordings = ", ".join(RECORDING)
-    steps = ", ".join(f"{name} INTEGER" if name in WORDS else name for name in STEP)
-    database.executescript(
-        f"""
-        CREATE TABLE recordings (key INTEGER PRIMARY KEY, folder TEXT UNIQUE, signature, {recordings});
-        CREATE TABLE steps (recording INTEGER, {steps}, PRIMARY KEY (recording, number)) WITHOUT ROWID;
-        CREATE TABLE details (place INTEGER PRIMARY KEY, data BLOB);
-        CREATE TABLE words (id INTEGER PRIMARY KEY, sort TEXT, word TEXT, UNIQUE (sort, word));
-        PRAGMA user_version = {VERSION};
-        """
-    )
-    return database
-
-
-def _delete(database: sqlite3.Connection, folder: str) -> None:
-    row = database.execute("SELECT key FROM recordings WHERE folder = ?", [folder]).fetchone()
-    if row is None:
-        return
-    places = _place(row[0], 0), _place(row[0] + 1, 0)
-    database.execute("DELETE FROM recordings WHERE key = ?", row)
-    database.execute("DELETE FROM steps WHERE recording = ?", row)
-    database.execute("DELETE FROM details WHERE place >= ? AND place < ?", places)
-
-
-def _packed(value: Any) -> Any:
-    return orjson.dumps(value).decode() if isinstance(value, tuple) else value
-
-
-def _summary(row: list[Any]) -> Summary:
-    fields = dict(zip(RECORDING, row, strict=True))
-    fields["models"], fields["tags"] = (tuple(orjson.loads(fields[name])) for name in ("models", "tags"))
-    return Summary(**fields)

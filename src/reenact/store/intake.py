@@ -33,6 +33,8 @@ _AGAIN = 5.0
 """Seconds after which it is written down again that a recording is being written."""
 
 _AT_ONCE = 16
+_SOON, _LATER = 60.0, 600.0
+"""Seconds after which what a project has is counted anew: where it is used up, and else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,14 @@ class Limits:
         blob: Of one blob.
         recording: Of one recording, with its blobs.
         project: Of all recordings of a project; 0 for as much as there is room.
+        recordings: How many recordings a project has; 0 for as many as there is room for.
         free: What must be left on the disk.
     """
 
     blob: int = LARGEST
     recording: int = 2 << 30
     project: int = 0
+    recordings: int = 0
     free: int = 256 << 20
 
 
@@ -102,6 +106,11 @@ class LocalIntake:
                 with contextlib.suppress(OSError):
                     os.utime(self._store.folder(id) / RECEIVED)
 
+    def no_room(self, id: str, more: int) -> Taken | None:
+        """Why so many more bytes of a recording are not taken, if they are not."""
+        self._sizes.look()
+        return self._sizes.problem(id, more)
+
     def take(self, pieces: Sequence[Piece]) -> list[Taken]:
         """Append them; when this returns, what it calls ok is on the disk."""
         answers: dict[int, Taken] = {}
@@ -122,8 +131,10 @@ class LocalIntake:
     # -- lines -----------------------------------------------------------------------------------------------
 
     def _append(self, piece: Piece, written: set[Path], folders: set[Path]) -> Taken:
-        if problem := self._unfit(piece) or self._sizes.problem(piece.recording, len(piece.data)):
+        if problem := self._unfit(piece):
             return Taken("refused", detail=problem)
+        if no_room := self._sizes.problem(piece.recording, len(piece.data)):
+            return no_room
         folder = self._store.folder(piece.recording)
         path = folder / piece.name
         try:
@@ -182,8 +193,8 @@ class LocalIntake:
         place = self._blob(piece.recording, digest)
         if place.is_file():
             return Taken("ok", len(piece.data))
-        if problem := self._sizes.problem(piece.recording, len(piece.data)):
-            return Taken("refused", detail=problem)
+        if no_room := self._sizes.problem(piece.recording, len(piece.data)):
+            return no_room
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         part = place.with_name(f"{digest}.{secrets.token_hex(4)}.part")
         with os.fdopen(
@@ -300,6 +311,7 @@ class _Sizes:
         self._store = store
         self._known: dict[str, int] = {}
         self._all: int | None = None
+        self._many = 0
         self._counted = 0.0
         self._full = False
 
@@ -309,31 +321,47 @@ class _Sizes:
             place = next(path for path in (self._store.root, *self._store.root.parents) if path.exists())
             self._full = shutil.disk_usage(place).free < self.limits.free
 
-    def problem(self, id: str, more: int) -> str:
-        """Why so many more bytes are too many; empty if they are not."""
+    def problem(self, id: str, more: int) -> Taken | None:
+        """Why so many more bytes are too many; None if they are not."""
         if self._full:
-            return "the server's disk is full"
+            return Taken("full", detail="the server's disk is full")
         if id not in self._known:
             if len(self._known) > 10_000:
                 self._known.clear()
             self._known[id] = bytes_of(self._store.folder(id))
         if self._known[id] + more > self.limits.recording:
-            return f"a recording has {self.limits.recording} bytes at most here"
-        if self.limits.project and self._total() + more > self.limits.project:
-            return f"the project has {self.limits.project} bytes at most, and they are used up"
-        return ""
+            return Taken("large", detail=f"a recording has {self.limits.recording} bytes at most here")
+        if not (self.limits.project or self.limits.recordings):
+            return None
+        self._count()
+        if self.limits.project and (self._all or 0) + more > self.limits.project:
+            return Taken(
+                "full", detail=f"the project has {self.limits.project} bytes at most, and they are used up"
+            )
+        # What is there already may grow.
+        if self.limits.recordings and not self._known[id] and self._many >= self.limits.recordings:
+            return Taken(
+                "full", detail=f"the project has {self.limits.recordings} recordings at most, and has them"
+            )
+        return None
 
     def add(self, id: str, more: int) -> None:
         """So much was written."""
-        self._known[id] = self._known.get(id, 0) + more
+        before = self._known.get(id, 0)
+        self._known[id] = before + more
         if self._all is not None:
             self._all += more
+            self._many += bool(more and not before)
 
-    def _total(self) -> int:
-        # Counted anew once in a while: what was deleted makes room.
-        if self._all is None or (self._all >= self.limits.project and monotonic() - self._counted > 60):
+    def _count(self) -> None:
+        # Counted anew once in a while: what was deleted makes room, and what else writes here takes some.
+        over = (self.limits.project and (self._all or 0) >= self.limits.project) or (
+            self.limits.recordings and self._many >= self.limits.recordings
+        )
+        if self._all is None or monotonic() - self._counted > (_SOON if over else _LATER):
             self._all, self._counted = bytes_of(self._store.recordings), monotonic()
-        return self._all
+            with contextlib.suppress(OSError):
+                self._many = sum(entry.is_dir() for entry in os.scandir(self._store.recordings))
 
 
 def bytes_of(folder: Path) -> int:

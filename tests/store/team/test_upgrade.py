@@ -12,8 +12,8 @@ from sqlalchemy import create_engine, text
 import reenact
 from benchmarks import crowded
 from reenact.errors import UsageError
-from reenact.store.index import summarised
 from reenact.store.local import LocalStore
+from reenact.store.summarised import summarised
 from reenact.store.team.database import Database
 from reenact.store.team.schema import ready
 from reenact.store.team.store import TeamStore

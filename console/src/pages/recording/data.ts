@@ -1,7 +1,7 @@
 /** What the page of a recording asks for, and how it stays as it is now while the recording grows. */
 
 import { keepPreviousData, type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
+import { useEffect, useRef } from "react";
 import { get, path } from "../../client";
 import { meant } from "../../filter";
 import { useStream } from "../../live";
@@ -33,6 +33,19 @@ export function useWhole(id: string) {
     queryKey: ["recording", id],
     queryFn: ({ signal }) => get<Whole>(path("recordings", id), {}, signal),
   });
+}
+
+/** Ask for the part of the conversation that is seen first at once, and not when the rest of the page is there. */
+export function useBeginning(id: string, step: number | null) {
+  const cache = useQueryClient();
+  const first = useRef(Math.floor(((step ?? 1) - 1) / TALK));
+  useEffect(() => {
+    const page = Math.max(first.current, 0);
+    void cache.prefetchQuery({
+      queryKey: ["talk", id, page],
+      queryFn: ({ signal }) => askTalk(id)(page * TALK, signal),
+    });
+  }, [cache, id]);
 }
 
 const UNTOLD = {

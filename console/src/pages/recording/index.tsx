@@ -9,7 +9,7 @@ import { looked } from "../../text";
 import { Failure, Nothing } from "../../ui";
 import { About } from "./about";
 import { Again } from "./again";
-import { useFindings, useGrowth, useHits, useLanes, useWhole } from "./data";
+import { useBeginning, useFindings, useGrowth, useHits, useLanes, useWhole } from "./data";
 import { Head } from "./head";
 import { StepPanel } from "./panel";
 import { Steps } from "./steps";
@@ -37,6 +37,7 @@ function OneRecording({ id }: { id: string }) {
   const [follow, setFollow] = useState(true);
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<Shown>(null);
+  useBeginning(id, step);
   const whole = useWhole(id);
   const findings = useFindings(id);
   const lanes = useLanes(id);

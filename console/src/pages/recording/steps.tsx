@@ -1,41 +1,23 @@
 /** The steps as lines of a table. */
 
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useId, useImperativeHandle, useRef, useState } from "react";
+import { useId } from "react";
 import { count, duration } from "../../format";
 import type { Row, Rows } from "../../model";
 import { visible } from "../../text";
 import { Failure } from "../../ui";
-import { useWindowed } from "../../windowed";
 import { askRows, ROWS } from "./data";
-import type { ListProps } from "./talk";
+import { type ListProps, useRows } from "./rows";
 
-export function Steps({ ref, id, total, here, at, hits, findings }: ListProps) {
-  const box = useRef<HTMLDivElement>(null);
-  const [seen, setSeen] = useState({ first: 0, last: 40 });
-  const found = useWindowed<Row, Rows>(["rows", id], askRows(id), seen.first, seen.last, ROWS);
-  const many = Math.max(total, found.total);
+export function Steps(props: ListProps) {
+  const { id, here, at } = props;
   const own = useId();
-  const rows = useVirtualizer({
-    count: many,
-    getScrollElement: () => box.current,
-    estimateSize: () => 28,
+  const { box, rows, found, many, odd, hit } = useRows<Row, Rows>(props, {
+    key: ["rows", id],
+    ask: askRows(id),
+    size: ROWS,
+    height: 28,
     overscan: 12,
-    onChange: ({ range }) => {
-      if (!range) return;
-      const next = { first: range.startIndex, last: range.endIndex };
-      setSeen((before) => (before.first === next.first && before.last === next.last ? before : next));
-    },
   });
-  useImperativeHandle(ref, () => ({ show: (step) => rows.scrollToIndex(Math.min(step, many) - 1) }));
-  const arrived = useRef(false);
-  const there = here !== null && found.at(here - 1) !== undefined;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names, when it is there
-  useEffect(() => {
-    if (here === null || arrived.current) return;
-    rows.scrollToIndex(here - 1, { align: "center" });
-    arrived.current = there;
-  }, [there]);
   return (
     <div
       ref={box}
@@ -51,7 +33,6 @@ export function Steps({ ref, id, total, here, at, hits, findings }: ListProps) {
         {rows.getVirtualItems().map((item) => {
           const step = item.index + 1;
           const row = found.at(item.index);
-          const odd = findings.some((finding) => finding.step === step);
           return (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the page has the keys
             <div
@@ -61,12 +42,12 @@ export function Steps({ ref, id, total, here, at, hits, findings }: ListProps) {
               tabIndex={-1}
               aria-rowindex={step}
               aria-selected={step === here}
-              className={`step ${row?.status === "error" ? "bad" : ""} ${hits?.includes(step) ? "hit" : ""}`}
+              className={`step ${row?.status === "error" ? "bad" : ""} ${hit.has(step) ? "hit" : ""}`}
               style={{ transform: `translateY(${item.start}px)` }}
               onClick={() => at(step)}
             >
               {row ? (
-                <Cells row={row} odd={odd} />
+                <Cells row={row} odd={odd.has(step)} />
               ) : (
                 <div role="gridcell" className="quiet">
                   {step} …

@@ -1,53 +1,23 @@
 /** The conversation as a person reads it: what was asked, what was answered, what was done. */
 
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { count, counted, duration, money } from "../../format";
 import type { Finding, Item } from "../../model";
 import { Text, visible } from "../../text";
 import { Calls, Odd } from "../../told";
 import { Failure } from "../../ui";
-import { type Page, useWindowed } from "../../windowed";
+import type { Page } from "../../windowed";
 import { askTalk, TALK } from "./data";
-import type { Shown } from "./index";
+import { type ListProps, useRows } from "./rows";
 
-export interface ListProps {
-  ref: Ref<Shown>;
-  id: string;
-  total: number;
-  here: number | null;
-  at: (step: number) => void;
-  hits: number[] | null;
-  marks: string[];
-  findings: Finding[];
-}
-
-export function Talk({ ref, id, total, here, at, hits, marks, findings }: ListProps) {
-  const box = useRef<HTMLDivElement>(null);
-  const [seen, setSeen] = useState({ first: 0, last: 20 });
-  const found = useWindowed<Item[], Page<Item[]>>(["talk", id], askTalk(id), seen.first, seen.last, TALK);
-  const count_ = Math.max(total, found.total);
-  const rows = useVirtualizer({
-    count: count_,
-    getScrollElement: () => box.current,
-    estimateSize: () => 90,
+export function Talk(props: ListProps) {
+  const { id, here, at, marks } = props;
+  const { box, rows, found, many, odd, hit } = useRows<Item[], Page<Item[]>>(props, {
+    key: ["talk", id],
+    ask: askTalk(id),
+    size: TALK,
+    height: 90,
     overscan: 6,
-    onChange: ({ range }) => {
-      if (!range) return;
-      const next = { first: range.startIndex, last: range.endIndex };
-      setSeen((before) => (before.first === next.first && before.last === next.last ? before : next));
-    },
   });
-  const show = (step: number) => rows.scrollToIndex(Math.min(step, count_) - 1, { align: "auto" });
-  useImperativeHandle(ref, () => ({ show }));
-  const arrived = useRef(false);
-  const there = here !== null && found.at(here - 1) !== undefined;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, at the step that the address names, when it is there
-  useEffect(() => {
-    if (here === null || arrived.current) return;
-    rows.scrollToIndex(here - 1, { align: "center" });
-    arrived.current = there;
-  }, [there]);
   return (
     <div
       ref={box}
@@ -67,9 +37,9 @@ export function Talk({ ref, id, total, here, at, hits, marks, findings }: ListPr
               ref={rows.measureElement}
               data-index={item.index}
               aria-posinset={step}
-              aria-setsize={count_}
+              aria-setsize={many}
               aria-label={`Step ${step}`}
-              className={`turn ${step === here ? "here" : ""} ${hits?.includes(step) ? "hit" : ""}`}
+              className={`turn ${step === here ? "here" : ""} ${hit.has(step) ? "hit" : ""}`}
               style={{ transform: `translateY(${item.start}px)` }}
             >
               {found.at(item.index)?.map((one, index) => (
@@ -78,7 +48,7 @@ export function Talk({ ref, id, total, here, at, hits, marks, findings }: ListPr
                   key={index}
                   item={one}
                   marks={marks}
-                  odd={index === 0 ? findings.filter((finding) => finding.step === step) : []}
+                  odd={index === 0 ? (odd.get(step) ?? []) : []}
                   open={() => at(step)}
                 />
               )) ?? <p className="quiet coming">…</p>}

@@ -15,7 +15,9 @@ from reenact.model.plain import compact, plain
 from reenact.model.reading import Message, ModelCall
 from reenact.model.recording import Recording
 
-_NO_TOOLS = {"model", "http", "websocket", "user", "process", "state", "memory", "checkpoint", "browser"}
+_NO_TOOLS = {
+    "model", "http", "websocket", "user", "process", "state", "memory", "checkpoint", "browser", "heal", "remote",
+}  # fmt: skip
 _MCP_USES = {"resources/read", "prompts/get", "completion/complete"}
 """What an agent gets from an MCP server beside its tools; other steps of kind `mcp` are how the two of them talk."""
 

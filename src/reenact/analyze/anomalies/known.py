@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
+from math import inf
 
 _ID = re.compile(r"\b(?=[\w-]*[A-Za-z])(?=[\w-]*\d)[A-Za-z0-9][\w-]{3,}\b")
 # "24-hour", "10th", "5kg", "utf-8": words with a number in them, and no ids.
@@ -15,6 +18,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _PAIRS = 120
 _SMALL = 100
+_MANY = range(1, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +52,11 @@ class Known:
     words: set[str] = field(default_factory=set)
     ids: set[str] = field(default_factory=set)
     numbers: dict[float, None] = field(default_factory=dict)
+    _recent: Numbers | None = field(default=None, init=False, repr=False)
 
     def learn(self, texts: Iterable[str]) -> None:
         """Take in what texts say."""
+        self._recent = None
         for text in texts:
             self.words.update(word.lower() for word in _WORD.findall(text))
             self.ids.update(one.lower() for one in _ID.findall(text))
@@ -71,19 +77,55 @@ class Known:
     def _follows(self, value: float, text: str) -> bool:
         if value in self.numbers:
             return True
-        numbers = [one for one in list(self.numbers)[-_PAIRS:] if one]
+        if self._recent is None:
+            self._recent = Numbers(one for one in islice(reversed(self.numbers), _PAIRS) if one)
         # Half of its last place: what was calculated has been rounded.
         near = 0.5001 / 10 ** len(text.partition(".")[2].rstrip("% "))
-        for one in numbers:
-            if abs(one - value) < near or any(abs(one * many - value) < near for many in range(2, 10)):
+        return self._recent.make(value, near)
+
+
+class Numbers:
+    """A few numbers, all above nought, and what one calculation makes of them.
+
+    Each of them says in which range the other one of a pair must be, and few are in it: to try all pairs took most of
+    the time that a long run is examined.
+
+    Args:
+        numbers: The numbers.
+    """
+
+    def __init__(self, numbers: Iterable[float]) -> None:
+        self._sorted = sorted(numbers)
+
+    def make(self, value: float, near: float) -> bool:
+        """Whether one of them, a small multiple of one, or a sum, difference, product, quotient or percentage of two is
+        as near to a value as that.
+        """
+        low, high, found = value - near, value + near, self._between
+        for many in _MANY:
+            if any(abs(one * many - value) < near for one in found(low / many, high / many)):
                 return True
-            for other in numbers:
-                if (
-                    abs(one + other - value) < near
-                    or abs(one - other - value) < near
-                    or abs(one * other - value) < near
-                    or abs(one / other - value) < near
-                    or abs(100 * one / other - value) < near
-                ):
-                    return True
+        for one in self._sorted:
+            if (
+                any(abs(one + other - value) < near for other in found(low - one, high - one))
+                or any(abs(one - other - value) < near for other in found(one - high, one - low))
+                or any(abs(one * other - value) < near for other in found(low / one, high / one))
+                or any(abs(one / other - value) < near for other in found(one / high, _over(one, low)))
+                or any(
+                    abs(100 * one / other - value) < near
+                    for other in found(100 * one / high, _over(100 * one, low))
+                )
+            ):
+                return True
         return False
+
+    def _between(self, least: float, most: float) -> list[float]:
+        """Those in a range, which is a little wider than it need be."""
+        slack = 1e-9 * (abs(least) + (abs(most) if most != inf else 0.0)) + 1e-12
+        return self._sorted[
+            bisect_left(self._sorted, least - slack) : bisect_right(self._sorted, most + slack)
+        ]
+
+
+def _over(number: float, low: float) -> float:
+    return number / low if low > 0 else inf

@@ -4,121 +4,47 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reenact.browser.agent import models
+from reenact.browser.agent.face import AgentFace, Errand, not_started
 from reenact.browser.agent.log import Watched
-from reenact.browser.agent.status import AgentRequest, AgentStatusResponse
+from reenact.browser.agent.status import AgentStatusResponse
 from reenact.browser.agent.vault import Vault
 from reenact.browser.agent.work import Work
-from reenact.browser.options import check_steps
 from reenact.browser.script import Workflow
 from reenact.errors import UsageError
-from reenact.store.writer import warn
-
-if TYPE_CHECKING:
-    from reenact.browser.session import Session
 
 
-class Agent:
+class Agent(AgentFace):
     """Does a task in a browser session.
 
         agent = client.Agent(session, reasoning_model="openai:gpt-5", max_steps=15)
         result = agent.run("Find the cheapest flight to Lisbon", url="https://flights.example")
         result.success, result.answer, result.steps
 
-    Args:
-        session: Where it works; it must have been started when the agent is.
-        reasoning_model: A model of Pydantic AI, or the name of one; by default the session's `model`, or what
-            `REENACT_MODEL` names.
-        use_vision: Show it a picture of the page too, where its model takes pictures.
-        max_steps: So many steps it may take, 1 or more.
-        agent_id: A name of your own; by default each run gets an id.
-        vault: Secrets by name. The model is told the names alone, and fills in `{{NAME}}`.
-        persona: Who the user is (a mapping or text), for forms.
-        notifier: Called with the last status when a run has ended.
-
-    Attributes:
-        request: What it was asked for: `max_steps`, `task` and the rest.
-
-    Raises:
-        UsageError: An argument that cannot be.
+    Its arguments are those of `AgentFace`.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        *,
-        reasoning_model: Any = None,
-        use_vision: bool = True,
-        max_steps: int = 20,
-        agent_id: str | None = None,
-        vault: Mapping[str, str] | None = None,
-        persona: Mapping[str, Any] | str | None = None,
-        notifier: Callable[[AgentStatusResponse], Any] | None = None,
-    ) -> None:
-        check_steps(max_steps)
-        self._session = session
-        self._asked = reasoning_model
-        self._name = agent_id
-        self._vault = Vault(vault)
-        self._persona = _words(persona)
-        self._notifier = notifier
-        self._work: Work | None = None
-        self._thread: threading.Thread | None = None
-        self._task: asyncio.Task[Any] | None = None
-        self._broken: BaseException | None = None
-        self._trouble = ""
-        """Why it is called in, where a script got stuck."""
-        named = (
-            reasoning_model
-            if reasoning_model is None or isinstance(reasoning_model, str)
-            else _name_of(reasoning_model)
-        )
-        self.request = AgentRequest(max_steps=max_steps, use_vision=use_vision, reasoning_model=named)
+    _work: Work | None = None
+    _thread: threading.Thread | None = None
+    _task: asyncio.Task[Any] | None = None
+    _broken: BaseException | None = None
 
     # -- to start, and to wait ------------------------------------------------------------------------------
 
-    def run(
-        self,
-        task: str,
-        url: str | None = None,
-        response_format: Any = None,
-        session_offset: int | None = None,
-    ) -> AgentStatusResponse:
-        """Do a task, and wait until it is done.
-
-        Args:
-            task: What to do, in plain words.
-            url: Where to begin; by default the page that the session is at.
-            response_format: The form of the answer: a pydantic model, or a JSON schema. `answer` is then JSON text.
-            session_offset: Tell it what the session did from this step on (see `session.offset()`); by default it is
-                told nothing.
-
-        Returns:
-            The last status. What went wrong is in its `answer`, with `success` False; nothing is raised for that.
-
-        Raises:
-            UsageError: No model, no task, or the agent is at work already.
-        """
-        work = self._prepared(task, url, response_format, session_offset)
+    def _run(self, errand: Errand) -> AgentStatusResponse:
+        work = self._prepared(errand)
         if not _in_a_loop():
             return asyncio.run(self._through(work))
         # A notebook: its loop is busy with this very cell, so the work gets a thread and a loop of its own.
         self._begin(work)
         return self.wait()
 
-    def start(
-        self,
-        task: str,
-        url: str | None = None,
-        response_format: Any = None,
-        session_offset: int | None = None,
-    ) -> AgentStatusResponse:
-        """Begin a task, and come back at once. Arguments and errors as for `run`."""
-        work = self._prepared(task, url, response_format, session_offset)
+    def _start(self, errand: Errand) -> AgentStatusResponse:
+        work = self._prepared(errand)
         self._begin(work)
         return work.snapshot()
 
@@ -160,25 +86,11 @@ class Agent:
 
     # -- the same in a loop ---------------------------------------------------------------------------------
 
-    async def arun(
-        self,
-        task: str,
-        url: str | None = None,
-        response_format: Any = None,
-        session_offset: int | None = None,
-    ) -> AgentStatusResponse:
-        """`run` in a loop."""
-        return await self._through(self._prepared(task, url, response_format, session_offset))
+    async def _arun(self, errand: Errand) -> AgentStatusResponse:
+        return await self._through(self._prepared(errand))
 
-    async def astart(
-        self,
-        task: str,
-        url: str | None = None,
-        response_format: Any = None,
-        session_offset: int | None = None,
-    ) -> AgentStatusResponse:
-        """`start` in a loop, as a task of it."""
-        work = self._prepared(task, url, response_format, session_offset)
+    async def _astart(self, errand: Errand) -> AgentStatusResponse:
+        work = self._prepared(errand)
         self._task = asyncio.create_task(self._through(work), name="agent")
         return work.snapshot()
 
@@ -208,15 +120,6 @@ class Agent:
     # -- what it left ---------------------------------------------------------------------------------------
 
     @property
-    def agent_id(self) -> str:
-        """The id of its last run, or the one that it was given. Raises UsageError before it was started without one."""
-        if self._work is not None:
-            return self._work.response.agent_id
-        if self._name is None:
-            raise UsageError("the agent gets its id when it is started: run or start it first")
-        return self._name
-
-    @property
     def cost(self) -> Decimal | None:
         """What its model cost in its last run, in US dollars; None where the price of an answer is not known."""
         return Decimal(0) if self._work is None else self._work.cost
@@ -232,36 +135,31 @@ class Agent:
         return self._work is not None and self._work.active
 
     @property
-    def session_id(self) -> str:
-        """The session that it works in."""
-        return self._session.id
-
-    @property
     def workflow(self) -> Workflow:
         """What it did as a script: `agent.workflow.code()`."""
         return Workflow(self._session, self._begun().response.agent_id)
 
     # -- inside ---------------------------------------------------------------------------------------------
 
-    def _prepared(self, task: str, url: str | None, response_format: Any, session_offset: int | None) -> Work:
-        if not str(task or "").strip():
-            raise UsageError("the agent needs a task: what to do, in plain words")
-        if self._work is not None and self._work.active:
-            raise UsageError(f"agent {self.agent_id} is at work: wait for it, or stop it")
-        model = models.chosen(self._asked or self._session.options.model)
-        self.request = self.request.model_copy(
-            update={
-                "task": task,
-                "url": url,
-                "session_offset": session_offset,
-                "reasoning_model": _name_of(model),
-            }
-        )
+    @property
+    def _id(self) -> str | None:
+        return None if self._work is None else self._work.response.agent_id
+
+    def _named(self, model: Any) -> str | None:
+        return model if model is None or isinstance(model, str) else _name_of(model)
+
+    def _equip(self, vault: Mapping[str, str] | None, persona: Mapping[str, Any] | str | None) -> None:
+        self._vault = Vault(vault)
+        self._persona = _words(persona)
+
+    def _prepared(self, errand: Errand) -> Work:
+        model = models.chosen(self._model or self._session.options.model)
+        self.request = self.request.model_copy(update={**errand.told(), "reasoning_model": _name_of(model)})
         self._work = Work(
             self._session,
             model,
             self.request,
-            response_format=response_format,
+            response_format=errand.response_format,
             name=self._name,
             vault=self._vault,
             persona=self._persona,
@@ -288,17 +186,12 @@ class Agent:
         finally:
             work.end()
         last = work.snapshot()
-        if self._notifier is not None:
-            try:
-                self._notifier(last)
-            except Exception as error:
-                # The work is done: that nobody heard of it is no reason to lose it.
-                warn(f"the agent's notifier failed: {type(error).__name__}: {error}")
+        self._notify(last)
         return last
 
     def _begun(self) -> Work:
         if self._work is None:
-            raise UsageError("the agent was not started: run or start it first")
+            raise not_started()
         return self._work
 
 

@@ -14,10 +14,10 @@ from reenact import boundary
 from reenact.browser import actions as do
 from reenact.browser.fallback import expect, ladder, record
 from reenact.browser.fallback.calling import place
+from reenact.browser.fallback.elsewhere import mended
 from reenact.browser.fallback.mend import Failed, Judge, Mend, base_of
 from reenact.browser.options import MODEL
 from reenact.browser.remote.choosing import agent_for
-from reenact.browser.remote.mending import mended
 from reenact.browser.results import ExecutionResult
 from reenact.errors import UsageError
 from reenact.model.event import Effect

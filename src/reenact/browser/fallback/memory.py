@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -16,6 +16,7 @@ import orjson
 from reenact.boundary import aperform
 from reenact.browser.consequence import plain
 from reenact.browser.fallback.mend import Known, Past, base_of
+from reenact.browser.program import script_of
 from reenact.model.codec import decode
 from reenact.model.event import Effect
 from reenact.store.local import EVENTS, LocalStore
@@ -33,8 +34,6 @@ KEPT = 4
 """Different things that a step did in the past, of which the newest are kept."""
 
 _TAIL = 2048
-_RUNNERS = {"pytest", "py.test", "__main__.py", "ipykernel_launcher", "ipykernel_launcher.py", "unittest"}
-"""Programs that run others: their name says nothing of which."""
 _UNNAMED = {"", "browser session"}
 
 
@@ -123,22 +122,6 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         return True
     name = str(one.get("name") or "")
     return name not in _UNNAMED and name == other.get("name")
-
-
-def script_of(header: Mapping[str, Any]) -> str | None:
-    """The script that a recording is of: a file's or module's name, or None where it is a notebook or a test."""
-    argv = [str(one) for one in (header.get("program") or {}).get("argv") or ()]
-    name = None
-    for place, one in enumerate(argv):
-        if one == "-m" and place + 1 < len(argv):
-            name = argv[place + 1]
-            break
-        if one.endswith(".py"):
-            name = PurePath(one.replace("\\", "/")).name
-            break
-        if PurePath(one).name in _RUNNERS:
-            return None
-    return None if name is None or name in _RUNNERS else name
 
 
 # -- what is in one ----------------------------------------------------------------------------------------------

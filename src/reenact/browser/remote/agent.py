@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from reenact.browser.agent.decision import schema_of
+from reenact.browser.agent.face import AgentFace, Errand, not_started
 from reenact.browser.agent.log import Log, Watched
-from reenact.browser.agent.status import AgentRequest, AgentStatusResponse, line
-from reenact.browser.options import check_steps
+from reenact.browser.agent.status import AgentStatusResponse, line
 from reenact.browser.script import WorkflowCode
 from reenact.browser.steps import Link, Step
 from reenact.errors import SessionError, UsageError
-from reenact.store.writer import warn
 
 if TYPE_CHECKING:
     from reenact.browser.session import Session
@@ -25,83 +24,29 @@ PATIENCE = 20
 """Seconds that the server holds a question before it says that nothing has changed."""
 
 
-class RemoteAgent:
-    """Does a task in a session of a server's. The same calls as `reenact.browser.agent.Agent` has.
+class RemoteAgent(AgentFace):
+    """Does a task in a session of a server's. Its arguments are those of `AgentFace`; a vault is sent to the server."""
 
-    Args:
-        session: Where it works.
-        reasoning_model: The name of a model; by default the one that the session or the server names.
-        use_vision: Show it a picture of the page too, where its model takes pictures.
-        max_steps: So many steps it may take, 1 or more.
-        agent_id: A name of your own; by default each run gets an id.
-        vault: Secrets by name. They are sent to the server, and its model is told the names alone.
-        persona: Who the user is (a mapping or text), for forms.
-        notifier: Called here with the last status when a run has ended.
-
-    Attributes:
-        request: What it was asked for: `max_steps`, `task` and the rest.
-
-    Raises:
-        UsageError: An argument that cannot be.
-    """
-
-    def __init__(
-        self,
-        session: Session,
-        *,
-        reasoning_model: Any = None,
-        use_vision: bool = True,
-        max_steps: int = 20,
-        agent_id: str | None = None,
-        vault: Mapping[str, str] | None = None,
-        persona: Mapping[str, Any] | str | None = None,
-        notifier: Callable[[AgentStatusResponse], Any] | None = None,
-    ) -> None:
-        check_steps(max_steps)
-        if reasoning_model is not None and not isinstance(reasoning_model, str):
-            raise UsageError(
-                f"reasoning_model={type(reasoning_model).__name__}: a server knows models by name, such as "
-                "'openai:gpt-5'"
-            )
-        if vault is not None and not isinstance(vault, Mapping):
-            raise UsageError(f"vault={type(vault).__name__}: it is a mapping of names to secrets")
-        self._session = session
-        self._name = agent_id
-        self._vault = vault
-        self._persona = persona
-        self._notifier = notifier
-        self._trouble = ""
-        """Why it is called in, where a script got stuck."""
-        self._last: AgentStatusResponse | None = None
-        self._told = False
-        self.cost: Decimal | None = Decimal(0)
-        self.tokens = 0
-        self.request = AgentRequest(
-            max_steps=max_steps, use_vision=use_vision, reasoning_model=reasoning_model
-        )
+    _last: AgentStatusResponse | None = None
+    _told = False
+    _cost: Decimal | None = Decimal(0)
+    _tokens = 0
 
     # -- to start, and to wait ------------------------------------------------------------------------------
 
-    def run(
-        self,
-        task: str,
-        url: str | None = None,
-        response_format: Any = None,
-        session_offset: int | None = None,
-    ) -> AgentStatusResponse:
-        """Do a task, and wait until it is done. As `Agent.run`."""
-        self.start(task, url, response_format, session_offset)
+    def _run(self, errand: Errand) -> AgentStatusResponse:
+        self._start(errand)
         return self.wait()
 
-    def start(
-        self,
-        task: str,
-        url: str | None = None,
-        response_format: Any = None,
-        session_offset: int | None = None,
-    ) -> AgentStatusResponse:
-        """Begin a task, and come back at once. As `Agent.start`."""
-        return self._heard(self._session._run(self._starting(task, url, response_format, session_offset)))
+    def _start(self, errand: Errand) -> AgentStatusResponse:
+        return self._heard(self._session._run(self._starting(errand)))
+
+    async def _arun(self, errand: Errand) -> AgentStatusResponse:
+        await self._astart(errand)
+        return await self.await_()
+
+    async def _astart(self, errand: Errand) -> AgentStatusResponse:
+        return self._heard(await self._session._arun(self._starting(errand)))
 
     def wait(self) -> AgentStatusResponse:
         """Wait until it has ended. Raises UsageError where it was not started."""
@@ -127,28 +72,6 @@ class RemoteAgent:
 
     # -- the same in a loop ---------------------------------------------------------------------------------
 
-    async def arun(
-        self,
-        task: str,
-        url: str | None = None,
-        response_format: Any = None,
-        session_offset: int | None = None,
-    ) -> AgentStatusResponse:
-        """`run` in a loop."""
-        await self.astart(task, url, response_format, session_offset)
-        return await self.await_()
-
-    async def astart(
-        self,
-        task: str,
-        url: str | None = None,
-        response_format: Any = None,
-        session_offset: int | None = None,
-    ) -> AgentStatusResponse:
-        """`start` in a loop."""
-        step = self._starting(task, url, response_format, session_offset)
-        return self._heard(await self._session._arun(step))
-
     async def await_(self) -> AgentStatusResponse:
         """`wait` in a loop."""
         return await self._aasked("wait")
@@ -164,18 +87,19 @@ class RemoteAgent:
     # -- what it left ---------------------------------------------------------------------------------------
 
     @property
-    def agent_id(self) -> str:
-        """The id of its last run, or the one that it was given. Raises UsageError before it was started without one."""
-        if self._last is not None:
-            return self._last.agent_id
-        if self._name is None:
-            raise UsageError("the agent gets its id when it is started: run or start it first")
-        return self._name
+    def cost(self) -> Decimal | None:
+        """What its model cost in its last run, in US dollars; None where the price of an answer is not known."""
+        return self._cost
 
     @property
-    def session_id(self) -> str:
-        """The session that it works in."""
-        return self._session.id
+    def tokens(self) -> int:
+        """What its model read and wrote in its last run."""
+        return self._tokens
+
+    @property
+    def active(self) -> bool:
+        """Whether it is at work, as far as is known here."""
+        return self._last is not None and self._last.status == "active"
 
     @property
     def workflow(self) -> RemoteWorkflow:
@@ -184,17 +108,27 @@ class RemoteAgent:
 
     # -- inside ---------------------------------------------------------------------------------------------
 
-    def _starting(self, task: str, url: str | None, form: Any, session_offset: int | None) -> Step:
-        if not str(task or "").strip():
-            raise UsageError("the agent needs a task: what to do, in plain words")
-        if self._last is not None and self._last.status == "active":
-            raise UsageError(f"agent {self.agent_id} is at work: wait for it, or stop it")
-        self.request = self.request.model_copy(
-            update={"task": task, "url": url, "session_offset": session_offset}
-        )
+    @property
+    def _id(self) -> str | None:
+        return None if self._last is None else self._last.agent_id
+
+    def _named(self, model: Any) -> str | None:
+        if model is not None and not isinstance(model, str):
+            raise UsageError(
+                f"reasoning_model={type(model).__name__}: a server knows models by name, such as 'openai:gpt-5'"
+            )
+        return model
+
+    def _equip(self, vault: Mapping[str, str] | None, persona: Mapping[str, Any] | str | None) -> None:
+        if vault is not None and not isinstance(vault, Mapping):
+            raise UsageError(f"vault={type(vault).__name__}: it is a mapping of names to secrets")
+        self._vault, self._persona = vault, persona
+
+    def _starting(self, errand: Errand) -> Step:
+        self.request = self.request.model_copy(update=errand.told())
         asked = self.request.model_dump(exclude_none=True)
-        if form is not None:
-            asked["response_format"] = dict(schema_of(form))
+        if errand.response_format is not None:
+            asked["response_format"] = dict(schema_of(errand.response_format))
         besides = {
             "agent_id": self._name,
             "vault": None if self._vault is None else dict(self._vault),
@@ -236,22 +170,13 @@ class RemoteAgent:
     def _heard(self, outcome: Mapping[str, Any]) -> AgentStatusResponse:
         told = outcome["status"]
         self._session._caught_up(outcome["outcomes"])
-        self.cost = None if told["cost"] is None else Decimal(told["cost"])
-        self.tokens = told["tokens"]
+        self._cost = None if told["cost"] is None else Decimal(told["cost"])
+        self._tokens = told["tokens"]
         last = self._last = AgentStatusResponse.model_validate(told)
         if last.status == "closed" and not self._told:
             self._told = True
             self._notify(last)
         return last
-
-    def _notify(self, last: AgentStatusResponse) -> None:
-        if self._notifier is None:
-            return
-        try:
-            self._notifier(last)
-        except Exception as error:
-            # The work is done: that nobody heard of it is no reason to lose it.
-            warn(f"the agent's notifier failed: {type(error).__name__}: {error}")
 
     def _follow(self, log: Log) -> None:
         """Write each step into a log as it comes, until the agent has ended. Nothing of it is recorded."""
@@ -273,7 +198,7 @@ class RemoteAgent:
 
     def _begun(self) -> AgentStatusResponse:
         if self._last is None:
-            raise UsageError("the agent was not started: run or start it first")
+            raise not_started()
         return self._last
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from reenact.browser.crossing import Crossing
-from reenact.browser.fallback.memory import script_of
+from reenact.browser.program import script_of
 from reenact.browser.remote.link import Asker, Server
 from reenact.browser.steps import Step
 from reenact.errors import SessionError, UsageError

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Response
 
 from reenact.server.access import Reader
 from reenact.server.routes.asked import MISSING, Id, answer
-from reenact.server.shapes import Findings
+from reenact.server.shapes.recording import Findings
 
 router = APIRouter(tags=["anomalies"])
 

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Query, Response
 
 from reenact.server.access import Reader
 from reenact.server.routes.asked import MISSING, Id, Offset, answer
-from reenact.server.shapes import Conversation, Lanes
+from reenact.server.shapes.recording import Lanes
+from reenact.server.shapes.talk import Conversation
 
 router = APIRouter(tags=["conversation"])
 

@@ -11,7 +11,7 @@ from reenact.prose import compared
 from reenact.server.access import Reader
 from reenact.server.library import ID
 from reenact.server.routes.asked import MISSING, answer
-from reenact.server.shapes import Diff
+from reenact.server.shapes.compared import Diff
 
 router = APIRouter(tags=["diff"])
 

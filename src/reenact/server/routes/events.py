@@ -11,7 +11,7 @@ from reenact.model.facts import StepFacts
 from reenact.server.access import Reader
 from reenact.server.loaded import Loaded
 from reenact.server.routes.asked import MISSING, Id, answer
-from reenact.server.shapes import Events
+from reenact.server.shapes.recording import Events
 from reenact.store import shared
 from reenact.store.local import EVENTS
 

@@ -17,8 +17,10 @@ from reenact.server.library import Library
 from reenact.server.links import Lender
 from reenact.server.refusals import refusals
 from reenact.server.routes.asked import MISSING, Id
-from reenact.server.shapes import Export, Imported
+from reenact.server.routes.uploads import no_room
+from reenact.server.shapes.recording import Export, Imported
 from reenact.store import bundle
+from reenact.store.intake import LocalIntake
 
 router = APIRouter(tags=["recordings"])
 
@@ -53,12 +55,17 @@ async def import_(access: Writer, request: Request) -> Imported:
     part = folder / f"incoming-{secrets.token_hex(8)}.reenact"
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            size = 0
+            size, most = 0, min(LARGEST, request.app.state.settings.limits.recording)
             async for block in request.stream():
                 size += len(block)
-                if size > LARGEST:
-                    raise HTTPException(413, f"a recording of more than {LARGEST >> 20} MiB is not taken in")
+                if size > most:
+                    raise HTTPException(413, f"a recording of more than {most} bytes is not taken in")
                 await run_in_threadpool(file.write, block)
+        intake = access.library.intake
+        if isinstance(intake, LocalIntake):
+            refused = await run_in_threadpool(intake.no_room, part.name, size)
+            if refused is not None:
+                raise no_room(refused.detail)
         return Imported(id=await run_in_threadpool(_brought, access, part))
     finally:
         part.unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from reenact.model.filter import Filter
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.refusals import refusals
 from reenact.server.routes.asked import MISSING, REFUSED, FilterText, answer
-from reenact.server.shapes import Applied, HealRuns, Heals, Patch
+from reenact.server.shapes.healed import Applied, HealRuns, Heals, Patch
 from reenact.store.index import Index
 
 router = APIRouter(tags=["heals"])

@@ -15,7 +15,8 @@ from reenact.server.lines import Entry, sessions
 from reenact.server.living import alive
 from reenact.server.loaded import Loaded
 from reenact.server.routes.asked import MISSING, REFUSED, FilterText, Id, Offset, answer
-from reenact.server.shapes import Deleted, Facets, Recordings, Trends, Whole
+from reenact.server.shapes.listing import Facets, Recordings, Trends
+from reenact.server.shapes.recording import Deleted, Whole
 from reenact.store.local import EVENTS
 
 router = APIRouter(tags=["recordings"])

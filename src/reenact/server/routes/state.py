@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Query, Response
 from reenact.prose import changes
 from reenact.server.access import Reader
 from reenact.server.routes.asked import MISSING, Id, answer
-from reenact.server.shapes import State
+from reenact.server.shapes.steps import State
 
 router = APIRouter(tags=["state"])
 

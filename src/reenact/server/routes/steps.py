@@ -12,7 +12,8 @@ from reenact.server.access import Access, Reader
 from reenact.server.loaded import Loaded
 from reenact.server.routes.asked import MISSING, FilterText, Id, Offset, answer
 from reenact.server.routes.events import lines_of
-from reenact.server.shapes import Found, Messages, Rows, StepShape
+from reenact.server.shapes.recording import Found
+from reenact.server.shapes.steps import Messages, Rows, StepShape
 
 router = APIRouter(tags=["steps"])
 

@@ -16,6 +16,9 @@ from reenact.ship import wire
 
 router = APIRouter(tags=["uploads"])
 
+AGAIN = 60
+"""Seconds after which it may be tried again where there was no room."""
+
 
 class PieceSaid(BaseModel):
     """Why not."""
@@ -71,7 +74,8 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": PieceSaid, "description": "Not a thing that can be taken."},
     401: {"model": PieceSaid, "description": "No key."},
     403: {"model": PieceSaid, "description": "The key may only read."},
-    413: {"model": PieceSaid, "description": "Too much at once."},
+    413: {"model": PieceSaid, "description": "Too much at once, or more than one recording may have."},
+    507: {"model": PieceSaid, "description": "There is no room: see the header `Retry-After`."},
 }
 _OFFSET: dict[int | str, dict[str, Any]] = {
     409: {
@@ -79,6 +83,12 @@ _OFFSET: dict[int | str, dict[str, Any]] = {
         "description": "The file has another length (header `Upload-Length`), or other bytes.",
     }
 }
+
+
+def no_room(why: str) -> HTTPException:
+    """That there is none now, and when to ask again."""
+    return HTTPException(507, why, headers={"Retry-After": str(AGAIN)})
+
 
 Id = Annotated[str, InPath(pattern=rf"^{wire.ID.pattern}$", description="The recording's id.")]
 Name = Annotated[str, InPath(pattern=rf"^(?:{wire.FILE.pattern})$", description="The file's name.")]
@@ -111,6 +121,8 @@ def upload(request: Request, access: Writer, body: Body) -> Acknowledged:
         raise HTTPException(400, str(error)) from None
     taken = _taken(request, access, pieces)
     access.library.intake.heard(live)
+    if taken and all(one.status == "full" for one in taken):
+        raise no_room(taken[0].detail)
     return Acknowledged(
         pieces=[TakenPiece(status=one.status, length=one.length, detail=one.detail) for one in taken]
     )
@@ -168,6 +180,10 @@ def _one(request: Request, access: Writer, piece: wire.Piece) -> Length:
     (taken,) = _taken(request, access, [piece])
     if taken.status in {"gap", "differs"}:
         raise HTTPException(409, taken.detail, headers={"Upload-Length": str(taken.length)})
+    if taken.status == "full":
+        raise no_room(taken.detail)
+    if taken.status == "large":
+        raise HTTPException(413, taken.detail)
     if taken.status == "refused":
         raise HTTPException(400, taken.detail)
     return Length(length=taken.length)

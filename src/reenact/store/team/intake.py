@@ -217,10 +217,9 @@ class TeamIntake:
             lengths.where(FILES.c.recording == func.any(list(by_key)))
         ):
             by_key[key].lengths[name] = length
-        if any(one.name.startswith("sha256:") for one in pieces):
-            had = select(BLOBS.c.recording, BLOBS.c.address).where(
-                BLOBS.c.recording == func.any(list(by_key))
-            )
+        if names := [one.name for one in pieces if one.name.startswith("sha256:")]:
+            had = select(BLOBS.c.recording, BLOBS.c.address)
+            had = had.where(BLOBS.c.recording == func.any(list(by_key)), BLOBS.c.address == func.any(names))
             for key, address in connection.execute(had):
                 by_key[key].blobs.add(address)
         return known, full

@@ -17,8 +17,9 @@ from sqlalchemy import Connection, bindparam, delete, func, select, update
 from reenact.errors import RecordingNotFound
 from reenact.model.summary import Summary
 from reenact.store.details import words_in
-from reenact.store.index import STEP, Progress, Summarised, summarised
+from reenact.store.index import Progress
 from reenact.store.local import LocalStore
+from reenact.store.summarised import STEP, Summarised, summarised
 from reenact.store.team.database import copied
 from reenact.store.team.fitting import fit
 from reenact.store.team.store import TeamStore

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from operator import eq
 
 from reenact.analyze.anomalies.case import Case, Use, short
 from reenact.analyze.anomalies.registry import Found, rule
 from reenact.analyze.anomalies.risk import RISKY, risky
+from reenact.analyze.anomalies.vocabulary import Vocabulary
 from reenact.model.plain import compact
 
 _WORDS = re.compile(r"[^\W_]{3,}")
@@ -93,14 +95,12 @@ def tandems(keys: Sequence[str], times: int) -> list[tuple[int, int, int]]:
     items = [numbers.setdefault(key, len(numbers)) for key in keys]
     found = []
     for period in range(1, len(items) // times + 1):
-        run = 0
-        for place in range(len(items) - period + 1):
-            if place + period < len(items) and items[place] == items[place + period]:
-                run += 1
-                continue
-            if run >= period * (times - 1):
-                found.append((place - run, period, run + period))
-            run = 0
+        # As many in a row as that meet two places that are a period apart: few periods get as far as that.
+        if not any(map(eq, items[::period], items[period::period])):
+            continue
+        same = bytes(map(eq, items, items[period:]))
+        runs = re.finditer(rb"\x01{%d,}" % (period * (times - 1)), same)
+        found += [(run.start(), period, run.end() - run.start() + period) for run in runs]
     # The longest stretch first, told by its shortest period.
     return sorted(found, key=lambda one: (one[0], one[1]))
 
@@ -127,7 +127,7 @@ def retry_storm(case: Case, *, times: int = 3) -> Iterator[Found]:
 @rule("unused-result", severity="info", weight=0.05)
 def unused_result(case: Case, *, least: int = 40) -> Iterator[Found]:
     """A tool's result of which nothing appears in any later answer or argument."""
-    later = ""
+    later = Vocabulary()
     told: set[str] = set()
     texts: list[tuple[int, str]] = [
         (said.step, said.text + compact([call.args for call in said.answer.calls]) if said.answer else "")
@@ -137,7 +137,7 @@ def unused_result(case: Case, *, least: int = 40) -> Iterator[Found]:
         texts.append((1 << 60, case.output))
     for use in reversed(case.uses):
         while texts and texts[-1][0] > use.step:
-            later += texts.pop()[1].lower()
+            later.learn(texts.pop()[1].lower())
         if use.failed or len(use.text) < least or use.key in told:
             continue
         stated = {word.lower() for word in _STATED.findall(use.text)} or {
@@ -145,6 +145,6 @@ def unused_result(case: Case, *, least: int = 40) -> Iterator[Found]:
         }
         given = compact(use.args).lower()
         stated = {word for word in stated if word not in given}
-        if len(stated) > _FEW and not any(word in later for word in stated):
+        if len(stated) > _FEW and not any(later.holds(word) for word in stated):
             told.add(use.key)
             yield Found(use.step, f"nothing of what {use.name} gave was used afterwards", short(use.text))

@@ -1,0 +1,55 @@
+"""Whether a word stands anywhere in many texts: asked thousands of times while the texts still come in."""
+
+from __future__ import annotations
+
+import re
+
+_TOKEN = re.compile(r"""[^\s"'(){}\[\]]+""")
+_GRAM = 5
+
+
+class Vocabulary:
+    """The words of texts, for words without spaces, quotes and brackets in them; letters are compared as they are.
+
+    Each different word of the texts is kept once, and of each its stretches of five letters: a word that has a stretch
+    which no text has is in none. So what a question costs does not grow with the texts.
+    """
+
+    def __init__(self) -> None:
+        self._tokens: set[str] = set()
+        self._grams: set[str] = set()
+        self._blocks: list[str] = []
+        """The tokens, in blocks of which each is longer than the next: few, and each letter is moved seldom."""
+        self._missing: set[str] = set()
+        """Words that were asked for, and are in none so far."""
+
+    def learn(self, text: str) -> None:
+        """Take in a text."""
+        fresh = set(_TOKEN.findall(text)) - self._tokens
+        if not fresh:
+            return
+        self._tokens |= fresh
+        for token in fresh:
+            self._grams.update(token[at : at + _GRAM] for at in range(len(token) - _GRAM + 1))
+        block = "\n".join(fresh)
+        while self._blocks and len(self._blocks[-1]) <= len(block):
+            block = f"{self._blocks.pop()}\n{block}"
+        self._blocks.append(block)
+        self._missing.clear()
+
+    def holds(self, word: str) -> bool:
+        """Whether a word, or a longer one that it is a part of, stands in one of the texts."""
+        if word in self._tokens:
+            return True
+        if word in self._missing:
+            return False
+        found = self._may(word) and self._stands(word)
+        if not found:
+            self._missing.add(word)
+        return found
+
+    def _may(self, word: str) -> bool:
+        return all(word[at : at + _GRAM] in self._grams for at in range(len(word) - _GRAM + 1))
+
+    def _stands(self, word: str) -> bool:
+        return any(word in block for block in self._blocks)

@@ -1,0 +1,20 @@
+"""Sizes as people write them: `500MB`, `20 GB`, `1.5GiB`, `4096`."""
+
+from __future__ import annotations
+
+import re
+
+import typer
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
+_UNITS = "kmgt"
+
+
+def size(text: str) -> int:
+    """The bytes that are meant. Raises BadParameter for what is no size."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None or not float(found[1]):
+        raise typer.BadParameter(f"{text!r} is no size: 500MB, 20GB, or a number of bytes")
+    step = 1024 if found[3] else 1000
+    power = _UNITS.index(found[2].lower()) + 1 if found[2] else 0
+    return int(float(found[1]) * step**power)

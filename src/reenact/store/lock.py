@@ -1,0 +1,33 @@
+"""One writer at a time."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+fcntl: Any
+try:
+    fcntl = importlib.import_module("fcntl")
+except ImportError:  # Windows, where SQLite's own lock must do
+    fcntl = None
+
+
+@contextmanager
+def locked(path: os.PathLike[str]) -> Iterator[None]:
+    """Hold the lock of a file, made where it is missing; where it cannot be made, nobody else is kept out."""
+    if fcntl is None:
+        yield
+        return
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        yield
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
