@@ -150,7 +150,7 @@ $(BIN)/uv:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt uv
 
 $(VENV)/.demo: $(BIN)/uv pyproject.toml constraints.txt
-	$(INSTALL) --editable . --group demo
+	$(INSTALL) --editable '.[browser]' --group demo
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/uv pyproject.toml constraints.txt

@@ -172,12 +172,23 @@ def test_a_key_that_cannot_be_meant_is_one_line(command, words, said):
     assert said in err
 
 
-def test_a_server_without_what_browser_sessions_need_says_what_to_install(tmp_path):
-    words = "import sys; sys.modules['pydantic_ai'] = None; from reenact.cli import main; sys.exit(main(sys.argv[1:]))"
-    found = subprocess.run(
-        [sys.executable, "-c", words, "serve", "--port", "0", "--home", tmp_path],
-        capture_output=True, text=True, timeout=60, check=False,
+def test_a_console_needs_nothing_of_what_browser_sessions_need_and_these_say_what_to_install(tmp_path):
+    blocked = ("pydantic_ai", "playwright", "av", "libcst", "markdownify", "PIL")
+    words = (
+        f"import sys; sys.modules |= dict.fromkeys({blocked!r}); "
+        "from reenact.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", words, "console", "--no-open", "--port", "0", "--home", tmp_path],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    assert found.returncode == 2
-    last = found.stderr.splitlines()[-1]
-    assert last == "reenact: pydantic_ai is not installed: pip install 'reenact[browser]'"
+    try:
+        url = process.stdout.readline().strip().rstrip("/")
+        assert answered(f"{url}/api/v1/recordings").json()["total"] == 0
+        with httpx.Client(headers={"Origin": url}) as client:
+            refused = client.post(f"{url}/api/v1/sessions/start", json={})
+        assert refused.status_code == 501
+        assert refused.json()["detail"].endswith("browser sessions need it: pip install 'reenact[browser]'")
+    finally:
+        process.kill()
+        process.communicate()

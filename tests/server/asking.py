@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from starlette.routing import Match
 
 from reenact.server.app import API, ROUTERS, application
+from reenact.server.routes.browsing import browsing
 from reenact.server.settings import Settings
 
 
@@ -65,6 +66,6 @@ class Asking:
             "headers": [],
             "root_path": "",
         }
-        routes = (route for router in ROUTERS for route in router.routes)
+        routes = (route for router in (*ROUTERS, *browsing()[0]) for route in router.routes)
         route = next(route for route in routes if route.matches(scope)[0] is Match.FULL)
         TypeAdapter(route.response_model).validate_python(told)

@@ -51,6 +51,9 @@ def test_code_is_what_stands_in_the_folder_committed_or_not(tmp_path):
     version = code_version(tmp_path)
     (tmp_path / "noise.log").write_text("noise")
     assert code_version(tmp_path) == version
+    (tmp_path / ".reenact").mkdir()
+    (tmp_path / ".reenact" / "events.jsonl").write_text("{}")
+    assert code_version(tmp_path, tmp_path / ".reenact") == version
     (tmp_path / "shop.py").write_text("one = 2\n")
     assert code_version(tmp_path) != version
 

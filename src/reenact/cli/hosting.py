@@ -83,7 +83,13 @@ def alone(
         show: Open it in the browser, where there is a screen.
         begun: A debugging session that is open from the start.
     """
-    app = _application(Settings(store.root, LOOPBACK, keyless=True, running=True))
+    settings = Settings(store.root, LOOPBACK, keyless=True, running=True)
+    if not (settings.console / "index.html").is_file():
+        present.say(
+            "the console's pages are not in this installation, only the API is: run `make console` in the checkout "
+            "that it was installed from, and install it again"
+        )
+    app = _application(settings)
     listening = listen("127.0.0.1", port)
     if begun is not None:
         app.state.desks.of(DEFAULT).open(begun)

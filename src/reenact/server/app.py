@@ -32,7 +32,6 @@ from reenact.server.projects import Projects
 from reenact.server.refusals import refusals
 from reenact.server.routes import (
     about,
-    agents,
     anomalies,
     blobs,
     conversation,
@@ -48,16 +47,13 @@ from reenact.server.routes import (
     live,
     login,
     manual,
-    mending,
     recordings,
-    scraping,
-    session_files,
-    sessions,
     state,
     steps,
     traces,
     uploads,
 )
+from reenact.server.routes.browsing import browsing
 from reenact.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -85,16 +81,8 @@ ROUTERS = (
     films.router,
     debug.router,
     uploads.router,
-    sessions.router,
-    session_files.router,
-    mending.router,
-    scraping.router,
-    agents.router,
 )
 """What each of them is about is told in its own module."""
-
-ROOT = (sessions.router, session_files.router, scraping.router, agents.router)
-"""What is there without `/api/v1` too: clients of the browser API ask there."""
 
 
 def application(settings: Settings) -> FastAPI:
@@ -123,9 +111,11 @@ def application(settings: Settings) -> FastAPI:
     app.state.desks = Desks()
     app.state.collecting = Collecting(projects)
     app.state.library = projects.library(DEFAULT)
-    for router in ROUTERS:
+    browsers, root = browsing()
+    for router in (*ROUTERS, *browsers):
         app.include_router(router, prefix=API, responses=refusals(400, 401, 403, 413, 422))
-    for router in ROOT:
+    # Clients of the browser API ask there.
+    for router in root:
         app.include_router(router, include_in_schema=False)
     app.get("/health", include_in_schema=False)(about.health)
     app.get("/ready", include_in_schema=False)(about.ready)

@@ -79,7 +79,7 @@ def verify(
         outcomes[place] = outcome
 
     with Kept(store.root) as kept:
-        code = code_version(Path.cwd())
+        code = code_version(Path.cwd(), store.root)
         keys: dict[int, Key] = {}
 
         def done(task: Task, report: Report) -> None:

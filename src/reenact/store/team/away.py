@@ -32,5 +32,7 @@ def asking(place: str) -> Iterator[None]:
 
 
 def _away(place: str, error: DBAPIError | psycopg.Error) -> StoreAway:
-    said = " ".join(str(error.orig if isinstance(error, DBAPIError) else error).split())[:200]
+    # What libpq says behind its first line is advice to who runs the server.
+    said, _, _ = str(error.orig if isinstance(error, DBAPIError) else error).strip().partition("\n")
+    said = said.removeprefix("connection is bad: ")[:200]
     return StoreAway(f"{place} does not answer ({said})")

@@ -1,0 +1,45 @@
+"""The routes of browser sessions and agents; where what they need is not installed, one line that says so."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, HTTPException
+
+_THEIRS = ("/sessions", "/agents", "/scrape")
+
+
+def browsing() -> tuple[list[APIRouter], list[APIRouter]]:
+    """All routers of it, and those of them that are there without `/api/v1` too."""
+    try:
+        # Playwright and Pydantic AI: the console reads recordings without them.
+        from reenact.server.routes import (  # noqa: PLC0415
+            agents,
+            mending,
+            scraping,
+            session_files,
+            sessions,
+        )
+    except ModuleNotFoundError as error:
+        name = str(error.name).partition(".")[0]
+        if name == "reenact":
+            raise
+        absent = _absent(name)
+        return [absent], [absent]
+    root = [sessions.router, session_files.router, scraping.router, agents.router]
+    return [*root, mending.router], root
+
+
+def _absent(name: str) -> APIRouter:
+    router = APIRouter()
+
+    def refuse() -> None:
+        raise HTTPException(
+            501,
+            f"{name} is not installed on this server; browser sessions need it: pip install 'reenact[browser]'",
+        )
+
+    for path in _THEIRS:
+        for at in (path, path + "/{rest:path}"):
+            router.add_api_route(
+                at, refuse, methods=["GET", "POST", "DELETE", "PUT", "PATCH"], include_in_schema=False
+            )
+    return router
