@@ -295,3 +295,25 @@ def test_odd_messages_are_kept_as_far_as_they_go(store, tmp_path, messages):
     _, (recording,) = bring(store, file)
     assert any(step.call.kind == "model" for step in recording)
     assert not Index(store).summaries()[0].broken
+
+
+def test_a_fork_comes_whole_without_its_parent(shell, tmp_path):
+    shell.write(
+        "agent.py",
+        """
+        import reenact
+
+        @reenact.tool
+        def ask(question):
+            return question.upper()
+
+        print(ask("a"), ask("b"), ask("c"))
+        """,
+    )
+    shell.record("agent.py")
+    parent = shell.last().id
+    assert shell.run("fork", "last", "--at", "2", "--set", 'output = "X"').status == 0
+    fork = shell.home / "recordings" / shell.last().id
+    assert fork.name != parent
+    _, (brought,) = bring(LocalStore(tmp_path / "elsewhere"), fork)
+    assert [step.output for step in brought] == ["A", "X", "C"]

@@ -31,7 +31,7 @@ from reenact.importers import (
 )
 from reenact.importers.run import Happened, ImportedRun, keep
 from reenact.model.event import Tree
-from reenact.store import bundle
+from reenact.store import bundle, shared
 from reenact.store.local import EVENTS, SUFFIX, LocalStore, load
 
 __all__ = ["FORMATS", "Happened", "ImportedRun", "bring", "files_in", "keep", "runs"]
@@ -207,7 +207,11 @@ def _copied(store: LocalStore, source: Path, files: list[Path]) -> str:
         for file in files:
             target = fresh / (EVENTS if source.is_file() else file.relative_to(source))
             target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            shutil.copyfile(file, target)
+            if target == fresh / EVENTS and source.is_dir():
+                # A fork has its parent's lines only where the parent lies beside it.
+                target.write_bytes(shared.whole(file.read_bytes(), source))
+            else:
+                shutil.copyfile(file, target)
             target.chmod(0o600)
         return bundle.adopt(store, fresh, source)
     finally:
