@@ -192,6 +192,12 @@ def test_the_command_shows_a_table_and_writes_junit_and_a_page(shop, shell):
     assert (tree[0]["status"], tree[0]["step"]) == ("diverged", 1)
 
 
+def test_a_page_that_cannot_be_written_is_said_before_anything_runs(shell):
+    done = shell.run("verify", "--html", "nowhere/page.html")
+    assert (done.status, done.out) == (2, "")
+    assert done.ours == ["reenact: --html nowhere/page.html: there is no folder nowhere"]
+
+
 def test_nothing_to_verify_is_one_line(shell):
     done = shell.run("verify")
     assert done.status == 2

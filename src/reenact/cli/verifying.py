@@ -124,6 +124,10 @@ def verify_(
         raise UsageError(f"{'--address' if address else '--exclude'} is of a Ray cluster: --engine ray")
     if from_zero and not shard:
         raise UsageError("--from-zero is how parts are counted: --shard 0/5 --from-zero")
+    for name, file in (("--junit", junit), ("--html", html)):
+        # Said before an hour of replays.
+        if file is not None and not file.absolute().parent.is_dir():
+            raise UsageError(f"{name} {file}: there is no folder {file.parent}")
     options = Options(tuple(live or ()), tuple(ignore or ()), on_divergence)
     with opened(home, team=team) as (store, index):
         chosen = _chosen(refs or [], filter, store, index)
