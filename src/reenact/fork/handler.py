@@ -232,7 +232,7 @@ class Forker:
 
     def secret(self, value: str) -> str:
         """The token that stands for a value known to be secret, in what the parent answers and in what is new."""
-        self.replayer.terms.secret(value)
+        self.replayer.secret(value)
         return self.recorder.secret(value)
 
     def beside(self, name: str) -> Beside | None:

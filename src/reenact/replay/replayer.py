@@ -164,6 +164,10 @@ class Replayer:
         detail = "recorded, the program cancelled this call; now it waits for the answer"
         return self._halt(self._departures.at(Departure.CHANGED, call, detail=detail))
 
+    def secret(self, value: str) -> str:
+        """The token that stands for a value known to be secret: whoever asks with one asks a handler for it."""
+        return self.terms.secret(value)
+
     # -- the verdict -----------------------------------------------------------------------------------------
 
     def finish(self, *, whole: bool = True) -> None:
