@@ -7,6 +7,7 @@ import io
 import shutil
 import time
 import tracemalloc
+from itertools import dropwhile
 
 import pytest
 from PIL import Image, ImageDraw
@@ -94,11 +95,11 @@ def frames(folder):
     return list(footage(folder).entries("frame"))
 
 
-async def until(holds, *, seconds=8.0):
+async def until(holds):
     """Wait until it holds of what is written."""
-    last = time.monotonic() + seconds
-    while not holds() and time.monotonic() < last:  # noqa: ASYNC110 - of a file
-        await asyncio.sleep(0.02)
+    async with asyncio.timeout(30):
+        while not holds():  # noqa: ASYNC110 - of a file
+            await asyncio.sleep(0.02)
 
 
 async def pictured(folder, tab):
@@ -177,13 +178,20 @@ async def test_an_endless_animation_costs_eight_pictures_a_second_and_fewer_when
 async def test_equal_pictures_are_stored_once(browser, shop, folder):
     async with filmed(browser, folder) as (page, _):
         await page.goto(shop + "/colours")
-        for colour in ("red", "white") * 3:
+        for times, colour in enumerate(("red", "white") * 3, 1):
             await page.evaluate("colour => { document.body.style.background = colour }", colour)
-            await asyncio.sleep(0.2)
-    frames = [one["blob"] for one in footage(folder).entries("frame")]
-    assert len(frames) >= 5
-    assert len(set(frames)) <= 3
-    assert len(list((folder / "blobs").rglob("*"))) <= 3 * 2 + 1
+            await until(lambda times=times: len(coloured(folder)) == times)
+    assert [red for red, _ in coloured(folder)] == [True, False] * 3
+    assert len({blob for _, blob in coloured(folder)}) == 2
+    named = [one[name] for one in footage(folder).entries() for name in ("blob", "body") if name in one.data]
+    stored = [path.name for path in (folder / "blobs").rglob("*") if path.is_file()]
+    assert sorted(stored) == sorted({address.removeprefix("sha256:") for address in named})
+
+
+def coloured(folder):
+    """Each picture since the page was red: whether it is red, and its address."""
+    seen = [(in_red(footage(folder).blob(one["blob"])), one["blob"]) for one in frames(folder)]
+    return list(dropwhile(lambda one: not one[0], seen))
 
 
 # -- around an action --------------------------------------------------------------------------------------------
