@@ -6,7 +6,8 @@
     │   ├── AmbiguousRecording          a prefix that several recordings share      (also a LookupError)
     │   ├── NotARecording               the file or folder is something else        (also a ValueError)
     │   ├── CorruptRecording            damaged before its last line                (also a ValueError)
-    │   └── FutureFormat                written by a newer Reenact
+    │   ├── FutureFormat                written by a newer Reenact
+    │   └── TooLarge                    unpacks to more than its limit              (also a ValueError)
     ├── ProgramError                    the recorded program cannot be run again
     ├── FilterError                     a filter that does not parse                (also a ValueError)
     ├── UsageError                      arguments that do not fit together          (also a ValueError)
@@ -58,6 +59,10 @@ class CorruptRecording(RecordingError, ValueError):
 
 class FutureFormat(RecordingError):
     """A recording was written in a newer format than this version reads."""
+
+
+class TooLarge(RecordingError, ValueError):
+    """A file or a body unpacks to more bytes than its limit, or has too many members."""
 
 
 class ProgramError(ReenactError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -14,6 +15,7 @@ import pytest
 import reenact
 from reenact.prose import shape
 from reenact.store.index import Index
+from reenact.store.intake import Limits
 from reenact.store.local import EVENTS, LocalStore
 from tests.server.asking import Asking
 
@@ -242,3 +244,21 @@ def test_a_damaged_index_is_made_anew(home, filled):
     with Asking(Path(home)) as asked:
         asked.until("/recordings", looked)
         assert len(asked.listed(2, "tool:look and error")) == 2
+
+
+def test_a_file_that_unpacks_to_more_than_there_may_be_is_refused_without_a_path(tmp_path):
+    packed = io.BytesIO()
+    lines = bytes(3_000_000)
+    member = {"size": len(lines), "sha256": hashlib.sha256(lines).hexdigest()}
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("events.jsonl", lines)
+        file.writestr(
+            "manifest.json", json.dumps({"reenact": 1, "id": "a", "members": {"events.jsonl": member}})
+        )
+    with Asking(tmp_path / "home", limits=Limits(recording=1_000_000)) as asked:
+        said = asked.refused("/recordings/import", 413, "POST", content=packed.getvalue())
+        assert said == "the file unpacks to more than 1000000 bytes, its limit here"
+        assert not list((tmp_path / "home").glob("incoming-*"))
+    with Asking(tmp_path / "other") as asked:
+        said = asked.refused("/recordings/import", 400, "POST", content=packed.getvalue())
+        assert str(tmp_path) not in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.errors import CorruptRecording, FutureFormat, NotARecording, RecordingError, UsageError
+from reenact.errors import CorruptRecording, FutureFormat, NotARecording, RecordingError, TooLarge, UsageError
 from reenact.store import bundle
 from reenact.store.local import LocalStore, load
 
@@ -103,7 +104,7 @@ def rewritten(file: Path, change) -> Path:
         members = {name: archive.read(name) for name in archive.namelist()}
     change(members)
     target = file.with_name("changed.reenact")
-    with zipfile.ZipFile(target, "w") as archive:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
     return target
@@ -124,6 +125,13 @@ def climb(members):
     members["manifest.json"] = json.dumps(manifest).encode()
 
 
+def listed(members, name, data):
+    """Add a member, with what the manifest has to say of it."""
+    manifest = json.loads(members["manifest.json"])
+    manifest["members"][name] = {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    members |= {name: data, "manifest.json": json.dumps(manifest).encode()}
+
+
 def future(members):
     members["manifest.json"] = members["manifest.json"].replace(b'"reenact": 1', b'"reenact": 999')
 
@@ -138,14 +146,38 @@ def future(members):
         (lambda members: members.pop("manifest.json"), NotARecording),
         (lambda members: members.update({"manifest.json": b"{"}), CorruptRecording),
         (lambda members: members.update({"events.extra.jsonl": b"{}"}), CorruptRecording),
+        (lambda members: listed(members, "blobs/ab/" + "ab" * 32, b"other bytes"), CorruptRecording),
+        (lambda members: listed(members, "events.x.jsonl", bytes(80 << 20)), TooLarge),
+        (lambda members: members.update({"manifest.json": b"[" + b"[]," * (12 << 20) + b"[]]"}), TooLarge),
     ],
-)
+    ids=[
+        "edit", "lost blob", "climb", "future", "no manifest", "damaged manifest", "unlisted", "other hash", "bomb",
+        "manifest bomb",
+    ],
+)  # fmt: skip
 def test_a_file_that_is_not_what_it_says_leaves_nothing_behind(file, tmp_path, change, error):
     other = LocalStore(tmp_path / "other")
     with pytest.raises(error):
         bundle.bring(other, rewritten(file, change))
     assert [path for path in tmp_path.rglob("*") if "evil" in path.name] == []
     assert list(other.root.iterdir()) == []
+
+
+def test_a_recording_has_no_more_bytes_than_there_is_room_for(file, tmp_path):
+    other = LocalStore(tmp_path / "other")
+    with pytest.raises(TooLarge, match="unpacks to more than 1000 bytes"):
+        bundle.bring(other, file, limit=1000)
+    assert list(other.root.iterdir()) == []
+
+
+def test_a_message_names_the_file_and_no_folder_that_is_gone(file, tmp_path):
+    def damage(members):
+        listed(members, "events.jsonl", members["events.jsonl"].replace(b"\n", b"\n{\n", 1))
+
+    changed = rewritten(file, damage)
+    with pytest.raises(CorruptRecording, match="changed.reenact: events.jsonl, line 2") as raised:
+        bundle.bring(LocalStore(tmp_path / "other"), changed)
+    assert "incoming-" not in str(raised.value)
 
 
 @pytest.mark.parametrize("keep", [0.1, 0.5, 0.9, 0.999])

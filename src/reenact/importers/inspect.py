@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import re
-import zipfile
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -16,14 +15,16 @@ from typing import Any
 
 import orjson
 
-from reenact.errors import NotARecording
+from reenact.errors import NotARecording, RecordingError
 from reenact.importers.chat import effects_of, last_answer, moment
 from reenact.importers.otel.message import call
 from reenact.importers.run import Happened, ImportedRun, Stretch, by_name
 from reenact.model.reading.text import content
+from reenact.store.local import UNREADABLE
+from reenact.unpack import Archive
 
 _ASIDE = re.compile(r"(?:attachment|tc)://([0-9a-f]+)")
-_MOST = 1 << 30
+_LIMIT = 1 << 30
 _TOLD = ("name", "description", "parameters")
 
 
@@ -35,17 +36,19 @@ def is_inspect(document: Any) -> bool:
 def archive(data: bytes, path: Path) -> Any:
     """The log that an `.eval` file is, with its samples, as its JSON would be. Raises NotARecording."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as files:
-            names = files.namelist()
-            if sum(info.file_size for info in files.infolist()) > _MOST:
-                raise NotARecording(f"{path} would take more than {_MOST >> 20} MB unpacked")
+        with Archive(io.BytesIO(data), str(path), _LIMIT) as files:
+            names = files.names
             head = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
             if head is None:
                 raise NotARecording(f"{path} is a zip file, but no log of Inspect: it has no header.json")
             log = orjson.loads(files.read(head))
+            if not isinstance(log, dict):
+                raise NotARecording(f"{path} is a zip file, but no log of Inspect: its {head} is no object")
             samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
             log["samples"] = [orjson.loads(files.read(name)) for name in sorted(samples)]
-    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError) as error:
+    except RecordingError:
+        raise
+    except UNREADABLE as error:
         raise NotARecording(f"{path} is a damaged zip file ({error})") from None
     except ValueError as error:
         raise NotARecording(f"{path} holds damaged JSON ({error})") from None

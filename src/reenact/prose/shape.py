@@ -4,7 +4,6 @@ and only ever added to.
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -20,9 +19,10 @@ from reenact.model.reading import Message
 from reenact.model.recording import Recording
 from reenact.model.summary import Summary, summarise
 from reenact.prose.values import pretty
-from reenact.store import shared
+from reenact.store import bundle, shared
 from reenact.store.index import Hit
 from reenact.store.shared import Origin
+from reenact.unpack import Archive
 
 
 def listed(hit: Hit, origin: Origin | None = None) -> dict[str, Any]:
@@ -130,8 +130,8 @@ def text(tree: Tree) -> str:
 def stored(path: Path, first: str) -> Iterator[list[bytes]]:
     """The lines of each process's events, from a folder or an exported file."""
     if path.is_file():
-        with zipfile.ZipFile(path) as archive:
-            names = [name for name in archive.namelist() if name.endswith(".jsonl")]
+        with Archive(path, str(path), bundle.LIMIT) as archive:
+            names = [name for name in archive.names if name.endswith(".jsonl")]
             for name in sorted(names, key=lambda name: (name != first, name)):
                 yield _lines(archive.read(name))
         return

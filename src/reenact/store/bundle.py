@@ -26,14 +26,19 @@ from typing import Any
 
 import orjson
 
-from reenact.errors import CorruptRecording, FutureFormat, NotARecording, RecordingError, UsageError
+from reenact.errors import CorruptRecording, FutureFormat, NotARecording, RecordingError, TooLarge, UsageError
 from reenact.model.event import FORMAT
 from reenact.store import shared
 from reenact.store.local import EVENTS, SUFFIX, UNREADABLE, LocalStore, load
+from reenact.unpack import Archive
 
 MANIFEST = "manifest.json"
 _MEMBER = re.compile(r"events(\.[\w-]+)?\.jsonl|session\.[\w-]+\.jsonl|blobs/[0-9a-f]{2}/[0-9a-f]{64}")
 _BLOCK = 1 << 20
+_MANIFEST_SIZE = 32 << 20
+LIMIT = 16 << 30
+"""Bytes that a recording may have, unpacked, where nothing else limits it."""
+
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 Progress = Callable[[int, int], None]
@@ -136,22 +141,36 @@ def is_bundle(path: Path) -> bool:
         return True
     if not zipfile.is_zipfile(path):
         return False
-    with zipfile.ZipFile(path) as archive:
-        return bool({MANIFEST, EVENTS} & set(archive.namelist()))
+    try:
+        with Archive(path, str(path), 0) as archive:
+            return bool({MANIFEST, EVENTS} & set(archive.names))
+    except UNREADABLE as error:
+        raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
 
 
-def bring(store: LocalStore, path: Path) -> str:
+def bring(store: LocalStore, path: Path, *, limit: int = LIMIT) -> str:
     """Put an exported recording into the store; returns its id. Nothing is left behind where that fails.
 
+    Args:
+        store: Where it goes.
+        path: The file.
+        limit: Bytes that it may have, unpacked.
+
     Raises:
-        CorruptRecording: A member is not what the manifest says.
+        CorruptRecording: A member is not what the manifest says, or has a name that no recording has.
+        TooLarge: It unpacks to more than the limit, or to very many times its size.
         RecordingError: The store has a recording of that id.
     """
     store.root.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = store.root / f"incoming-{secrets.token_hex(6)}"
     try:
-        _unpack(path, fresh)
+        _unpack(path, fresh, limit)
         return adopt(store, fresh, path)
+    except RecordingError as error:
+        # The folder is gone in a moment: messages name the file.
+        raise type(error)(
+            str(error).replace(f"{fresh}{os.sep}", f"{path}: ").replace(str(fresh), str(path))
+        ) from None
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
@@ -177,12 +196,12 @@ def adopt(store: LocalStore, fresh: Path, source: Path) -> str:
     return id
 
 
-def _unpack(path: Path, fresh: Path) -> None:
+def _unpack(path: Path, fresh: Path, limit: int) -> None:
     try:
-        with zipfile.ZipFile(path) as archive:
+        with Archive(path, str(path), limit) as archive:
             listed = _listed(archive, path)
             fresh.mkdir(mode=0o700)
-            for member in archive.namelist():
+            for member in archive.names:
                 if _MEMBER.fullmatch(member):
                     _take(archive, member, fresh / member, listed, path)
     except UNREADABLE as error:
@@ -196,18 +215,20 @@ def _unpack(path: Path, fresh: Path) -> None:
         raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
     missing = sorted(listed.keys() - {item.relative_to(fresh).as_posix() for item in fresh.rglob("*")})
     if missing:
-        raise CorruptRecording(f"{path} is damaged: {missing[0]} is missing; ask for it again")
+        raise CorruptRecording(f"{path} is damaged: {missing[0][:200]} is missing; ask for it again")
 
 
-def _listed(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+def _listed(archive: Archive, path: Path) -> dict[str, Any]:
     try:
-        manifest = orjson.loads(archive.read(MANIFEST))
+        manifest = orjson.loads(archive.read(MANIFEST, _MANIFEST_SIZE))
         version, members = int(manifest["reenact"]), dict(manifest["members"])
+    except TooLarge:
+        raise
     except KeyError:
         raise NotARecording(
             f"{path} is a zip file, but no exported recording: it has no {MANIFEST}"
         ) from None
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise CorruptRecording(
             f"{path} is damaged: its {MANIFEST} cannot be read; ask for it again"
         ) from None
@@ -219,19 +240,22 @@ def _listed(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     return members
 
 
-def _take(archive: zipfile.ZipFile, member: str, target: Path, listed: dict[str, Any], path: Path) -> None:
+def _take(archive: Archive, member: str, target: Path, listed: dict[str, Any], path: Path) -> None:
     known = listed.get(member)
-    if not isinstance(known, dict) or archive.getinfo(member).file_size != known.get("size"):
+    if not isinstance(known, dict) or archive.size(member) != known.get("size"):
         raise CorruptRecording(f"{path} is damaged: {member} is not what its manifest says; ask for it again")
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     digest = hashlib.sha256()
-    with archive.open(member) as source, target.open("xb") as file:
+    with target.open("xb") as file:
         target.chmod(0o600)
-        while block := source.read(_BLOCK):
+        for block in archive.blocks(member):
             digest.update(block)
             file.write(block)
     if digest.hexdigest() != known.get("sha256"):
         raise CorruptRecording(f"{path} is damaged: {member} does not have its checksum; ask for it again")
+    folder, _, name = member.rpartition("/")
+    if folder and (digest.hexdigest() != name or not folder.endswith(name[:2])):
+        raise CorruptRecording(f"{path} is damaged: {member} does not have the hash that is its name")
 
 
 def _digest(path: Path) -> str:

@@ -111,6 +111,10 @@ class LocalIntake:
         self._sizes.look()
         return self._sizes.problem(id, more)
 
+    def room(self) -> int:
+        """Return how many bytes a new recording may have now."""
+        return self._sizes.room()
+
     def take(self, pieces: Sequence[Piece]) -> list[Taken]:
         """Append them; when this returns, what it calls ok is on the disk."""
         answers: dict[int, Taken] = {}
@@ -344,6 +348,17 @@ class _Sizes:
                 "full", detail=f"the project has {self.limits.recordings} recordings at most, and has them"
             )
         return None
+
+    def room(self) -> int:
+        """Return how many bytes a new recording may have now."""
+        left = self.limits.recording
+        with contextlib.suppress(OSError, StopIteration):
+            place = next(path for path in (self._store.root, *self._store.root.parents) if path.exists())
+            left = min(left, shutil.disk_usage(place).free - self.limits.free)
+        if self.limits.project:
+            self._count()
+            left = min(left, self.limits.project - (self._all or 0))
+        return max(left, 0)
 
     def add(self, id: str, more: int) -> None:
         """So much was written."""

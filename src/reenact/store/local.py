@@ -31,6 +31,7 @@ from reenact.model.event import FORMAT, Event
 from reenact.model.log import Log
 from reenact.model.recording import Recording
 from reenact.store import shared
+from reenact.unpack import Archive
 
 EVENTS = shared.EVENTS
 SUFFIX = ".reenact"
@@ -45,6 +46,9 @@ UNREADABLE = (
 )
 """What Python's zipfile raises on a damaged file."""
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+_READ = 2 << 30
+"""Bytes that the events of an exported file may have, or one of its blobs: they are read into memory."""
 
 _SOUGHT = 1000
 """In how many of the newest recordings a name is sought that was taken for an id."""
@@ -275,8 +279,8 @@ def _load_file(path: Path) -> Recording:
     torn: list[str] = []
     logs = []
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = {os.path.basename(name): name for name in archive.namelist()}
+        with Archive(path, str(path), _READ) as archive:
+            names = {os.path.basename(name): name for name in archive.names}
             for name in process_files(list(names)):
                 events = read_events(archive.read(names[name]), f"{path}:{name}", torn)
                 logs.append(Log(events, _ZippedBlobs(path, names)))
@@ -318,5 +322,5 @@ class _ZippedBlobs:
         digest = address.removeprefix("sha256:")
         if digest not in self._names:
             raise CorruptRecording(f"{self._path}: blob {address[:19]}… is missing; ask for the file again")
-        with zipfile.ZipFile(self._path) as archive:
+        with Archive(self._path, str(self._path), _READ) as archive:
             return archive.read(self._names[digest])

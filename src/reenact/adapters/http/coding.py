@@ -7,16 +7,15 @@ The compressed bytes themselves are others than the server sent.
 
 from __future__ import annotations
 
-import importlib
-import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
-
-class _Decoder(Protocol):
-    def decode(self, data: bytes) -> bytes: ...
+from reenact import unpack
+from reenact.errors import TooLarge
+from reenact.store.writer import warn
+from reenact.unpack import ZSTD, optional
 
 
 class _Encoder(Protocol):
@@ -34,20 +33,28 @@ class Coding:
 
     def __init__(self, *, decodes: bool = True) -> None:
         self._decodes = decodes
-        self._decoder: _Decoder | None = None
+        self._decoder: unpack.Unpacker | None = None
         self._encoder: _Encoder | None = None
         self._broken = False
+        self._over = False
 
     def dump(self, value: Any, /) -> Any:
         """The recordable form of a head or a chunk."""
         if not isinstance(value, bytes):
             return self._dump_head(value)
+        if self._over:
+            return b""
         if self._broken:
             return {"raw": value}
         if self._decoder is None:
             return value
         try:
             return self._decoder.decode(value)
+        except TooLarge as error:
+            # Its packed bytes are not kept: nobody has looked for secrets in them.
+            warn(f"{error}: the rest of it is not recorded")
+            self._over = True
+            return b""
         except Exception:
             # The library will say the same in a moment; in a replay it gets to see the same bytes.
             self._broken = True
@@ -94,29 +101,6 @@ def decoded(data: bytes, encoding: str) -> bytes:
         return data
 
 
-class _Zlib:
-    """gzip (with any number of members) and deflate (with or without the header that it should have)."""
-
-    def __init__(self, bits: int) -> None:
-        self._bits = bits
-        self._inner = zlib.decompressobj(bits)
-        self._fresh = True
-
-    def decode(self, data: bytes) -> bytes:
-        try:
-            out = self._inner.decompress(data)
-        except zlib.error:
-            if not self._fresh or self._bits != zlib.MAX_WBITS:
-                raise
-            self._inner = zlib.decompressobj(-zlib.MAX_WBITS)
-            out = self._inner.decompress(data)
-        self._fresh = False
-        while self._inner.eof and self._inner.unused_data and self._bits > zlib.MAX_WBITS:
-            rest, self._inner = self._inner.unused_data, zlib.decompressobj(self._bits)
-            out += self._inner.decompress(rest)
-        return out
-
-
 class _Deflating:
     def __init__(self, bits: int) -> None:
         self._inner = zlib.compressobj(1, zlib.DEFLATED, bits)
@@ -129,7 +113,7 @@ class _Deflating:
 
 
 class _Functions:
-    """A decoder or encoder made of a library's functions."""
+    """An encoder made of a library's functions."""
 
     def __init__(
         self,
@@ -137,29 +121,18 @@ class _Functions:
         finish: Callable[[], bytes] = bytes,
         flush: Callable[[], bytes] = bytes,
     ) -> None:
-        self.decode = step
         self._step, self._flush, self.finish = step, flush, finish
 
     def encode(self, data: bytes) -> bytes:
         return self._step(data) + self._flush() if data else b""
 
 
-def _decoder(encoding: str) -> _Decoder | None:
-    if encoding in ("gzip", "x-gzip"):
-        return _Zlib(zlib.MAX_WBITS | 16)
-    if encoding == "deflate":
-        return _Zlib(zlib.MAX_WBITS)
-    if encoding == "br":
-        for brotli in _first("brotli", "brotlicffi"):
-            inner = brotli.Decompressor()
-            return _Functions(inner.process if hasattr(inner, "process") else inner.decompress)
-    if encoding == "zstd":
-        for zstd in _first(_ZSTD, "backports.zstd"):
-            return _Functions(zstd.ZstdDecompressor().decompress)
-        for zstandard in _first("zstandard"):
-            return _Functions(zstandard.ZstdDecompressor().decompressobj().decompress)
-    # Unknown to us: recorded as it comes. The library that asked for it can read it.
-    return None
+def _decoder(encoding: str) -> unpack.Unpacker | None:
+    try:
+        return unpack.Unpacker(encoding)
+    except LookupError:
+        # Unknown to us: recorded as it comes. The library that asked for it can read it.
+        return None
 
 
 def _encoder(encoding: str) -> _Encoder | None:
@@ -168,14 +141,14 @@ def _encoder(encoding: str) -> _Encoder | None:
     if encoding == "deflate":
         return _Deflating(zlib.MAX_WBITS)
     if encoding == "br":
-        for brotli in _first("brotli", "brotlicffi"):
+        for brotli in optional("brotli", "brotlicffi"):
             br = brotli.Compressor(quality=1)
             return _Functions(br.process if hasattr(br, "process") else br.compress, br.finish, br.flush)
     if encoding == "zstd":
-        for zstd in _first(_ZSTD, "backports.zstd"):
+        for zstd in optional(ZSTD, "backports.zstd"):
             inner = zstd.ZstdCompressor(level=1)
             return _Functions(inner.compress, inner.flush, partial(inner.flush, mode=inner.FLUSH_BLOCK))
-        for zstandard in _first("zstandard"):
+        for zstandard in optional("zstandard"):
             obj = zstandard.ZstdCompressor(level=1).compressobj()
             return _Functions(obj.compress, obj.flush, partial(obj.flush, zstandard.COMPRESSOBJ_FLUSH_BLOCK))
     if encoding:
@@ -183,15 +156,3 @@ def _encoder(encoding: str) -> _Encoder | None:
             f"a {encoding} body was recorded decompressed, and the library for {encoding} is gone"
         )
     return None
-
-
-_ZSTD = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-
-
-def _first(*names: str) -> Iterator[Any]:
-    """The first of these optional modules that is there, if any."""
-    for name in names:
-        try:
-            yield importlib.import_module(name)
-        except ImportError:
-            continue

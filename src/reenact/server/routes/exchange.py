@@ -11,7 +11,7 @@ from pathlib import Path
 from fastapi import APIRouter, HTTPException, Request
 from starlette.concurrency import run_in_threadpool
 
-from reenact.errors import NotARecording, RecordingError
+from reenact.errors import NotARecording, RecordingError, TooLarge
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.library import Library
 from reenact.server.links import Lender
@@ -66,20 +66,25 @@ async def import_(access: Writer, request: Request) -> Imported:
             refused = await run_in_threadpool(intake.no_room, part.name, size)
             if refused is not None:
                 raise no_room(refused.detail)
-        return Imported(id=await run_in_threadpool(_brought, access, part))
+            # The packed file lies beside it until it is unpacked.
+            most = await run_in_threadpool(intake.room)
+        return Imported(id=await run_in_threadpool(_brought, access, part, most))
     finally:
         part.unlink(missing_ok=True)
 
 
-def _brought(access: Access, part: Path) -> str:
+def _brought(access: Access, part: Path, limit: int) -> str:
     try:
-        id = bundle.bring(access.library.store, part)
+        id = bundle.bring(access.library.store, part, limit=limit)
     except NotARecording:
         raise HTTPException(400, "the body is no exported recording (`reenact export` makes one)") from None
     except RecordingError as error:
         # The file has no name of its own here.
         text = str(error).replace(f"{part}: ", "").replace(str(part), "the file")
-        raise HTTPException(409 if "is in the store already" in text else 400, text) from None
+        status = 413 if isinstance(error, TooLarge) else 409 if "is in the store already" in text else 400
+        raise HTTPException(status, text) from None
+    except OSError as error:
+        raise no_room(f"the recording cannot be written here: {error.strerror}") from None
     access.library.touched(id)
     return id
 
