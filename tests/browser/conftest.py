@@ -45,7 +45,7 @@ class _Pages(SimpleHTTPRequestHandler):
                 b"<title>Stuck</title><h1>Stuck</h1><button id=here>Here</button><!--" + b" " * 2000 + b"-->"
             )
             self.wfile.flush()
-            self.gate.wait(10)
+            self.gate.wait(60)
             return None
         if where.path == "/echo":
             return self.answer(parse_qs(where.query)["html"][0].encode(), "text/html", {})
@@ -127,9 +127,38 @@ async def browser():
 async def page(browser):
     """A tab in a context of its own."""
     context = await browser.new_context(viewport={"width": 1280, "height": 720})
-    context.set_default_timeout(15000)  # ten thousand rows, on a busy machine
+    context.set_default_timeout(120_000)  # ten thousand rows, on a busy machine
     yield await context.new_page()
     await context.close()
+
+
+LASTING = {"idle_timeout_minutes": 60, "max_duration_minutes": 60}
+"""Options of a session that several tests share: it does not end by itself while they run."""
+
+
+class Shared:
+    """A session that several tests share: `shared()` gives it, and a new one where a test has ended it."""
+
+    def __init__(self, make):
+        self._make = make
+        self._session = None
+
+    def __call__(self):
+        if self._session is None or self._session.status().status == "closed":
+            self.stop()
+            self._session = self._make(**LASTING).start()
+        return self._session
+
+    def stop(self):
+        if self._session is not None:
+            self._session.stop()
+
+
+@pytest.fixture(scope="module")
+def shared_session(open_session):
+    shared = Shared(open_session)
+    yield shared
+    shared.stop()
 
 
 @pytest.fixture(scope="session")

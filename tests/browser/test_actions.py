@@ -11,10 +11,9 @@ from reenact.browser import actions
 from reenact.errors import ActionError, UsageError
 
 
-@pytest.fixture(scope="module")
-def session(open_session):
-    with open_session() as session:
-        yield session
+@pytest.fixture
+def session(shared_session):
+    return shared_session()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from reenact import Client
 from tests.browser import others
 from tests.browser.miniwob_tasks import DONE, REWARD, SEEDS, START, TASKS, TEXT
 
@@ -18,12 +17,9 @@ def miniwob():
         yield address
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REENACT_HOME", str(tmp_path_factory.mktemp("home")))
-        with Client().Session(headless=True) as session:
-            yield session
+@pytest.fixture
+def session(shared_session):
+    return shared_session()
 
 
 def solved(session, address, name, seed):

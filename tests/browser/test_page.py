@@ -14,10 +14,9 @@ from reenact.browser.footage import sessions
 from reenact.errors import UsageError
 
 
-@pytest.fixture(scope="module")
-def session(open_session):
-    with open_session() as session:
-        yield session
+@pytest.fixture
+def session(shared_session):
+    return shared_session()
 
 
 @pytest.fixture

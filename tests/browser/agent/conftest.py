@@ -9,6 +9,7 @@ import pytest
 import reenact
 from reenact.browser import finding
 from reenact.errors import SessionError
+from tests.browser.conftest import Shared
 
 SHOP = """<title>Shop</title>
 <h1>Tea shop</h1>
@@ -36,12 +37,19 @@ def browser_here():
 
 
 @pytest.fixture(scope="module")
-def session(browser_here, tmp_path_factory):
-    """A session on the shop's page, shared by a module; its own recording is what the tests look into."""
+def shared_session(browser_here, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REENACT_HOME", str(tmp_path_factory.mktemp("home")))
-        with reenact.Client().Session() as running:
-            yield running
+        patch.delenv("REENACT_MODEL", raising=False)
+        shared = Shared(reenact.Client().Session)
+        yield shared
+        shared.stop()
+
+
+@pytest.fixture
+def session(shared_session):
+    """A session, shared by a module; its own recording is what the tests look into."""
+    return shared_session()
 
 
 @pytest.fixture

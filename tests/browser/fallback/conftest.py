@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import subprocess
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
@@ -16,28 +16,11 @@ import pytest
 import reenact
 from reenact.browser.actions import action_of
 from reenact.browser.fallback import ladder
-from tests.browser.agent.conftest import SHOP, browser_here, page
+from tests.browser.agent.conftest import browser_here, session, shared_session, shop
 from tests.browser.agent.scripted import Scripted
-from tests.browser.conftest import CHROMIUM
+from tests.browser.conftest import CHROMIUM, LASTING
 
-__all__ = ["browser_here"]
-
-
-@pytest.fixture(scope="module")
-def session(browser_here, tmp_path_factory):
-    """A session, shared by a module; its own recording is what the tests look into."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REENACT_HOME", str(tmp_path_factory.mktemp("home")))
-        patch.delenv("REENACT_MODEL", raising=False)
-        with reenact.Client().Session() as running:
-            yield running
-
-
-@pytest.fixture
-def shop(session):
-    """The session, with the shop open afresh."""
-    session.execute(type="goto", url=page(SHOP))
-    return session
+__all__ = ["browser_here", "session", "shared_session", "shop"]
 
 
 @pytest.fixture
@@ -83,14 +66,34 @@ def lessons(open_session, chromium, tmp_path_factory):
     return {}, tmp_path_factory.mktemp("lessons"), partial(open_session, cdp_url=chromium)
 
 
+class Stage:
+    """A loop, and a session in it that all tests share: to start one takes longer than what is tried in it."""
+
+    def __init__(self, runner, make):
+        self.runner = runner
+        self._make = make
+        self._session = None
+
+    @property
+    def session(self):
+        """The session, or a new one where a test has ended it."""
+        if self._session is None or self._session.status().status == "closed":
+            self.stop()
+            self._session = self.runner.run(self._make(**LASTING).astart())
+        return self._session
+
+    def stop(self):
+        if self._session is not None:
+            self.runner.run(self._session.astop())
+
+
 @pytest.fixture(scope="session")
 def stage(open_session, chromium, tmp_path_factory):
-    """A loop, and a session in it that is open for all tests: to start one takes longer than what is tried in it."""
-    home = tmp_path_factory.mktemp("stage")
     with asyncio.Runner() as runner:
-        session = runner.run(open_session(home=home, name="script", cdp_url=chromium).astart())
-        yield runner, session
-        runner.run(session.astop())
+        make = partial(open_session, home=tmp_path_factory.mktemp("stage"), name="script", cdp_url=chromium)
+        stage = Stage(runner, make)
+        yield stage
+        stage.stop()
 
 
 class Script:
@@ -165,7 +168,7 @@ class Script:
             if not self.home.exists():
                 shutil.copytree(self.learned, self.home)
             return asyncio.run(self.alone(self.home, html, step, before))
-        runner, session = self.stage
+        runner, session = self.stage.runner, self.stage.session
         recording = Path(session.recording)
         self.home = recording.parents[1]
         with self.beside(recording):
@@ -174,12 +177,12 @@ class Script:
     @contextmanager
     def beside(self, recording):
         """What was learned, beside the recording of the session that all share, for the length of one run."""
-        copies = []
-        for known in self.learned.glob("recordings/*") if self.learned else ():
-            copies.append(shutil.copytree(known, recording.parent / known.name))
-        yield
-        for copy in copies:
-            shutil.rmtree(copy)
+        with ExitStack() as stack:
+            for known in self.learned.glob("recordings/*") if self.learned else ():
+                copy = recording.parent / known.name
+                stack.callback(shutil.rmtree, copy, ignore_errors=True)
+                shutil.copytree(known, copy)
+            yield
 
 
 @pytest.fixture

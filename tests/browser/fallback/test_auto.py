@@ -14,6 +14,7 @@ import pytest
 import reenact
 from reenact import Client
 from tests.browser.agent.scripted import Scripted, click, done
+from tests.browser.conftest import Shared
 
 SHOP = """<title>Shop</title><h1>Tea</h1><div id=box><label>Name <input id=name></label>
 <button id=buy data-test=buy onclick="said.textContent = 'sold to ' + document.querySelector('input').value">Buy tea</button>
@@ -68,17 +69,18 @@ def learned(opened, tmp_path_factory):
 def running(open_session, chromium, site, learned):
     """A later session of the script, which the tests share; what else they record is no part of its recording."""
     context = copy_context()
-    session = context.run(open_session(home=learned(), name="buy", cdp_url=chromium).start)
-    session.site = site("")
-    yield session
-    context.run(session.stop)
+    shared = Shared(functools.partial(open_session, home=learned(), name="buy", cdp_url=chromium))
+    yield functools.partial(context.run, shared)
+    context.run(shared.stop)
 
 
 @pytest.fixture
-def buy(running, monkeypatch):
+def buy(running, site, monkeypatch):
     """The script, on a page that has changed."""
     monkeypatch.delenv("REENACT_MODEL", raising=False)
-    return functools.partial(script, running)
+    session = running()
+    session.site = site("")
+    return functools.partial(script, session)
 
 
 def test_what_earlier_runs_know_mends_a_step_and_the_script_goes_on(buy):

@@ -13,6 +13,7 @@ import reenact
 from reenact import ActionError, Client, load
 from reenact.errors import SessionError, UsageError
 from tests.browser.agent.scripted import click, done, fill
+from tests.browser.conftest import Shared
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +27,15 @@ def client(wired, key):
 
 
 @pytest.fixture(scope="module")
-def session(client):
-    with client.Session() as running:
-        yield running
+def shared_session(client):
+    shared = Shared(client.Session)
+    yield shared
+    shared.stop()
+
+
+@pytest.fixture
+def session(shared_session):
+    return shared_session()
 
 
 @pytest.fixture

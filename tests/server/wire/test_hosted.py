@@ -9,6 +9,7 @@ import pytest
 
 from reenact import load
 from reenact.server.wire.hosted import Hosting
+from tests.browser.conftest import LASTING
 from tests.server.wire.conftest import Wired
 
 
@@ -16,7 +17,7 @@ from tests.server.wire.conftest import Wired
 def opened(wired):
     """A client of the project `mine`, and the id of a session that it has open."""
     with wired.ask(wired.key(project="mine")) as client:
-        id = client.post("/api/v1/sessions/start", json={}).json()["session_id"]
+        id = client.post("/api/v1/sessions/start", json=LASTING).json()["session_id"]
         yield client, id
         client.delete(f"/api/v1/sessions/{id}/stop")
 
