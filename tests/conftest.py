@@ -72,7 +72,7 @@ class Shell:
             input=text if text is not None else "",
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         assert "reenact/cli" not in done.stderr, done.stderr

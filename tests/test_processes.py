@@ -45,7 +45,7 @@ METHODS = {
     "asyncio": """
         async def main():
             child = await asyncio.create_subprocess_exec(sys.executable, "worker.py", "w", stdout=subprocess.PIPE)
-            out, _ = await asyncio.wait_for(child.communicate(), 30)
+            out, _ = await asyncio.wait_for(child.communicate(), 120)
             print(lookup("m"), out)
         asyncio.run(main())
     """,

@@ -120,14 +120,14 @@ def shop(folder: Path) -> Iterator[str]:
         yield address
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def _wait(address: str, process: subprocess.Popen[bytes], log: Path, seconds: float = 60) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until and process.poll() is None:
         try:
-            with urllib.request.urlopen(address, timeout=10):
+            with urllib.request.urlopen(address, timeout=60):
                 return
         except (OSError, urllib.error.URLError):
             time.sleep(0.2)

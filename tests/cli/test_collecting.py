@@ -41,7 +41,7 @@ def test_a_collector_keeps_what_was_sent_and_ctrl_c_ends_it_with_a_summary(shell
             == 415
         )
         process.send_signal(signal.SIGINT)
-        _, rest = process.communicate(timeout=30)
+        _, rest = process.communicate(timeout=120)
     assert process.returncode == 0, rest
     assert rest.splitlines()[-1] == "10 spans came, 1 recording made"
     there = LocalStore(shell.folder / "there")

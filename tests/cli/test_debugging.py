@@ -358,7 +358,7 @@ class Typing:
         os.close(slave)
         self.seen = ""
 
-    def until(self, text, seconds=30):
+    def until(self, text, seconds=120):
         deadline = time.monotonic() + seconds
         while text not in self.seen:
             assert time.monotonic() < deadline, self.seen
@@ -387,7 +387,7 @@ class Typing:
             except OSError:
                 break
         os.close(self.master)
-        return self.process.wait(20)
+        return self.process.wait(120)
 
 
 def _own_terminal():

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -245,7 +244,6 @@ def test_without_a_model_the_fork_stops_with_one_line(shell):
     assert lively.out.splitlines() == ["answer 1 of one", "answer 4 of two", "answer 5 of two"]
     assert shell.run("replay", "last").status == 0
     server.close()
-    begun = time.monotonic()
     done = shell.run("fork", parent.id, "--at", "2")
     child = shell.last()
     assert done.status == 3
@@ -255,7 +253,6 @@ def test_without_a_model_the_fork_stops_with_one_line(shell):
     )
     assert "Connection refused" in said
     assert child.status == "stopped"
-    assert time.monotonic() - begun < 30
     assert "stopped" in shell.run("show", child.id).out
     assert [line["id"] for line in shell.run("list", "--status", "stopped", "--json").json] == [child.id]
 

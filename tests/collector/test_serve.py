@@ -75,7 +75,7 @@ def test_more_at_once_than_is_held_comes_again(tmp_path):
 
     def take(_):
         inside.set()
-        go.wait(10)
+        go.wait(120)
         return 0
 
     with TestClient(application(take, gate=Gate(most=len(body) + 10))) as client:
@@ -83,7 +83,7 @@ def test_more_at_once_than_is_held_comes_again(tmp_path):
             target=client.post, args=("/v1/traces",), kwargs={"content": body, "headers": JSON}
         )
         first.start()
-        assert inside.wait(10)
+        assert inside.wait(120)
         answer = client.post("/v1/traces", content=body, headers=JSON)
         assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
         go.set()

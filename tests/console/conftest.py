@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 import uvicorn
+from playwright.async_api import async_playwright, expect
 
 import reenact
 from reenact.server.app import application
@@ -26,6 +27,7 @@ CHROMIUM = os.environ.get("CHROME") or next(
     None,
 )
 AXE = Path(__file__).parents[2] / "console" / "node_modules" / "axe-core" / "axe.min.js"
+expect.set_options(timeout=60_000)
 WATCH = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>
@@ -49,7 +51,7 @@ def serving(home, **settings):
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(60)
         listening.close()
 
 
@@ -87,8 +89,6 @@ def site(home):
 async def chromium():
     if CHROMIUM is None:
         pytest.skip("no Chromium here: apt-get install chromium, or name one in CHROME")
-    from playwright.async_api import async_playwright
-
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM)
         yield browser
@@ -106,7 +106,7 @@ async def window(chromium, site):
             color_scheme="dark" if dark else "light",
             viewport={"width": width, "height": 900},
         )
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(120_000)
         contexts.append(context)
         page = await context.new_page()
         page.errors, page.asked = [], []

@@ -89,11 +89,11 @@ async def test_what_runs_grows_while_one_looks(window, home):
         with reenact.record("alive", home=home[0]):
             for page in range(1, 4):
                 look(page)
-            go.wait(30)
+            go.wait(300)
             for page in range(4, 7):
                 look(page)
                 time.sleep(0.05)
-            done.wait(30)
+            done.wait(300)
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -112,7 +112,7 @@ async def test_what_runs_grows_while_one_looks(window, home):
     finally:
         go.set()
         done.set()
-        thread.join(30)
+        thread.join(120)
         await page.close()
 
 

@@ -83,7 +83,7 @@ def debug(shell, monkeypatch):
         driver.close()
 
 
-def tell(driver, *words, timeout=30):
+def tell(driver, *words, timeout=120):
     driver.tell(*words)
     assert driver.wait(timeout), f"{words} did not come to an end"
     return driver.machine.state
@@ -194,7 +194,7 @@ def test_a_program_that_never_makes_another_call_can_be_stopped_and_looked_at(de
     driver.tell("go")
     assert not driver.wait(0.5)
     driver.tell("interrupt")
-    assert driver.wait(10)
+    assert driver.wait(120)
     state = driver.machine.state
     assert (state.phase, state.why) == (Phase.STOPPED, "interrupted")
     assert "agent.py:7" in state.actual.stack[-1] or "agent.py:6" in state.actual.stack[-1]
@@ -221,7 +221,7 @@ def test_a_program_that_does_not_even_listen_is_ended_and_can_be_gone_back_in(de
     driver.tell("go")
     assert not driver.wait(0.3)
     driver.tell("interrupt")
-    assert driver.wait(15)
+    assert driver.wait(120)
     state = driver.machine.state
     assert (state.phase, state.why) == (Phase.DIED, "the program did not listen, and was ended")
     assert tell(driver, "back").at == Place(1)
@@ -317,7 +317,7 @@ def test_stepping_along_in_pdb_comes_back_to_the_debugger_at_the_next_question(d
     tell(driver, "run_to", 2)
     said = talk(driver, ["n", "p turn + 1000", "n", "n", "n"])
     assert "1001" in said
-    assert driver.wait(10)
+    assert driver.wait(120)
     assert driver.machine.state.at == Place(3)
 
 
@@ -418,7 +418,7 @@ def test_closing_leaves_no_process_and_no_folder_behind(debug):
     assert processes
     driver.close()
     assert not folder.exists()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline and any(alive(process) for process in processes):
         time.sleep(0.05)
     assert not any(alive(process) for process in processes)
@@ -470,7 +470,7 @@ def test_a_program_that_spins_ends_with_a_debugger_that_is_killed(shell, monkeyp
     debugger.stdin.write("continue\n")
     debugger.stdin.flush()
     pid = shell.folder / "pid"
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline and not (pid.exists() and pid.read_text()):
         time.sleep(0.05)
     spinning = int(pid.read_text())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-import time
 
 from reenact.operations.checks import Checks, ready, room, writable
 
@@ -24,18 +24,17 @@ async def test_what_hangs_is_a_no_and_is_asked_once_until_it_comes_back():
 
     def hangs():
         asked.append(1)
-        go.wait(10)
+        go.wait(300)
         return ""
 
     checks = Checks({"store": hangs, "disk": lambda: ""}, patience=0.05, lasts=0)
-    begun = time.monotonic()
     for _ in range(3):
         assert await checks.ask() == {"store": "does not answer", "disk": "ok"}
-    assert time.monotonic() - begun < 5
     assert asked == [1]
     go.set()
-    while (await checks.ask())["store"] != "ok":
-        assert time.monotonic() - begun < 5
+    async with asyncio.timeout(60):
+        while (await checks.ask())["store"] != "ok":
+            pass
 
 
 async def test_who_asks_often_is_given_the_same_answer():

@@ -118,7 +118,7 @@ class Desk:
 
     async def _asked(self, program, port):
         base = f"http://127.0.0.1:{port}/{self.routes[0].key}"
-        async with httpx.AsyncClient(base_url=base, timeout=30, trust_env=False) as client:
+        async with httpx.AsyncClient(base_url=base, timeout=120, trust_env=False) as client:
             return await program(client)
 
 

@@ -169,7 +169,7 @@ def test_who_asks_a_proxy_without_a_program_is_recorded_until_it_is_ended(shell,
             check=True,
         )
         running.send_signal(signal.SIGINT)
-        err = running.communicate(timeout=20)[1]
+        err = running.communicate(timeout=120)[1]
     assert "recorded" in err
     assert "1 step" in err
     nothing = shell.replay()

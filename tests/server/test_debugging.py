@@ -138,7 +138,7 @@ async def test_who_watches_hears_every_stop_and_the_end(debugging):
                 arrived[state.at.step].set()
 
     watching = asyncio.create_task(watch())
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         for step in (1, 2, 3):
             await arrived[step].wait()
             await asyncio.to_thread(session.order, "step")

@@ -105,13 +105,13 @@ async def test_a_session_that_goes_on_is_seen_as_it_is_painted(tmp_path):
         shop.act("shop", type="goto", url="https://shop.test/shop")
         folder = tmp_path / "recordings" / recording.id
         seen = followed(one_of(folder, 1))
-        first = await asyncio.wait_for(anext(seen), 5)
+        first = await asyncio.wait_for(anext(seen), 120)
         assert isinstance(first, Frame)
         assert first.url == "https://shop.test/shop"
         shop.act("checkout", mask=SECRET, type="click", selector="a.brass")
         frames = [first]
         shop.close()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(120):
             async for item in seen:
                 frames += [item] if isinstance(item, Frame) else []
                 last = item

@@ -67,7 +67,7 @@ def order(kind, id, **options):
     return ORDERS.validate_python({"kind": kind, "recording": id, "options": options})
 
 
-def until(jobs, id, holds, seconds=60):
+def until(jobs, id, holds, seconds=240):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         job = jobs.find("default", id)
@@ -226,7 +226,7 @@ async def finished(client, order):
     """A job that is begun and followed to its end."""
     begun = await client.post("/api/v1/jobs", json=order)
     assert begun.status_code == 201, begun.text
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(240):
         text = (await client.get(f"/api/v1/jobs/{begun.json()['id']}/live")).text
     told = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
     assert told[-1] == (await client.get(f"/api/v1/jobs/{begun.json()['id']}")).json() | {

@@ -97,7 +97,7 @@ def test_steps_are_told_as_they_come_each_once_until_the_seal(home, writer):
                 writer.stdin.close()
         return told, steps
 
-    told, steps = asyncio.run(asyncio.wait_for(listen(), 30))
+    told, steps = asyncio.run(asyncio.wait_for(listen(), 120))
     assert steps == [1, 2, 3, 4]
     assert told[-1] == "sealed"
     assert told.count("rows") == 4
@@ -123,7 +123,7 @@ def test_a_step_that_was_open_is_told_again_when_its_answer_comes(home, tmp_path
                 events.write_bytes(b"\n".join(lines))
         return told
 
-    assert asyncio.run(asyncio.wait_for(listen(), 30)) == [(1, "in flight"), (1, "ok")]
+    assert asyncio.run(asyncio.wait_for(listen(), 120)) == [(1, "in flight"), (1, "ok")]
 
 
 def test_who_comes_back_gets_what_was_missed_and_is_told_where_that_is_not_known(home):
@@ -160,6 +160,6 @@ def test_who_comes_back_gets_what_was_missed_and_is_told_where_that_is_not_known
         assert [kind for kind, _, _ in strange] == ["reset", "hello"]
 
     try:
-        asyncio.run(asyncio.wait_for(listen(), 60))
+        asyncio.run(asyncio.wait_for(listen(), 120))
     finally:
         library.close()

@@ -93,7 +93,7 @@ def test_what_was_acknowledged_is_recorded_once_though_the_server_is_killed(home
     with server(home, port):
         assert exporter(port, key).export(some) is SpanExportResult.SUCCESS
         store = LocalStore(home / "projects" / "shop")
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while len(store.ids()) < 12:
             assert time.monotonic() < until, len(store.ids())
             time.sleep(0.2)
@@ -124,7 +124,7 @@ def test_the_exporter_comes_again_after_the_status_that_we_give_when_it_is_too_m
     listening = ThreadingHTTPServer(("127.0.0.1", 0), Busy)
     threading.Thread(target=listening.serve_forever, daemon=True).start()
     with listening:
-        sent = exporter(listening.server_address[1], "k", timeout=20).export(spans(1))
+        sent = exporter(listening.server_address[1], "k", timeout=120).export(spans(1))
         listening.shutdown()
     assert sent is SpanExportResult.SUCCESS
     assert len({body for _, body in came}) == 1

@@ -56,7 +56,7 @@ class Server:
         until = time.monotonic() + 60
         while time.monotonic() < until:
             try:
-                with urllib.request.urlopen(f"{self.url}/api/v1/health", timeout=2):
+                with urllib.request.urlopen(f"{self.url}/api/v1/health", timeout=30):
                     return self
             except OSError:
                 assert self.process.poll() is None, "the server ended"
@@ -89,7 +89,7 @@ def files(folder):
     }
 
 
-def eventually(true, seconds=20.0):
+def eventually(true, seconds=120.0):
     """Wait until something is so."""
     until = time.monotonic() + seconds
     while not true():

@@ -50,7 +50,7 @@ def start(environ, count=10**6):
 
 
 def end(child, status=0):
-    child.wait(60)
+    child.wait(300)
     said = child.stderr.read()
     child.stdout.close()
     child.stderr.close()
@@ -67,7 +67,7 @@ def nobody_ships(home):
     """Wait for the shipper's end; what it was given is done then."""
     queue = Queue(home)
     try:
-        eventually(lambda: not queue.marks(), 40)
+        eventually(lambda: not queue.marks())
     except AssertionError:
         told = [path.read_text() for path in queue.folder.glob("*.json")]
         pytest.fail(f"{queue.marks()} wait: {told}")
@@ -130,7 +130,7 @@ def test_server_shipper_and_agent_may_all_be_killed(mortal, tmp_path):
     time.sleep(0.3)
     before = there.stat().st_size
     mortal.start()
-    eventually(lambda: there.stat().st_size > before, 40)
+    eventually(lambda: there.stat().st_size > before)
     os.kill(shipper_of(home, mortal), signal.SIGKILL)
     mortal.kill()
     child.kill()

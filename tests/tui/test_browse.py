@@ -62,7 +62,7 @@ class Screen:
         await self.press(*(names.get(letter, letter) for letter in text))
 
     async def until(self, true):
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not true():
             assert time.monotonic() < deadline, self.rows
             await self.pilot.pause(0.02)

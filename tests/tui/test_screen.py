@@ -51,7 +51,7 @@ class Screen:
             await self.settled()
 
     async def settled(self):
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while self.state.phase is Phase.RUNNING or self.app.board._state is not self.state:
             assert time.monotonic() < deadline, self.state
             await self.pilot.pause(0.02)
@@ -268,7 +268,7 @@ async def test_a_program_that_never_asks_again_is_stopped_and_shown(shell):
         shell, recording=recording, command=(sys.executable, str(shell.folder / "hangs.py"), "x")
     ) as at:
         await at.pilot.press("c")
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while "running" not in at.status:
             assert time.monotonic() < deadline
             await at.pilot.pause(0.05)

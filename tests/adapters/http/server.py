@@ -267,12 +267,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def on_slow(self, *_):
-        self.owner.released.wait(20)
+        self.owner.released.wait(120)
 
     def on_stalls(self, *_):
         self.begin_chunked("text/plain")
         self.chunk(b"first")
-        self.owner.released.wait(20)
+        self.owner.released.wait(120)
 
     def on_secret(self, *_):
         self.answer(

@@ -177,7 +177,7 @@ def test_a_tool_let_through_gets_its_http_answers_from_the_recording(bench):
     @reenact.tool
     def look_up(path):
         ran.append(path)
-        return requests.get(bench.server.url + path, timeout=5).json()
+        return requests.get(bench.server.url + path, timeout=60).json()
 
     live = bench.record(lambda: look_up("/json"))
     bench.server.stop()

@@ -104,7 +104,7 @@ def test_a_certificate_that_is_not_trusted(bench, tls, monkeypatch):
 
     def program():
         with pytest.raises(requests.exceptions.SSLError) as info:
-            requests.get(tls + "/json", timeout=5)
+            requests.get(tls + "/json", timeout=60)
         return str(info.value)
 
     live, again = bench.both(program)
@@ -135,7 +135,7 @@ def test_requests_through_a_tunnel(bench, tls, proxy):
     def program():
         with requests.Session() as session:
             session.proxies = {"https": address}
-            return [session.get(tls + "/json", timeout=5).json() for _ in range(2)]
+            return [session.get(tls + "/json", timeout=60).json() for _ in range(2)]
 
     live, again = bench.both(program)
     assert live == again

@@ -24,6 +24,7 @@ import pytest
 import time_machine
 
 import reenact
+from reenact.adapters.stdlib import clock
 
 UTC = dt.UTC
 
@@ -185,8 +186,9 @@ def test_the_event_loop_keeps_its_own_time(twice):
         return None
 
     first, second, verdict = twice(lambda: asyncio.run(work()))
-    assert first == pytest.approx(0.1, abs=0.08)
-    assert second == pytest.approx(0.1, abs=0.08)
+    # Neither the thirty seconds of the sleep that was given up, nor none.
+    assert 0.08 < first < 30
+    assert 0.08 < second < 30
     assert verdict.faithful
 
 
@@ -227,9 +229,9 @@ def test_a_clock_is_still_called_what_it_was():
 
 def test_with_no_run_active_the_clocks_are_the_real_ones():
     before = time.time_ns()
-    assert abs(dt.datetime.now(UTC).timestamp() - before / 1e9) < 1
+    assert 0 <= dt.datetime.now(UTC).timestamp() - before / 1e9 < 600
     before = time.monotonic_ns()
-    assert 0 <= time.monotonic() - before / 1e9 < 1
+    assert 0 <= time.monotonic() - before / 1e9 < 600
     assert time.gmtime(0)[:3] == (1970, 1, 1)
     assert time.ctime(0) == time.asctime(time.localtime(0))
 
@@ -267,7 +269,20 @@ def seconds(function):
     return (time.clock_gettime_ns(time.CLOCK_MONOTONIC) - began) / 1e9
 
 
-def test_a_sleep_is_real_when_recorded_and_over_at_once_in_a_replay(tmp_path):
+@pytest.fixture
+def really_slept(monkeypatch):
+    """Each sleep that is not over at once, in seconds."""
+    slept = []
+
+    def sleep(duration, real=clock._sleep):
+        slept.append(duration)
+        real(duration)
+
+    monkeypatch.setattr(clock, "_sleep", sleep)
+    return slept
+
+
+def test_a_sleep_is_real_when_recorded_and_over_at_once_in_a_replay(tmp_path, really_slept):
     def work():
         time.sleep(0.2)
         early_sleep(0.2)
@@ -275,16 +290,18 @@ def test_a_sleep_is_real_when_recorded_and_over_at_once_in_a_replay(tmp_path):
     with reenact.record(home=tmp_path) as recording:
         assert seconds(work) >= 0.4
     with reenact.replay(recording.id, home=tmp_path) as replay:
-        assert seconds(work) < 0.2
+        work()
     assert replay.verdict.faithful
+    assert really_slept == [0.2, 0.2]
 
 
-def test_a_librarys_back_off_is_over_at_once_too(tmp_path, library):
+def test_a_librarys_back_off_is_over_at_once_too(tmp_path, library, really_slept):
     backoff = library("backoff", "from time import sleep\ndef wait(): sleep(0.3)")
     with reenact.record(home=tmp_path) as recording:
         assert seconds(backoff.wait) >= 0.3
     with reenact.replay(recording.id, home=tmp_path):
-        assert seconds(backoff.wait) < 0.15
+        backoff.wait()
+    assert really_slept == [0.3]
 
 
 def test_on_request_a_sleep_takes_its_recorded_time(tmp_path):

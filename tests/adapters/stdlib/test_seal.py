@@ -38,7 +38,7 @@ def server():
 
 
 def by_hand(address):
-    with socket.create_connection(address, timeout=5) as connection:
+    with socket.create_connection(address, timeout=60) as connection:
         return connection.recv(5)
 
 
@@ -177,7 +177,7 @@ def test_a_thread_that_has_shaken_off_its_scope_is_refused(server, tmp_path):
     def work():
         done = threading.Event()
         _thread.start_new_thread(bare, (done,))
-        done.wait(5)
+        done.wait(60)
 
     with reenact.record(home=tmp_path) as recording:
         pass

@@ -25,7 +25,7 @@ class Server:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        assert self._ready.wait(5)
+        assert self._ready.wait(60)
         self.url = f"ws://127.0.0.1:{self._port}"
 
     def stop(self):

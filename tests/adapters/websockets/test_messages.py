@@ -68,7 +68,7 @@ def test_threads_send_while_others_receive(bench):
         with connect_sync(f"{bench.server.url}/echo") as talk:
 
             def listen():
-                heard.extend(talk.recv(timeout=5) for _ in range(3))
+                heard.extend(talk.recv(timeout=60) for _ in range(3))
 
             listener = threading.Thread(target=listen)
             listener.start()

@@ -151,7 +151,7 @@ def test_chromium_plays_the_page_that_stands_in_for_a_video(tmp_path):
         step = await page.locator("#time").text_content()
         await page.locator("#play").click()
         await expect(page.locator("#play")).to_have_text("Pause")
-        await expect(page.locator("#play")).to_have_text("Play", timeout=10_000)
+        await expect(page.locator("#play")).to_have_text("Play", timeout=120_000)
         end = await page.locator("#time").text_content()
         return errors, size, said, step, end
 

@@ -136,7 +136,7 @@ def test_playing_goes_on_to_the_next_step_and_stops_at_the_end(opened, bad):
     page.select_option("#speed", "4")
     page.click("#play")
     page.wait_for_function(
-        "() => document.querySelector('#play').getAttribute('aria-label') === 'Play'", timeout=10_000
+        "() => document.querySelector('#play').getAttribute('aria-label') === 'Play'", timeout=120_000
     )
     assert now(page) == pytest.approx(4.0, abs=0.01)
     assert chosen(page) == "Click button “Pay”"
@@ -154,7 +154,7 @@ def test_at_a_compact_pace_idle_stretches_are_passed_over(opened, tmp_path):
     assert page.locator("#skip").get_attribute("aria-pressed") == "true"
     page.select_option("#speed", "4")
     page.click("#play")
-    page.wait_for_function("() => Number(document.querySelector('#slider').value) > 3600.3", timeout=10_000)
+    page.wait_for_function("() => Number(document.querySelector('#slider').value) > 3600.3", timeout=120_000)
     assert chosen(page) == "Click #b"
 
 

@@ -121,14 +121,14 @@ def test_a_failure_is_reproduced_and_kept_as_a_test(opened, agent):
     page = opened(f"/jobs?kind=reproduce&recording={agent}")
     page.get_by_label("How often").fill("2")
     page.get_by_role("button", name="Begin", exact=True).press("Enter")
-    page.get_by_text("It reproduces.").wait_for(timeout=60_000)
+    page.get_by_text("It reproduces.").wait_for(timeout=120_000)
     assert page.get_by_role("row").count() == 3
     sound(page)
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(page.url.partition("/jobs")[0] + f"/jobs?kind=keep&recording={agent}")
     page.get_by_role("button", name="Begin", exact=True).press("Enter")
     with page.expect_download() as kept:
-        page.get_by_role("link", name="test_recordings.py").click(timeout=60_000)
+        page.get_by_role("link", name="test_recordings.py").click(timeout=120_000)
     assert "def test_" in kept.value.path().read_text()
     page.keyboard.press("Escape")
     page.get_by_role("link", name=f"keep {agent}").first.wait_for()

@@ -50,7 +50,7 @@ class Model:
             .replace('\\"', '"')
         )
         self.told.append(page)
-        self.gate.wait(10)
+        self.gate.wait(120)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if callable(answer):
             answer = answer(page)

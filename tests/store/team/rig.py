@@ -105,7 +105,7 @@ class Rig:
     def end(self):
         """Let the agents end; they must, whatever happened to the rest."""
         self._stop.touch()
-        assert self._agents.wait(30) == 0
+        assert self._agents.wait(120) == 0
 
     def all_there(self, seconds=90):
         """Wait until all is acknowledged."""
@@ -153,7 +153,7 @@ class Rig:
             assert all(hashlib.sha256(team.blobs.get(one)).hexdigest() == one[7:] for one in noted)
         if copy:
             # It comes there by itself, within some seconds.
-            eventually(lambda: same(files(self.server.recordings), written), 30)
+            eventually(lambda: same(files(self.server.recordings), written))
         return sum(data.count(b"\n") for name, data in written.items() if "/blobs/" not in name), len(kept)
 
     def _report(self):

@@ -131,7 +131,7 @@ def bucket_client(port):
 
     return boto3.client(
         "s3", endpoint_url=f"http://127.0.0.1:{port}", aws_access_key_id="AK", aws_secret_access_key="SK",
-        region_name="us-east-1", config=Config(retries={"max_attempts": 1}, connect_timeout=2),
+        region_name="us-east-1", config=Config(retries={"max_attempts": 1}, connect_timeout=20),
     )  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def client(there, tmp_path):
     key = Keys(tmp_path / "server").make(role="admin", name="any")[1]
     headers = {"Authorization": f"Bearer {key}"}
     with TestClient(app, headers=headers, follow_redirects=False) as client:
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while client.get(f"/api/v1/recordings/{id}").status_code != 200:
             assert time.monotonic() < until
             time.sleep(0.1)
