@@ -14,6 +14,7 @@ import pytest
 
 import reenact
 from reenact.errors import CorruptRecording, FutureFormat, NotARecording, RecordingError, TooLarge, UsageError
+from reenact.model.event import FORMAT
 from reenact.store import bundle
 from reenact.store.local import LocalStore, load
 
@@ -133,7 +134,7 @@ def listed(members, name, data):
 
 
 def future(members):
-    members["manifest.json"] = members["manifest.json"].replace(b'"reenact": 1', b'"reenact": 999')
+    members["manifest.json"] = members["manifest.json"].replace(b'"reenact": %d' % FORMAT, b'"reenact": 999')
 
 
 @pytest.mark.parametrize(

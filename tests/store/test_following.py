@@ -11,8 +11,10 @@ import pytest
 import reenact
 from reenact.errors import CorruptRecording, NotARecording
 from reenact.model.facts import RecordingFacts
+from reenact.store import chain
 from reenact.store.following import Following, Rewritten
 from reenact.store.local import EVENTS, LocalStore, load
+from reenact.store.writer import Writer
 
 REAL = sorted((Path(__file__).parents[1] / "recordings").glob("v*/*"))
 
@@ -119,14 +121,13 @@ def test_a_fork_is_read_on_with_the_lines_of_its_parent(home):
     lines = Path(parent.path, EVENTS).read_bytes().split(b"\n")
     header = lines[0].replace(parent.id.encode(), b"forked", 1)
     said = b'{"parent":{"id":"%s","step":3,"how":"fork"},' % parent.id.encode()
-    fork.mkdir()
     events = fork / EVENTS
-    events.write_bytes(header.replace(b"{", said, 1) + b"\n")
+    writer = Writer(events)
+    writer.append(chain.bare(header.replace(b"{", said, 1)))
     following = Following(fork)
     facts = RecordingFacts(following.recording)
     for number in range(2, 9):
-        with events.open("ab") as file:
-            file.write(b'{"event":"same","line":%d}\n' % number)
+        writer.refer(number, lines[number - 1])
         facts.renew(following.read())
     assert told(facts)
     assert told(facts) == told(RecordingFacts(load(fork)))

@@ -11,7 +11,8 @@ import orjson
 
 from reenact.model.event import Tree
 from reenact.plan import Plan, key
-from reenact.store.local import EVENTS, read_events
+from reenact.store.lines import read_events
+from reenact.store.local import EVENTS
 
 
 def report(plan: Plan, **what: Any) -> None:

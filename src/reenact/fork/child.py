@@ -108,11 +108,11 @@ class Child:
     # -- within ----------------------------------------------------------------------------------------------
 
     def _share(self, line: int) -> None:
+        raw = self._lines.raw(line)
         if self._by_reference:
-            self._writer.append(shared.reference(line))
+            self._writer.refer(line, raw)
             return
         # The parent lies elsewhere, and may be gone tomorrow.
-        raw = self._lines.raw(line)
         if b'"$blob"' in raw:
             shared.fetch(raw, [self._source, *shared.ancestors(self._source)], self.folder)
         self._writer.append(raw)

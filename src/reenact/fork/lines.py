@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from reenact.model.event import Event
-from reenact.store import shared
-from reenact.store.local import EVENTS, read_events
+from reenact.store import chain, shared
+from reenact.store.lines import read_events
+from reenact.store.local import EVENTS
 
 _ANSWERS = ("returned", "raised", "cancelled")
 _ENDS = ("ended", "closed", "cancelled", "raised")
@@ -50,8 +51,8 @@ class Lines:
             self._take(event, owners)
 
     def raw(self, line: int) -> bytes:
-        """What stands there."""
-        return self._raw[line - 1]
+        """The line there, without its sum."""
+        return chain.bare(self._raw[line - 1])
 
     def time(self, line: int) -> float | None:
         """The seconds that stand there, where the event has some."""

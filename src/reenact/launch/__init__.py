@@ -29,6 +29,7 @@ from reenact.plan import Plan
 from reenact.record.snapshot import risky_filter
 from reenact.store.local import EVENTS, LocalStore, load, new_id
 from reenact.store.reach import Reaching
+from reenact.store.writer import reseal
 
 __all__ = [
     "LIBRARIES",
@@ -114,11 +115,7 @@ def _correct(path: Path, status: int, *, mine: bool) -> None:
         return
     if line.get("event") != "sealed" or line.get("exit") == status:
         return
-    line |= {"exit": status, "status": "error" if status else "ok"}
-    part = path.with_suffix(".part")
-    part.write_bytes(data[:start] + orjson.dumps(line) + b"\n")
-    part.chmod(0o600)
-    part.replace(path)
+    reseal(path, line | {"exit": status, "status": "error" if status else "ok"})
 
 
 # -- replay --------------------------------------------------------------------------------------------------

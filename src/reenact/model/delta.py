@@ -70,22 +70,32 @@ def adds_nothing(written: bytes) -> bool:
     return _NOTHING_NEW(written) is not None
 
 
-def base_of(tree: Tree) -> int | None:
-    """The call that an argument was written against, or None."""
+def tag_of(tree: Tree) -> str | None:
+    """The tag of an argument that was written against an earlier one (`$same`, `$text`, `$items`), or None."""
     if isinstance(tree, dict):
         if "$same" in tree:
-            return int(tree["$same"])
-        for key in ("$text", "$items"):
-            if key in tree and "new" in tree:
-                return int(tree[key][0])
+            return "$same"
+        if "new" in tree:
+            return "$text" if "$text" in tree else "$items" if "$items" in tree else None
     return None
 
 
+def base_of(tree: Tree) -> int | None:
+    """The call that an argument was written against, or None."""
+    tag = tag_of(tree)
+    if tag is None:
+        return None
+    number: int = tree[tag] if tag == "$same" else tree[tag][0]
+    return number
+
+
 def restore(tree: Tree, base: Tree) -> Tree:
-    """The whole argument, from what was written and the base."""
+    """The whole argument, from what was written and the base. Raises ValueError where they do not fit."""
     if "$same" in tree:
         return base
     _, head, tail = tree.get("$text") or tree["$items"]
+    if head < 0 or tail < 0 or head + tail > len(base):
+        raise ValueError("it takes more of its base than there is")
     return base[:head] + tree["new"] + base[len(base) - tail :]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-FORMAT = 1
+FORMAT = 2
 """The number of the recording format that this version writes."""
 
 RULES = 1
@@ -74,12 +74,15 @@ class Event:
     """One entry of a recording, as read back. `t` is in seconds since the recording began.
 
     `event` is the entry's kind, by the names of `docs/format.md`: opened, called, returned, raised, cancelled,
-    chunk, ended, closed, drew, fired, noted, spawned, sealed. `call` joins the entries of one effect.
+    chunk, ended, closed, drew, fired, noted, spawned, sealed. `call` joins the entries of one effect. Of a `sealed`
+    entry, `digest` is what its signature covers (64 hex digits): all bytes of the file before the member `signed`;
+    empty in format 1.
     """
 
     event: str
     data: Mapping[str, Tree]
     line: int
+    digest: str = ""
 
     @property
     def call(self) -> int | None:

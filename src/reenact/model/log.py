@@ -109,12 +109,19 @@ class CallRecord:
 
 
 class Log:
-    """The events of one process, joined."""
+    """The events of one process, joined.
+
+    Attributes:
+        sealed: The last entry as it was written, with its member `signed` where it has one; None: unsealed.
+        seal_digest: The digest that the seal's signature covers (64 hex digits); empty where there is no seal, and in
+            format 1.
+    """
 
     def __init__(self, events: Iterable[Event], blob: Callable[[str], bytes]) -> None:
         self._blob = blob
         self.opened: Mapping[str, Tree] = {}
         self.sealed: Mapping[str, Tree] | None = None
+        self.seal_digest = ""
         self.calls: dict[int, CallRecord] = {}
         self.draws: dict[tuple[str, str], list[Tree]] = {}
         self.fired: dict[tuple[str, str], list[int]] = {}
@@ -133,6 +140,8 @@ class Log:
         """One more event, the next of its file."""
         data = event.data
         self.last = max(self.last, float(data.get("t", 0.0)))
+        if event.event == "sealed":
+            self.seal_digest = event.digest
         handle = getattr(self, f"_on_{event.event}", None)
         if handle is not None:
             handle(data)

@@ -158,8 +158,8 @@ class Recorder:
 
     def seal(self, ending: dict[str, Tree]) -> None:
         """Write the last line and sync it to the disk."""
-        self._write({"event": "sealed", **ending, "t": self._now()})
-        self._writer.close()
+        line = self._redactor.line(codec.dumps({"event": "sealed", **ending, "t": self._now()}))
+        self._writer.seal(line)
 
     def build_on(self, number: int, scope: str, label: str, args: Mapping[str, Tree]) -> None:
         """Write the arguments of later calls against those of a call that the recording has already (a fork's)."""

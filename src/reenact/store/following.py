@@ -6,14 +6,13 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import orjson
-
 from reenact.errors import NotARecording
 from reenact.model.event import Event
 from reenact.model.log import Log
 from reenact.model.recording import Recording
 from reenact.store import shared
-from reenact.store.local import EVENTS, Blobs, event_of, process_files
+from reenact.store.lines import Reader
+from reenact.store.local import EVENTS, Blobs, process_files
 
 _BLOCK = 1 << 24
 
@@ -31,6 +30,7 @@ class _File:
 
     path: Path
     log: Log
+    reader: Reader
     offset: int = 0
     lines: int = 0
     header: bytes = b""
@@ -78,7 +78,8 @@ class Following:
         for name in process_files(path.name for path in self.folder.iterdir()):
             file = self._files.get(name)
             if file is None:
-                file = self._files[name] = _File(self.folder / name, Log((), Blobs(self.folder)))
+                path = self.folder / name
+                file = self._files[name] = _File(path, Log((), Blobs(self.folder)), Reader(str(path)))
             self._read(name, file, changed)
         if hasattr(self, "recording") and (changed or len(self.recording.logs) != len(self._files)):
             self.recording.logs[:] = self._logs()
@@ -116,7 +117,8 @@ class Following:
                 source.seek(file.offset)
                 while block := source.read(_BLOCK):
                     self._take(name, file, block, changed)
-                if file.rest.endswith(b"}") and _whole(file.rest):
+                last = self._filled(name, file, file.rest) if file.header else file.rest
+                if last.endswith(b"}") and file.reader.fits(last):
                     # A file that ends without a newline: nothing but one can follow.
                     self._take(name, file, b"\n", changed)
                     file.offset -= 1
@@ -131,9 +133,9 @@ class Following:
             return
         for line in self._filled(name, file, whole).split(b"\n"):
             file.lines += 1
-            if not line:
+            event = file.reader.take(line)
+            if event is None:
                 continue
-            event = event_of(line, file.lines, str(file.path))
             file.log.take(event)
             number = _call(event)
             if number is not None:
@@ -150,14 +152,6 @@ class Following:
             return shared.whole(lines, self.folder)
         filled = shared.whole(file.header + b"\n" + lines, self.folder)
         return filled[len(file.header) + 1 :]
-
-
-def _whole(line: bytes) -> bool:
-    try:
-        orjson.loads(line)
-    except ValueError:
-        return False
-    return True
 
 
 def _call(event: Event) -> int | None:

@@ -9,28 +9,24 @@ An exported recording is the same tree in one zip file.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import shutil
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import orjson
 
-from reenact.errors import (
-    AmbiguousRecording,
-    CorruptRecording,
-    FutureFormat,
-    NotARecording,
-    RecordingNotFound,
-)
-from reenact.model.event import FORMAT, Event
+from reenact.errors import AmbiguousRecording, CorruptRecording, NotARecording, RecordingNotFound
 from reenact.model.log import Log
 from reenact.model.recording import Recording
+from reenact.model.schema import is_address
 from reenact.store import shared
+from reenact.store.lines import read_events
 from reenact.unpack import Archive
 
 EVENTS = shared.EVENTS
@@ -206,59 +202,6 @@ def load(path: Path) -> Recording:
     return Recording(str(logs[0].opened.get("id") or path.name), logs, str(path), tuple(torn))
 
 
-def read_events(data: bytes, where: str, torn: list[str]) -> Iterator[Event]:
-    """The events of one process's file. A torn last line is left out and said in `torn`.
-
-    Raises NotARecording, FutureFormat, or CorruptRecording naming the line.
-    """
-    lines = data.split(b"\n")
-    last = lines.pop()
-    for number, line in enumerate(lines, 1):
-        if not line:
-            continue
-        yield event_of(line, number, where)
-    if last:
-        # kill -9 in the middle of a write: what returned before it is whole.
-        try:
-            yield event_of(last, len(lines) + 1, where)
-        except CorruptRecording:
-            torn.append(f"the last line was torn ({len(last)} bytes) and is left out")
-
-
-def event_of(line: bytes, number: int, where: str) -> Event:
-    try:
-        data = orjson.loads(line)
-        kind = data["event"]
-    except (ValueError, TypeError, KeyError):
-        if number == 1:
-            raise NotARecording(
-                f"{where} is no recording: its first line is no event; `reenact import` reads other formats"
-            ) from None
-        raise CorruptRecording(
-            f"{where}, line {number}: damaged; the lines before it can be kept with `head -n {number - 1}`"
-        ) from None
-    if number == 1:
-        _check_format(data, where)
-    if kind == "same":
-        raise CorruptRecording(
-            f"{where}, line {number}: it shares this line with its parent, which is not here"
-        )
-    return Event(kind, data, number)
-
-
-def _check_format(data: dict[str, object], where: str) -> None:
-    version = data.get("format")
-    if data.get("event") != "opened" or not isinstance(version, int):
-        raise NotARecording(
-            f"{where} is no recording: it does not begin with a header; `reenact import` reads other formats"
-        )
-    if version > FORMAT:
-        raise FutureFormat(
-            f"{where} is in format {version}, and this Reenact reads up to {FORMAT}: "
-            "upgrade with `pip install -U reenact`"
-        )
-
-
 def process_files(names: Iterable[str]) -> list[str]:
     """Of the names in a recording's folder those of events, that of the first process first."""
     found = [name for name in names if name.startswith("events.") and name.endswith(".jsonl")]
@@ -298,17 +241,26 @@ class Blobs:
         self._folder = folder
 
     def __call__(self, address: str) -> bytes:
+        if not is_address(address):
+            raise CorruptRecording(f"{self._folder} names a blob {str(address)[:80]!r}, which is no address")
         digest = address.removeprefix("sha256:")
-        if shared.DIGEST.fullmatch(digest):
-            place = Path("blobs", digest[:2], digest)
-            for folder in (self._folder, *shared.ancestors(self._folder)):
-                try:
-                    return (folder / place).read_bytes()
-                except OSError:
-                    continue
+        place = Path("blobs", digest[:2], digest)
+        for folder in (self._folder, *shared.ancestors(self._folder)):
+            try:
+                data = (folder / place).read_bytes()
+            except OSError:
+                continue
+            return whole_blob(data, address, str(folder / place))
         raise CorruptRecording(
             f"{self._folder}: blob {address[:19]}… is missing; restore the folder's `blobs`"
         )
+
+
+def whole_blob(data: bytes, address: str, where: str) -> bytes:
+    """A blob's bytes, checked against its address. Raises CorruptRecording where they have another hash."""
+    if f"sha256:{hashlib.sha256(data).hexdigest()}" != address:
+        raise CorruptRecording(f"{where} is damaged: its bytes have another hash than its name; restore it")
+    return data
 
 
 class _ZippedBlobs:
@@ -319,8 +271,11 @@ class _ZippedBlobs:
         self._names = names
 
     def __call__(self, address: str) -> bytes:
+        if not is_address(address):
+            raise CorruptRecording(f"{self._path} names a blob {str(address)[:80]!r}, which is no address")
         digest = address.removeprefix("sha256:")
         if digest not in self._names:
             raise CorruptRecording(f"{self._path}: blob {address[:19]}… is missing; ask for the file again")
         with Archive(self._path, str(self._path), _READ) as archive:
-            return archive.read(self._names[digest])
+            data = archive.read(self._names[digest])
+        return whole_blob(data, address, f"{self._path}:{self._names[digest]}")

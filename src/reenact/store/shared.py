@@ -1,7 +1,8 @@
 """What a fork shares with its parent: lines by their number, and blobs.
 
-A fork repeats its parent up to a step. It writes `{"event":"same","line":57}` for each line that is its parent's, in
-the order in which they came to pass in the fork, and keeps no bytes of them. Whoever reads it reads the parent's.
+A fork repeats its parent up to a step. It writes `{"event":"same","line":57,"sum":…}` for each line that is its
+parent's, in the order in which they came to pass in the fork, and keeps no bytes of them. Its sum is that of the line
+it stands for (see `chain`), so a reader puts the parent's bytes before it and nothing else changes.
 """
 
 from __future__ import annotations
@@ -16,12 +17,17 @@ from typing import Any
 import orjson
 
 from reenact.errors import CorruptRecording, UsageError
+from reenact.store import chain
 
 EVENTS = "events.jsonl"
 
 _SAME = b'{"event":"same"'
+_REFERENCE = re.compile(rb'\{"event":"same","line":(\d{1,12})(?:\}|(,"sum":"[0-9a-f]{16}"\}))')
 DIGEST = re.compile(r"[0-9a-f]{64}")
 """What may be the name of a blob's file: an address that a recording holds may be anything."""
+
+_MOST = 100
+"""How many forks may lie between a recording and the one that all of them come from."""
 
 _ID = re.compile(r"[\w-]{1,64}")
 _BLOB = re.compile(rb'"sha256:([0-9a-f]{64})"')
@@ -43,7 +49,7 @@ def reference(line: int) -> bytes:
 
 def origin(header: Mapping[str, Any]) -> Origin | None:
     """What a header says of the recording's parent. (A child process's header has a number there.)"""
-    parent = header.get("parent")
+    parent = header.get("parent") if isinstance(header, dict) else None
     # Its folder is looked for by this name, and a header may come from anybody.
     if not isinstance(parent, dict) or not _ID.fullmatch(str(parent.get("id") or "")):
         return None
@@ -82,18 +88,18 @@ def whole(data: bytes, folder: Path, seen: tuple[str, ...] = ()) -> bytes:
     for place, line in enumerate(lines):
         if not line.startswith(_SAME):
             continue
-        try:
-            number = int(orjson.loads(line)["line"])
-        except (ValueError, KeyError, TypeError):
+        found = _REFERENCE.fullmatch(line)
+        if found is None:
             # Torn, or damaged: the reader will say so.
             continue
+        number = int(found[1])
         if parent is None:
             parent = _parent(lines[0], folder, seen)
         if not 0 < number <= len(parent) or not parent[number - 1]:
             raise CorruptRecording(
                 f"{folder / EVENTS}, line {place + 1}: line {number} of its parent is missing; restore the parent"
             )
-        lines[place] = parent[number - 1]
+        lines[place] = chain.content(parent[number - 1]) + (found[2] or b"}")
     return b"\n".join(lines)
 
 
@@ -102,7 +108,7 @@ def _parent(header: bytes, folder: Path, seen: tuple[str, ...]) -> list[bytes]:
         said = origin(orjson.loads(header))
     except ValueError:
         said = None
-    if said is None or said.id in seen:
+    if said is None or said.id in seen or len(seen) > _MOST:
         raise CorruptRecording(f"{folder / EVENTS} refers to a parent that its header does not name")
     path = folder.parent / said.id
     try:

@@ -1,7 +1,8 @@
-"""Appending one process's events to its file, so that nothing returned before a `kill -9` is lost.
+"""Append one process's events to its file, so that nothing returned before a `kill -9` is lost.
 
-One unbuffered `write` per event; `fsync` at the end and on an error only. Whatever goes wrong here costs one
-warning and a hole that is stamped into the recording, never the agent's run.
+One unbuffered `write` per event; `fsync` at the end and on an error only. Each line gets its sum here, for all that
+write (see `chain`). Whatever goes wrong here costs one warning and a hole that is stamped into the recording, never the
+agent's run.
 """
 
 from __future__ import annotations
@@ -12,8 +13,18 @@ import hashlib
 import os
 import sys
 import threading
+from collections import deque
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import perf_counter
+from typing import Any
+
+import orjson
+
+from reenact.store import chain, shared
+
+Sign = Callable[[str], Mapping[str, Any] | None]
+"""Gives the value of a seal's member `signed` for a digest (64 hex digits); None leaves the seal unsigned."""
 
 _RESERVE = 4096
 _LOOK = 0.01  # seconds; a look costs as much as a small write
@@ -33,6 +44,10 @@ class Writer:
         # Re-entrant: a finaliser that the garbage collector runs in between may write too.
         self._lock = threading.RLock()
         self._size = 0
+        self._digest = chain.begin()
+        self._writing = False
+        self._waiting: deque[tuple[bytes, bytes]] = deque()
+        self._sealed = False
         self._looked = 0.0
         self.stopped: str | None = None
         """Why nothing more is written, once that is so."""
@@ -41,17 +56,37 @@ class Writer:
         with contextlib.suppress(OSError):
             self._reserve.write_bytes(b"\0" * _RESERVE)
 
+    @property
+    def digest(self) -> str:
+        """The digest of all lines so far, with their sums and newlines: 64 hex digits."""
+        return self._digest.hexdigest()
+
     def append(self, line: bytes) -> bool:
-        """Append one event (without its newline). False when nothing is written any more."""
+        """Append one event, a JSON object without its sum and newline. False when nothing is written any more."""
+        body = line[:-1]
+        return self._append(body, body)
+
+    def refer(self, number: int, line: bytes) -> bool:
+        """Append a reference to the parent's line of that number, which is `line`. False as for `append`."""
+        return self._append(shared.reference(number)[:-1], chain.content(line))
+
+    def seal(self, line: bytes, sign: Sign | None = None) -> bool:
+        """Append the last event, sync and close. False as for `append`.
+
+        Args:
+            line: The event, as for `append`.
+            sign: Asked for the signature of the digest of all bytes of the file up to the end of this line, less its
+                closing brace. What it gives becomes the line's member `signed`. `Log.seal_digest` is that digest when
+                the file is read.
+        """
         with self._lock:
-            if self.stopped is not None:
-                return False
-            try:
-                self._write(line)
-            except OSError as error:
-                self._stop(error)
-                return False
-            return True
+            with contextlib.suppress(OSError):
+                self._look()
+            body = _signed(self._digest, line[:-1], sign)
+            written = self._append(body, body)
+            self._sealed = written
+            self.close()
+            return written
 
     def blob(self, data: bytes) -> str:
         """Keep bytes by their hash, beside the events; returns the address, `sha256:…`."""
@@ -89,16 +124,51 @@ class Writer:
             with contextlib.suppress(OSError):
                 self._reserve.unlink()
 
-    def _write(self, line: bytes) -> None:
-        written = os.writev(self._fd, (line, b"\n"))  # one call, and no copy of the line
-        if written != len(line) + 1:
-            # A short write is the disk filling up: take the torn line back, then let the rest raise.
-            os.ftruncate(self._fd, self._size)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        self._size += written
+    def _append(self, body: bytes, content: bytes) -> bool:
+        """Append a line: its bytes and the bytes that count for the digest, each less the closing brace."""
+        with self._lock:
+            if self.stopped is not None:
+                return False
+            self._waiting.append((body, content))
+            if self._writing:
+                # A finaliser or a signal handler in the middle of another line: its own comes next.
+                return True
+            try:
+                while self._waiting:
+                    self._write(*self._waiting.popleft())
+            except OSError as error:
+                self._stop(error)
+                return False
+            return True
+
+    def _write(self, body: bytes, content: bytes) -> None:
+        self._writing = True
+        digest, end = self._chained(content)
+        size = len(body) + len(end)
+        try:
+            written = os.writev(self._fd, (body, end))  # one call, and no copy of the line
+            if written != size:
+                # A short write is the disk filling up: take the torn line back, then let the rest raise.
+                os.ftruncate(self._fd, self._size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._digest, self._size, self._writing = digest, self._size + size, False
+        except BaseException:
+            # An interrupt may come right after the write: the file itself says whether the line is there.
+            if self._writing and os.fstat(self._fd).st_size == self._size + size:
+                self._digest, self._size = digest, self._size + size
+            self._writing = False
+            raise
         if (now := perf_counter()) - self._looked > _LOOK:
             self._looked = now
             self._look()
+
+    def _chained(self, content: bytes) -> tuple[hashlib.blake2b, bytes]:
+        """The digest after a line, and the line's end: its sum, closing brace and newline."""
+        digest = self._digest.copy()
+        digest.update(content)
+        end = chain.tail(digest) + b"\n"
+        digest.update(end)
+        return digest, end
 
     def _look(self) -> None:
         """See that the file still has a name."""
@@ -110,10 +180,13 @@ class Writer:
         events = os.pread(self._fd, self._size, 0)
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         fresh = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        note = b'{"event":"noted","what":"hole","text":"the folder was deleted during the run; blobs may be missing"}\n'
-        os.write(fresh, events + note)
+        os.write(fresh, events)
         os.close(self._fd)
-        self._fd, self._size = fresh, len(events) + len(note)
+        self._fd = fresh
+        if not self._sealed:
+            self.append(
+                b'{"event":"noted","what":"hole","text":"the folder was deleted during the run; blobs may be missing"}'
+            )
         warn(f"the recording's folder was deleted while it was written; restored at {self.path.parent}")
 
     def _stop(self, error: OSError) -> None:
@@ -121,10 +194,43 @@ class Writer:
         with contextlib.suppress(OSError):
             os.ftruncate(self._fd, self._size)
             self._reserve.unlink()
-        note = f'{{"event":"noted","what":"hole","text":"recording stopped here: {self.stopped}"}}\n'.encode()
+        body = f'{{"event":"noted","what":"hole","text":"recording stopped here: {self.stopped}"'.encode()
         with contextlib.suppress(OSError):
-            os.write(self._fd, note)
+            os.write(self._fd, body + self._chained(body)[1])
         warn(f"recording stopped ({self.stopped}) at {self.path.parent}; the program goes on unrecorded")
+
+
+def reseal(path: Path, ending: Mapping[str, Any], sign: Sign | None = None) -> None:
+    """Write the last line of a sealed file anew, with other members.
+
+    Args:
+        path: The events file. Nothing writes to it any more.
+        ending: The members of the new line, without its sum and signature.
+        sign: As for `Writer.seal`.
+
+    Raises OSError; the file is as it was then.
+    """
+    data = path.read_bytes()
+    start = data.rfind(b"\n", 0, len(data) - 1) + 1
+    digest = chain.begin()
+    digest.update(shared.whole(data[:start], path.parent))
+    body = orjson.dumps({key: value for key, value in ending.items() if key not in ("sum", "signed")})[:-1]
+    body = _signed(digest, body, sign)
+    digest.update(body)
+    part = path.with_suffix(".part")
+    part.write_bytes(data[:start] + body + chain.tail(digest) + b"\n")
+    part.chmod(0o600)
+    part.replace(path)
+
+
+def _signed(digest: hashlib.blake2b, body: bytes, sign: Sign | None) -> bytes:
+    """A seal's line less its closing brace, with its signature; `digest` is over all lines before."""
+    if sign is None:
+        return body
+    whole = digest.copy()
+    whole.update(body)
+    signature = sign(whole.hexdigest())
+    return body if signature is None else body + b',"signed":' + orjson.dumps(dict(signature))
 
 
 def warn(text: str) -> None:
