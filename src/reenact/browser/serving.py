@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from reenact import boundary
 from reenact.browser.signing import Signer
+from reenact.operations.connections import Connection
 
 TYPES = {
     ".mp4": "video/mp4",
@@ -112,7 +113,7 @@ def _start(app: Starlette) -> int:
 def _run(app: Starlette, listening: socket.socket, up: Future[None]) -> None:
     async def serve() -> None:
         config = uvicorn.Config(
-            app, http="h11", ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False,
+            app, http=Connection, ws="none", lifespan="off", log_config=None, log_level="critical", access_log=False,
             server_header=False,
         )  # fmt: skip
         up.set_result(None)

@@ -21,6 +21,7 @@ from reenact.collector.traces import Kept, Traces
 from reenact.errors import UsageError
 from reenact.importers.otel.span import Span
 from reenact.operations.checks import Checks, ready, room, writable
+from reenact.operations.connections import Connection
 from reenact.operations.logs import of_uvicorn
 from reenact.operations.metrics import TOKEN, Page, Requests, local, shown
 from reenact.operations.observed import Observed
@@ -117,6 +118,8 @@ def serve(
     config = uvicorn.Config(
         watched(traces, settle, end, token),
         **of_uvicorn(),
+        http=Connection,
+        ws="none",
         lifespan="on",
         timeout_graceful_shutdown=5,
         server_header=False,

@@ -104,7 +104,11 @@ def token_of(environ: Mapping[str, str]) -> str:
 def shown(headers: Headers, token: str) -> bool:
     """Whether a request brings the token."""
     scheme, _, given = headers.get("authorization", "").partition(" ")
-    return bool(token) and scheme.lower() == "bearer" and hmac.compare_digest(given.strip(), token)
+    return (
+        bool(token)
+        and scheme.lower() == "bearer"
+        and hmac.compare_digest(given.strip().encode(), token.encode())
+    )
 
 
 def local(request: Request) -> bool:

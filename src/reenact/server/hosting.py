@@ -11,6 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from reenact.errors import UsageError
+from reenact.operations.connections import Connection
 from reenact.operations.logs import of_uvicorn
 
 PORT = 8090
@@ -72,7 +73,7 @@ def serve(app: ASGIApp, listening: socket.socket) -> None:
     SIGTERM ends the process as it ends others, after all is put away; Ctrl-C returns.
     """
     config = uvicorn.Config(
-        app, http="h11", ws="none", lifespan="on", server_header=False, timeout_graceful_shutdown=_GRACE,
+        app, http=Connection, ws="none", lifespan="on", server_header=False, timeout_graceful_shutdown=_GRACE,
         **of_uvicorn(),
     )  # fmt: skip
     server = uvicorn.Server(config)

@@ -29,12 +29,23 @@ def login(request: Request, response: Response, shown: Shown) -> Me:
         raise HTTPException(401, "that is no key of this server, or it was taken back")
     response.set_cookie(
         COOKIE, logins.cookie_for(key.id), max_age=logins.seconds, httponly=True, samesite="strict",
-        secure=request.url.scheme == "https",
+        secure=_is_secure(request),
     )  # fmt: skip
     return Me(project=key.project, role=key.role)
 
 
 @router.post("/logout", status_code=204)
-def logout(response: Response) -> None:
+def logout(request: Request, response: Response) -> None:
     """Forget who showed a key in this browser."""
-    response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+    response.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=_is_secure(request))
+
+
+def _is_secure(request: Request) -> bool:
+    """Whether the browser speaks TLS: to this server, or to a proxy, as that or the page's own origin says."""
+    headers = request.headers
+    return (
+        request.url.scheme == "https"
+        or headers.get("origin", "").lower().startswith("https://")
+        or headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower() == "https"
+        or "proto=https" in headers.get("forwarded", "").lower()
+    )

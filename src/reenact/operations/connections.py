@@ -1,0 +1,120 @@
+"""Connections of a server: how many there may be, and how long a client may take to send a request.
+
+Uvicorn has a time limit for idle connections alone. A client that sends a request line by line, or a body byte by
+byte, would hold a connection for as long as it likes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from collections import Counter
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEAD = 10.0
+"""Seconds in which a request's line and headers must have come."""
+
+BODY = 30.0
+"""Seconds in which at least `LEAST` bytes of a body must come, while the server reads."""
+
+LEAST = 4096
+
+STALLED = 600.0
+"""Seconds after which an answer is given up of which the client reads nothing."""
+
+_TICK = 5.0
+_MOST = 1000
+_SPARE = 200
+_LATE = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+_MANY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"
+)
+
+
+def most() -> int:
+    """Return how many connections a server may have open: fewer than the files that the process may open."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _MOST if soft == resource.RLIM_INFINITY else max(16, min(_MOST, soft - _SPARE))
+
+
+class Connection(H11Protocol):
+    """One client's connection, with time limits. Give it to uvicorn as `http=Connection`."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Refuse the connection if there are too many, in all or of this client. No client may have more than half."""
+        super().connection_made(transport)
+        self._came = 0
+        self._marks: list[tuple[object, float, int]] = []
+        self._timer: asyncio.TimerHandle | None = None
+        if self._too_many():
+            transport.write(_MANY)
+            transport.close()
+            return
+        self._look()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        if self._timer is not None:
+            self._timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Count what comes."""
+        if not self.transport.is_closing():
+            self._came += len(data)
+            super().data_received(data)
+
+    def _too_many(self) -> bool:
+        if len(self.connections) > most():
+            return True
+        hosts = Counter(one.client[0] for one in self.connections if _has_client(one))
+        return bool(self.client) and hosts[self.client[0]] > most() // 2
+
+    def _look(self) -> None:
+        """Close the connection when nothing that it waits for has come in time."""
+        now, state = self.loop.time(), self._waits_for()
+        waiting = (state, self.cycle)
+        if state is None or (self._marks and self._marks[0][0] != waiting):
+            self._marks.clear()
+        if state is not None:
+            self._marks.append((waiting, now, self._progress(state)))
+            if self._late(state, now):
+                self._close(state)
+                return
+        self._timer = self.loop.call_later(min(_TICK, HEAD / 2, BODY / 2), self._look)
+
+    def _waits_for(self) -> str | None:
+        if self.transport.get_write_buffer_size():
+            return "reading"
+        if self.flow.read_paused or (self.cycle is not None and self.cycle.waiting_for_100_continue):
+            return None
+        if self.conn.their_state is h11.SEND_BODY:
+            return "body"
+        # Idle behind an answer: uvicorn has a limit for that, until the next request begins.
+        return "head" if self.conn.their_state is h11.IDLE and self.timeout_keep_alive_task is None else None
+
+    def _progress(self, state: str) -> int:
+        return -self.transport.get_write_buffer_size() if state == "reading" else self._came
+
+    def _late(self, state: str, now: float) -> bool:
+        seconds, least = {"head": (HEAD, None), "body": (BODY, LEAST), "reading": (STALLED, 1)}[state]
+        # Of the marks that are old enough the newest is what is compared with.
+        while len(self._marks) > 1 and now - self._marks[1][1] >= seconds:
+            del self._marks[0]
+        _, since, before = self._marks[0]
+        return now - since >= seconds and (least is None or self._progress(state) - before < least)
+
+    def _close(self, state: str) -> None:
+        if state == "head" and self._came:
+            self.transport.write(_LATE)
+        if state == "reading":
+            self.transport.abort()
+        else:
+            self.transport.close()
+
+
+def _has_client(connection: Any) -> bool:
+    return bool(getattr(connection, "client", None))
