@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 import reenact
 from reenact import importers
-from reenact.errors import NotARecording, RecordingError, RecordingNotFound, UsageError
+from reenact.errors import CorruptRecording, NotARecording, RecordingError, RecordingNotFound, UsageError
 from reenact.model.facts import RecordingFacts
 from reenact.model.filter import Filter
 from reenact.store import bundle
@@ -317,3 +318,34 @@ def test_a_fork_comes_whole_without_its_parent(shell, tmp_path):
     assert fork.name != parent
     _, (brought,) = bring(LocalStore(tmp_path / "elsewhere"), fork)
     assert [step.output for step in brought] == ["A", "X", "C"]
+
+
+def test_links_in_a_folder_are_not_followed(tmp_path):
+    with reenact.record("one", home=tmp_path / "from") as recording:
+        pass
+    folder = tmp_path / "from" / "recordings" / recording.id
+    secret = tmp_path / "secret"
+    secret.write_text("{}\n")
+    (folder / "session.1.jsonl").symlink_to(secret)
+    store = LocalStore(tmp_path / "to")
+    _, (id,) = importers.bring(store, folder)
+    assert [path.name for path in store.folder(id).iterdir()] == ["events.jsonl"]
+
+
+def test_a_blob_in_a_folder_has_the_hash_that_is_its_name(tmp_path):
+    with reenact.record("one", home=tmp_path / "from") as recording:
+        reenact.tool(lambda: bytes(range(256)) * 1000, name="picture")()
+    folder = tmp_path / "from" / "recordings" / recording.id
+    (blob,) = (folder / "blobs").glob("*/*")
+    blob.write_bytes(b"something else")
+    store = LocalStore(tmp_path / "to")
+    with pytest.raises(CorruptRecording, match="hash"):
+        importers.bring(store, folder)
+    assert store.ids() == []
+
+
+def test_what_is_no_file_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe.json")
+    for path in (tmp_path / "pipe.json", Path("/dev/zero")):
+        with pytest.raises(NotARecording, match="is no file"):
+            importers.bring(LocalStore(tmp_path / "to"), path)

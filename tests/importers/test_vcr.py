@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import time
 from pathlib import Path
 
 import httpx
@@ -248,3 +249,29 @@ def test_real_cassettes_replay_byte_for_byte_what_they_hold(store):
                 served += 1
         assert replay.verdict.divergences == ()
     assert served > len(paths)
+
+
+HOSTILE = {
+    "aliases that double": "interactions:\n"
+    + "\n".join(
+        ["- &a0 [x, x, x, x, x, x, x, x, x, x]"]
+        + [f"- &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    ),
+    "merges that double": "a0: &a0 {k: v}\n"
+    + "\n".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 9)),
+    "one within itself": "interactions: &a [*a]",
+    "very deep": "interactions: " + "[" * 100_000 + "]" * 100_000,
+    "a number to the base of sixty": "interactions: " + "1:" * 200_000 + "1",
+    "a number of many digits": "interactions: " + "9" * 200_000,
+    "a class": "interactions: [!!python/object/apply:os.system ['true']]",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_yaml_file_is_refused_at_once(tmp_path, text):
+    file = tmp_path / "hostile.yaml"
+    file.write_text(text)
+    begun = time.process_time()
+    with pytest.raises(NotARecording, match="cannot be read"):
+        importers.runs(file)
+    assert time.process_time() - begun < 2

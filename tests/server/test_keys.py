@@ -101,6 +101,26 @@ async def test_a_browser_shows_a_key_once_and_its_cookie_is_good_until_the_key_i
     assert (await client.get("/api/v1/me")).status_code == 401
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"Origin": "https://agents.example.com"},
+        {"X-Forwarded-Proto": "https"},
+        {"Forwarded": "for=1.2.3.4;proto=https"},
+    ],
+)
+async def test_the_cookie_goes_over_tls_alone_where_the_browser_speaks_tls(served, sent):
+    app, client = served(hosts=("agents.example.com",))
+    _, text = app.state.keys.make(role="read")
+    host = {"Host": "agents.example.com"}
+    for path in ("login", "logout"):
+        asked = {"json": {"key": text}} if path == "login" else {}
+        plain = await client.post(f"/api/v1/{path}", headers=host, **asked)
+        assert "Secure" not in plain.headers["set-cookie"]
+        behind = await client.post(f"/api/v1/{path}", headers=host | sent, **asked)
+        assert "Secure" in behind.headers["set-cookie"]
+
+
 async def test_a_cookie_that_was_changed_or_has_expired_is_nobodys(served, monkeypatch):
     app, client = served()
     _, text = app.state.keys.make(role="read")

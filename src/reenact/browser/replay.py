@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import html
-import shutil
 import webbrowser
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from reenact import boundary
+from reenact import boundary, private
 from reenact.browser.footage import Footage
 from reenact.browser.serving import shelf
 from reenact.browser.video import Video, render
@@ -56,7 +55,7 @@ class ReplayResponse:
         with boundary.entered(None):
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(self.video.path, target)
+                private.copy(self.video.path, target)
             except OSError as error:
                 raise UsageError(f"{target} cannot be written: {error.strerror or error}") from None
         return target

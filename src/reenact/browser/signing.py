@@ -40,7 +40,7 @@ class Signer:
         # A recorded program did not ask for this randomness.
         with boundary.entered(None):
             try:
-                home.mkdir(parents=True, exist_ok=True)
+                home.mkdir(parents=True, exist_ok=True, mode=0o700)
                 return cls(_read(path) or _make(path))
             except OSError as error:
                 raise RecordingError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
+from reenact import private
 from reenact.cli import present
 from reenact.cli.options import Home, Log
 from reenact.errors import UsageError
@@ -147,7 +148,7 @@ def write(store: LocalStore, ref: str, file: Path, *, force: bool) -> None:
         file /= f"{store.load(ref).id}.json"
     if file.exists() and not force:
         raise UsageError(f"{file} is there already; --force replaces it")
-    file.write_bytes(data)
+    private.write(file, data)
     present.say(
         f"written to {file} ({present.many(len(spans), 'span')}, {present.size(file.stat().st_size)})"
     )

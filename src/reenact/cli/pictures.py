@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reenact import private
 from reenact.cli import present
 from reenact.errors import UsageError
 from reenact.model.facts import RecordingFacts, StepFacts
@@ -66,8 +67,8 @@ def write(facts: RecordingFacts, chosen: Sequence[int], folder: Path) -> None:
             name = re.sub(r"\W+", "-", picture.path).strip("-") or "picture"
             path = folder / f"{number:04d}-{name}.{picture.kind}"
             try:
-                folder.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(picture.data)
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                private.write(path, picture.data)
             except OSError as error:
                 raise UsageError(f"{path}: {error.strerror}") from error
             present.say(f"{path}  {len(picture.data):,} bytes")

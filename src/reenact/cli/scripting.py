@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from reenact import private
 from reenact.cli import present
 from reenact.cli.options import Home, Ref
 from reenact.errors import UsageError
@@ -51,8 +52,9 @@ def export_script(
         sys.stdout.write(text)
         return
     try:
-        with output.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text)
+        if not force:
+            output.touch(0o600, exist_ok=False)
+        private.write(output, text)
     except FileExistsError:
         raise UsageError(f"{output} is there already; --force replaces it") from None
     present.say(f"written to {output}")

@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from reenact import private
 from reenact.cli import present
 from reenact.cli.options import Home, Ignore, Json, Live, OnDivergence
 from reenact.cli.teams import Team, opened, place_of
@@ -142,9 +143,9 @@ def verify_(
                 team=cast("TeamStore", store) if team else None,
             )  # fmt: skip
     if junit is not None:
-        junit.write_bytes(pages.junit(outcomes))
+        private.write(junit, pages.junit(outcomes))
     if html is not None:
-        html.write_text(pages.page(outcomes), encoding="utf-8")
+        private.write(html, pages.page(outcomes))
     if json:
         print(
             orjson.dumps(

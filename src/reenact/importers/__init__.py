@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import secrets
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -15,7 +17,8 @@ from typing import Any
 
 import orjson
 
-from reenact.errors import NotARecording, RecordingNotFound, UsageError
+from reenact import private
+from reenact.errors import CorruptRecording, NotARecording, RecordingNotFound, TooLarge, UsageError
 from reenact.importers import (
     agents,
     atif,
@@ -41,6 +44,7 @@ Progress = Callable[[int, int], None]
 _YAML = (".yaml", ".yml")
 _BINARY = (".pb", ".binpb", ".otlp", ".protobuf")
 _SUFFIXES = {*_YAML, *_BINARY, ".json", ".jsonl", ".ndjson", ".traj", ".eval", SUFFIX}
+_LARGEST = 1 << 30
 _CASSETTE = re.compile(rb"^(http_)?interactions:", re.MULTILINE)
 
 
@@ -136,6 +140,8 @@ def bring(
         raise UsageError(f"there is no format '{format}'; there are reenact, {', '.join(FORMATS)}")
     if not path.exists():
         raise RecordingNotFound(f"{path}: there is no such file")
+    if not (path.is_file() or path.is_dir()):
+        raise NotARecording(f"{path} is no file")
     if format in ("", "reenact"):
         own = _own(store, path)
         if own is not None:
@@ -192,35 +198,47 @@ def _own(store: LocalStore, path: Path) -> str | None:
     if path.is_dir() or path.name == EVENTS:
         folder = path.parent if path.name == EVENTS else path
         load(folder)
-        return _copied(store, folder, [item for item in folder.rglob("*") if item.is_file()])
+        return _copied(store, folder)
     if bundle.is_bundle(path):
         return bundle.bring(store, path)
     with path.open("rb") as file:
         first = file.readline(1 << 20)
-    return _copied(store, path, [path]) if first.startswith(b'{"event":"opened"') else None
+    return _copied(store, path) if first.startswith(b'{"event":"opened"') else None
 
 
-def _copied(store: LocalStore, source: Path, files: list[Path]) -> str:
+def _copied(store: LocalStore, source: Path) -> str:
+    """Copy a recording's folder, or a bare events file, into the store. Links in the folder are not followed."""
     store.root.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = store.root / f"incoming-{source.stem}"
+    fresh = store.root / f"incoming-{secrets.token_hex(6)}"
     try:
-        for file in files:
-            target = fresh / (EVENTS if source.is_file() else file.relative_to(source))
-            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if target == fresh / EVENTS and source.is_dir():
-                # A fork has its parent's lines only where the parent lies beside it.
-                target.write_bytes(shared.whole(file.read_bytes(), source))
-            else:
-                shutil.copyfile(file, target)
-            target.chmod(0o600)
+        if source.is_dir():
+            for member in bundle.members_of(source):
+                _copy(source, member, fresh / member)
+        else:
+            _copy(source.parent, source.name, fresh / EVENTS)
         return bundle.adopt(store, fresh, source)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
+def _copy(folder: Path, member: str, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if member == EVENTS:
+        # A fork has its parent's lines only where the parent lies beside it.
+        private.write(target, shared.whole((folder / member).read_bytes(), folder))
+        return
+    private.copy(folder / member, target)
+    if "/" in member and hashlib.sha256(target.read_bytes()).hexdigest() != target.name:
+        raise CorruptRecording(f"{folder / member} does not have the hash that is its name")
+
+
 def _parsed(path: Path) -> Tree:
     """A file's JSON, or the list of its lines' JSON."""
     try:
+        if path.stat().st_size > _LARGEST:
+            raise TooLarge(
+                f"{path} has more than {_LARGEST >> 20} MB, the limit of what is imported; split it"
+            )
         data = path.read_bytes()
     except OSError as error:
         raise NotARecording(f"{path} cannot be read: {error.strerror}") from None

@@ -24,6 +24,9 @@ from reenact.importers.run import Happened, ImportedRun
 from reenact.model.event import Tree
 
 _LISTS = ("interactions", "http_interactions")
+_MOST = 50_000_000
+_DEPTH = 200
+_DIGITS = 1000
 _Headers = list[tuple[str, str]]
 
 
@@ -36,14 +39,84 @@ def loads(data: bytes, path: Path) -> Tree:
     """A YAML file's content. Nothing in it is executed. Raises NotARecording."""
     # Read for cassettes only: whoever imports none does not wait for it.
     yaml = import_module("yaml")
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return yaml.load(data, loader)
+        document = yaml.load(data, _loader(yaml))
+        if _expanded(document) > _MOST:
+            raise ValueError(f"its aliases stand for more than {_MOST:,} values, the limit here")
+        return document
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or " ".join(str(error).split()) or type(error).__name__
         raise NotARecording(f"{path}{place}: this YAML cannot be read ({problem})") from None
+
+
+def _loader(yaml: Any) -> Any:
+    """Return the safe loader, with a limit of depth and without merge keys.
+
+    The loader in C ends the process on a document that is very deep. Nested merge keys grow exponentially; cassettes
+    have none.
+    """
+    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    class Loader(base):  # type: ignore[misc]
+        depth = 0
+
+        def descend_resolver(self, *_: Any) -> None:
+            self.depth += 1
+            if self.depth > _DEPTH:
+                raise ValueError(f"more than {_DEPTH} levels deep")
+
+        def ascend_resolver(self) -> None:
+            self.depth -= 1
+
+        def flatten_mapping(self, _: Any) -> None:
+            pass
+
+        def number(self, node: Any) -> Any:
+            if len(node.value) > _DIGITS:
+                raise ValueError(f"a number of more than {_DIGITS} digits")
+            kind = node.tag.rpartition(":")[2]
+            return getattr(self, f"construct_yaml_{kind}")(node)
+
+    for kind in ("int", "float"):
+        Loader.add_constructor(f"tag:yaml.org,2002:{kind}", Loader.number)
+    return Loader
+
+
+def _expanded(document: Any) -> int:
+    """Count the values of a document, those behind an alias each time that it stands there.
+
+    Raises ValueError for one that contains itself.
+    """
+    sizes: dict[int, int] = {}
+    waiting = [document]
+    open_ = set()
+    while waiting:
+        value = waiting[-1]
+        within = list(_items(value))
+        if id(value) not in open_ and id(value) not in sizes:
+            open_.add(id(value))
+            new = [item for item in within if isinstance(item, (dict, list)) and id(item) not in sizes]
+            if any(id(item) in open_ for item in new):
+                raise ValueError("an alias stands within what it stands for")
+            waiting += new
+            continue
+        waiting.pop()
+        open_.discard(id(value))
+        sizes[id(value)] = 1 + sum(sizes.get(id(item), 1 + _length(item)) for item in within)
+    return sizes.get(id(document), 1)
+
+
+def _items(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    return value if isinstance(value, list) else ()
+
+
+def _length(value: Any) -> int:
+    # A long text counts as many values as it has parts of so many letters.
+    return len(value) // 64 if isinstance(value, (str, bytes)) else 0
 
 
 @dataclass(slots=True)

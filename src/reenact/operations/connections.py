@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import resource
-from collections import Counter
-from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -70,8 +68,11 @@ class Connection(H11Protocol):
     def _too_many(self) -> bool:
         if len(self.connections) > most():
             return True
-        hosts = Counter(one.client[0] for one in self.connections if _has_client(one))
-        return bool(self.client) and hosts[self.client[0]] > most() // 2
+        if self.client is None:
+            return False
+        clients = [getattr(one, "client", None) for one in self.connections]
+        same = [one for one in clients if one is not None and one[0] == self.client[0]]
+        return len(same) > most() // 2
 
     def _look(self) -> None:
         """Close the connection when nothing that it waits for has come in time."""
@@ -89,7 +90,7 @@ class Connection(H11Protocol):
     def _waits_for(self) -> str | None:
         if self.transport.get_write_buffer_size():
             return "reading"
-        if self.flow.read_paused or (self.cycle is not None and self.cycle.waiting_for_100_continue):
+        if self.flow.read_paused or getattr(self.cycle, "waiting_for_100_continue", False):
             return None
         if self.conn.their_state is h11.SEND_BODY:
             return "body"
@@ -114,7 +115,3 @@ class Connection(H11Protocol):
             self.transport.abort()
         else:
             self.transport.close()
-
-
-def _has_client(connection: Any) -> bool:
-    return bool(getattr(connection, "client", None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reenact import private
 from reenact.errors import UsageError
 from reenact.model.recording import Recording
 from reenact.report.regression import Kept, add, entry_of, kept
@@ -53,8 +54,8 @@ def keep(
     if source.is_file():
         if fixture.exists() and not force:
             raise UsageError(f"{fixture} exists; --force replaces it")
-        fixture.write_bytes(source.read_bytes())
+        private.write(fixture, source.read_bytes())
     else:
         bundle.export(store, ref, fixture, force=force)
-    file.write_text(text, encoding="utf-8")
+    private.write(file, text)
     return recording, test, fixture

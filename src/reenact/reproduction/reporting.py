@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from reenact import private
 from reenact.analyze.decisive import differences
 from reenact.analyze.diff import compare
 from reenact.api.diagnosing import anomalies
@@ -164,9 +165,5 @@ def _exported(store: LocalStore, ref: str) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """As private as the store that it comes from."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(data)
-    part.replace(path)
+    private.write(path, data)

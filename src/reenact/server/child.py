@@ -14,6 +14,8 @@ from typing import Any
 
 import orjson
 
+from reenact import private
+
 _LOGGED = 1_000_000
 """Bytes of what is printed that are kept."""
 
@@ -83,7 +85,11 @@ class Child:
     def _log(self, path: Path) -> None:
         assert self._process.stderr is not None
         left = _LOGGED
-        with contextlib.suppress(OSError), self._process.stderr as printed, path.open("wb") as file:
+        with (
+            contextlib.suppress(OSError),
+            self._process.stderr as printed,
+            open(path, "wb", opener=private.opener) as file,
+        ):
             while part := os.read(printed.fileno(), 65536):
                 file.write(part[:left])
                 file.flush()

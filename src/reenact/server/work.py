@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from reenact import private
 from reenact.errors import ReenactError
 from reenact.server import orders
 
@@ -91,8 +92,8 @@ def _verify(order: orders.Verify, desk: Desk) -> Any:
         order.recordings, entry=chosen.entry, workers=chosen.workers, timeout=chosen.timeout, home=desk.home,
         options=Options(tuple(chosen.live), tuple(chosen.ignore), chosen.on_divergence), progress=came,
     )  # fmt: skip
-    (desk.files / "verify.xml").write_bytes(pages.junit(outcomes))
-    (desk.files / "verify.html").write_text(pages.page(outcomes), encoding="utf-8")
+    private.write(desk.files / "verify.xml", pages.junit(outcomes))
+    private.write(desk.files / "verify.html", pages.page(outcomes))
     return [outcome.tree() for outcome in outcomes]
 
 

@@ -98,8 +98,7 @@ def _complete(source: Path) -> Iterator[Path]:
 
 
 def _write(source: Path, part: Path, id: str, name: str, progress: Progress | None) -> None:
-    members = [path.relative_to(source).as_posix() for path in sorted(source.rglob("*")) if path.is_file()]
-    members = [member for member in members if _MEMBER.fullmatch(member)]
+    members = members_of(source)
     # The run's own events first: who reads the file as it comes finds the header at once.
     members.sort(key=lambda member: (member.startswith("blobs/"), member != EVENTS, member))
     listed: dict[str, Any] = {}
@@ -114,6 +113,13 @@ def _write(source: Path, part: Path, id: str, name: str, progress: Progress | No
             archive.writestr(_entry(MANIFEST), orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
         file.flush()
         os.fsync(file.fileno())
+
+
+def members_of(folder: Path) -> list[str]:
+    """Return the paths of a recording's files within its folder. Links, devices and other files are none."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+    found = [path.relative_to(folder).as_posix() for path in files]
+    return [member for member in found if _MEMBER.fullmatch(member)]
 
 
 def _entry(member: str) -> zipfile.ZipInfo:

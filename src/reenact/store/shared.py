@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from reenact import private
 from reenact.errors import CorruptRecording, UsageError
 from reenact.store import chain
 
@@ -149,7 +150,7 @@ def fetch(data: bytes, source: Iterable[Path], target: Path) -> None:
             if (folder / place).is_file():
                 (target / place).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 part = (target / place).with_suffix(f".{os.getpid()}")
-                part.write_bytes((folder / place).read_bytes())
+                private.write(part, (folder / place).read_bytes())
                 part.replace(target / place)
                 break
 

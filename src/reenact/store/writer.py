@@ -26,6 +26,8 @@ from reenact.store import chain, shared
 Sign = Callable[[str], Mapping[str, Any] | None]
 """Gives the value of a seal's member `signed` for a digest (64 hex digits); None leaves the seal unsigned."""
 
+from reenact import private
+
 _RESERVE = 4096
 _LOOK = 0.01  # seconds; a look costs as much as a small write
 
@@ -97,7 +99,8 @@ class Writer:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
             try:
-                part.write_bytes(data)
+                with open(part, "wb", opener=private.opener) as file:
+                    file.write(data)
                 part.replace(path)
             except OSError:
                 # It would take the room from the word that the disk is full.

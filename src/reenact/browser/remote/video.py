@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reenact import boundary
+from reenact import boundary, private
 from reenact.browser.remote.link import Server
 from reenact.errors import SessionError, UsageError
 
@@ -59,9 +59,8 @@ class RemoteReplay:
                 ):
                     if answer.status_code != httpx.codes.OK:
                         raise SessionError(f"the video is not given: status {answer.status_code}")
-                    with target.open("wb") as file:
-                        for part in answer.iter_bytes():
-                            file.write(part)
+                    with open(target, "wb", opener=private.opener) as file:
+                        file.writelines(answer.iter_bytes())
             except httpx.HTTPError as error:
                 raise SessionError(f"the video is not given: {str(error) or type(error).__name__}") from None
             except OSError as error:

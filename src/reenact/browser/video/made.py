@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from reenact import private
 from reenact.browser.video.captions import Chapter
 from reenact.browser.video.pace import between
 
@@ -62,8 +63,7 @@ class Video:
     def keep(self) -> None:
         """Write the manifest."""
         data = asdict(self) | {"format": 1, "path": self.path.name, "captions": self.captions.name}
-        self.manifest.write_bytes(orjson.dumps(data, option=orjson.OPT_INDENT_2))
-        self.manifest.chmod(0o600)
+        private.write(self.manifest, orjson.dumps(data, option=orjson.OPT_INDENT_2))
 
 
 def known(path: Path) -> Video | None:

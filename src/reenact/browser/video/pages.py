@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reenact import private
 from reenact.browser.video.captions import Chapter
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class ByPage:
     """Frames as JPEG in a page. A frame that is the one before it costs nothing."""
 
     def __init__(self, path: Path, title: str, chapters: Sequence[Chapter]) -> None:
-        self._file = path.open("w", encoding="utf-8")
+        self._file = open(path, "w", encoding="utf-8", opener=private.opener)  # noqa: SIM115 - closed at the end
         self._title, self._chapters = title, chapters
         self._last = b""
         inline = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from reenact import boundary
+from reenact import boundary, private
 from reenact.browser import footage as footages
 from reenact.browser.footage import Footage
 from reenact.browser.video import captions, encode, keeping, pace, pages, story
@@ -135,8 +135,7 @@ def _make(
                     if progress is not None:
                         progress(shot.ms, timeline.duration)
                 encoder.close(timeline.duration)
-            video.captions.write_text(captions.webvtt(timeline.marks, timeline.duration), encoding="utf-8")
-            video.captions.chmod(0o600)
+            private.write(video.captions, captions.webvtt(timeline.marks, timeline.duration))
             part.replace(place)
         finally:
             part.unlink(missing_ok=True)

@@ -11,7 +11,6 @@ import gzip
 import hashlib
 import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
@@ -21,6 +20,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from reenact import private
 from reenact.browser.watch.film import Film
 from reenact.browser.watch.pictures import encoded
 from reenact.report.html import COLOURS
@@ -120,7 +120,7 @@ def _script(file: BinaryIO, name: str, content: Iterator[bytes]) -> None:
 def _beside(video: Path, target: Path, side: int) -> str:
     """Lay a video beside the page; returns its name."""
     name = f"{target.stem}{'-b' if side else ''}.mp4"
-    shutil.copyfile(video, target.with_name(name))
+    private.copy(video, target.with_name(name))
     target.with_name(name).chmod(0o600)
     return name
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from reenact import private
 from reenact.analyze.diff import Diff
 from reenact.api import diff as compare
 from reenact.cli import present
@@ -87,5 +88,5 @@ def _write(file: Path, text: str) -> None:
         raise UsageError(f"--html {file}: that is a folder; name a file, such as {file / 'diff.html'}")
     if not file.parent.is_dir():
         raise UsageError(f"--html {file}: there is no folder {file.parent}")
-    file.write_text(text, encoding="utf-8", errors="replace")
+    private.write(file, text)
     present.say(f"written to {file}")

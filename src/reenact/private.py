@@ -1,0 +1,38 @@
+"""Files with recorded content: only their owner may read them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+
+def opener(path: str, flags: int) -> int:
+    """Create a file that others cannot read: `open(path, "xb", opener=opener)`. A file that exists keeps its mode."""
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
+def write(path: Path, content: bytes | str) -> None:
+    """Write a file that others cannot read, whole or not at all. Text is UTF-8; what is no text becomes `?`.
+
+    A file that exists is replaced, with its mode; a terminal, a pipe or a device is written to. Raises OSError.
+    """
+    data = content.encode(errors="replace") if isinstance(content, str) else content
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        target.write_bytes(data)
+        return
+    part = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.part")
+    try:
+        with open(part, "xb", opener=opener) as file:
+            file.write(data)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file to one that others cannot read, unless it is there: then it keeps its mode. Raises OSError."""
+    with source.open("rb") as reading, open(target, "wb", opener=opener) as writing:
+        shutil.copyfileobj(reading, writing)
