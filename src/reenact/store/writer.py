@@ -21,12 +21,11 @@ from typing import Any
 
 import orjson
 
+from reenact import private
 from reenact.store import chain, shared
 
 Sign = Callable[[str], Mapping[str, Any] | None]
 """Gives the value of a seal's member `signed` for a digest (64 hex digits); None leaves the seal unsigned."""
-
-from reenact import private
 
 _RESERVE = 4096
 _LOOK = 0.01  # seconds; a look costs as much as a small write
