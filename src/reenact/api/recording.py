@@ -25,6 +25,7 @@ from reenact.family import Recorded, Replayed
 from reenact.fork.family import Forked
 from reenact.model import codec
 from reenact.model.event import FORMAT, RULES, Tree
+from reenact.model.storable import name_of, tags_of
 from reenact.plan import Plan
 from reenact.record.program import describe
 from reenact.record.recorder import Recorder
@@ -69,8 +70,10 @@ class RecordingInProgress(Session):
         risky: str = "",
         every: int | None = None,
     ) -> None:
-        self.name = name
-        self.tags = tuple(tags)
+        self.name = name_of(name)
+        self.tags, problems = tags_of(tags)
+        for problem in problems:
+            warn(f"{problem}: it is left out of the recording")
         self.id = known_as or new_id()
         self.output: Any = UNSET
         self.ending: dict[str, Tree] = {}

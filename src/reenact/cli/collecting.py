@@ -13,8 +13,9 @@ import typer
 
 from reenact import private
 from reenact.cli import present
-from reenact.cli.options import Home, Log
+from reenact.cli.options import Home, Log, texts
 from reenact.errors import UsageError
+from reenact.model.storable import LONGEST_TAG
 from reenact.store.local import LocalStore
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ def collect(
     from reenact.operations import logs, metrics  # noqa: PLC0415 - as above
 
     token = metrics.token_of(os.environ)
-    traces = collector.Traces(LocalStore(home), quiet=quiet, tags=tag or (), now=monotonic())
+    traces = collector.Traces(
+        LocalStore(home), quiet=quiet, tags=texts("--tag", tag or (), LONGEST_TAG), now=monotonic()
+    )
     address = collector.listen(host, port)
     if log is None:
         present.say(f"collecting traces at {address.url}/v1/traces; ctrl-c ends it")

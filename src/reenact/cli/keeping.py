@@ -13,8 +13,9 @@ import typer
 
 from reenact import importers
 from reenact.cli import collecting, present
-from reenact.cli.options import Home, Json, Ref, ids
+from reenact.cli.options import Home, Json, Ref, ids, texts
 from reenact.errors import ReenactError, UsageError
+from reenact.model.storable import LONGEST, LONGEST_TAG
 from reenact.model.summary import Summary
 from reenact.store import bundle, shared
 from reenact.store.index import Index
@@ -118,14 +119,15 @@ def import_(
     searches like any recording; there is no program to replay, but code that speaks HTTP replays from a cassette by
     reenact.replay().
     """
-    store = LocalStore(home)
+    store, tags = LocalStore(home), texts("--tag", tag or (), LONGEST_TAG)
+    texts("--name", [name], LONGEST)
     failures: list[str] = []
     kept: list[dict[str, object]] = []
     for file in _expanded(files, failures):
         try:
             with present.progress(f"importing {file.name}") as report:
                 found, new = importers.bring(
-                    store, file, format=format, name=name, tags=tag or (), progress=report
+                    store, file, format=format, name=name, tags=tags, progress=report
                 )
         except ReenactError as error:
             failures.append(str(error))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from reenact.errors import UsageError
+from reenact.model.storable import why_not
 from reenact.operations.logs import Form
 from reenact.store.index import Index
-from reenact.store.local import LocalStore
+from reenact.store.local import LocalStore, nameable
 
 
 def ids(incomplete: str) -> list[tuple[str, str]]:
@@ -52,6 +55,19 @@ Log = Annotated[
     typer.Option(help="Write each request and event to standard error: json or text.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+
+def texts(option: str, values: Iterable[str], most: int) -> tuple[str, ...]:
+    """An option's texts, as a recording may have them. Raises UsageError for one whose bytes are no UTF-8, or that is
+    longer than `most` letters.
+    """
+    found = tuple(values)
+    for value in found:
+        if not nameable(value):
+            raise UsageError(f"{option} {value!r}: its bytes are not UTF-8; give it in UTF-8")
+        if problem := why_not(value, most):
+            raise UsageError(f"{option} {value[:40]}…: it {problem}")
+    return found
 
 
 def given(command: list[str] | None) -> list[str]:

@@ -17,10 +17,11 @@ from rich.console import Console
 from reenact import doctor as checks
 from reenact import launch
 from reenact.cli import present
-from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, given
+from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, given, texts
 from reenact.cli.verdict import panel
 from reenact.errors import UsageError
 from reenact.model.divergence import Verdict, verdict_tree
+from reenact.model.storable import LONGEST, LONGEST_TAG
 from reenact.record.snapshot import EVERY
 from reenact.store.local import LocalStore
 
@@ -75,7 +76,8 @@ def record(
 
     [bold]reenact record --proxy -- node agent.js[/bold]
     """
-    words, tags = given(command), tuple(tag or ())
+    words, tags = given(command), texts("--tag", tag or (), LONGEST_TAG)
+    texts("--name", [name], LONGEST)
     if not proxy:
         done = launch.record(words, name=name, tags=tags, home=home, risky=risky, every=snapshot_every)
     elif risky or snapshot_every != EVERY:

@@ -19,6 +19,7 @@ from reenact.fork.lines import Lines
 from reenact.fork.point import Point
 from reenact.model.event import FORMAT, RULES, Tree
 from reenact.model.recording import Recording
+from reenact.model.storable import tags_of
 from reenact.plan import Plan
 from reenact.record.program import describe
 from reenact.record.recorder import Recorder
@@ -139,7 +140,7 @@ class Child:
             "rules": RULES,
             "id": self._id,
             "name": self.parent.name,
-            "tags": list(self.parent.tags),
+            "tags": list(tags_of(self.parent.tags)[0]),
             "started": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "entry": parent.get("entry"),
             "ordinal": parent.get("ordinal", 0),

@@ -16,6 +16,7 @@ from reenact.boundary import Scope, Ticket
 from reenact.boundary.turnstile import RecordingTurnstile
 from reenact.model import codec
 from reenact.model.event import FORMAT, RULES, Effect, Failure, Value
+from reenact.model.storable import name_of, storable, tags_of
 from reenact.record.recorder import Recorder
 from reenact.redact import DEFAULT_RULES, Redactor
 from reenact.store.bundle import adopt
@@ -146,8 +147,8 @@ def _write(folder: Path, id: str, run: ImportedRun) -> None:
             "format": FORMAT,
             "rules": RULES,
             "id": id,
-            "name": run.name,
-            "tags": list(run.tags),
+            "name": name_of(run.name),
+            "tags": list(tags_of(map(storable, run.tags))[0]),
             "started": started.isoformat(timespec="milliseconds"),
             "entry": "imported",
             "process": "main",

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
 
+from reenact.errors import CorruptRecording
+from reenact.model import storable
 from reenact.model.event import Tree
 from reenact.model.facts import RecordingFacts, StepFacts
 from reenact.model.outline import outline, outline_args
 from reenact.model.plain import compact, error_line
+from reenact.model.storable import LONGEST, LONGEST_TAG, MOST_TAGS, integer, number
 
 _TEXT = 1 << 18
+_MOST_MODELS = 256
+_SHORT = 64
+_NAME = 512
+"""Letters that are kept of what a database has an index of: a step's kind, label and model."""
+
+_WORD = 1 << 16
+"""Letters that are kept of another text; of `calls`, which is JSON, all or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,59 +100,105 @@ def _problem(error: Tree) -> str:
 
 
 def summarise(facts: RecordingFacts, *, path: str, written: int = 0) -> Summary:
-    """A recording's line."""
+    """Make a recording's line: each of its fields of the type that `Summary` says, bounded, and such that every store
+    can keep it.
+
+    Raises:
+        CorruptRecording: The recording says of itself what cannot be kept; the text names the field.
+    """
     recording = facts.recording
+    header = recording.header
+    started = _text(header, "started", _SHORT)
+    moment = storable.moment(started) if started else written / 1e9
+    if moment is None:
+        raise CorruptRecording(f"its start is no date: {storable.storable(started, _SHORT)!r}")
     calls = [step.model_call for step in facts]
     models = [step.get("model") for step, call in zip(facts, calls, strict=True) if call is not None]
     usages = [call.usage for call in calls if call is not None and call.usage is not None]
-    costs = [cost for step in facts if (cost := step.get("cost")) is not None]
-    sealed = recording.logs[0].sealed or {}
+    costs = [cost for step in facts if (cost := number(step.get("cost"))) is not None]
+    sealed = recording.logs[0].sealed
+    duration = number(recording.duration)
+    if duration is None:
+        raise CorruptRecording("its duration is no number")
     return Summary(
         id=recording.id,
         path=path,
         written=written,
-        moment=moment(recording.started, written / 1e9),
-        name=recording.name,
-        status=recording.status,
-        started=recording.started,
-        entry=str(recording.header.get("entry") or ""),
-        duration=recording.duration,
+        moment=moment,
+        name=_text(header, "name", LONGEST),
+        status=_text(sealed, "status", _SHORT) if sealed is not None else "unsealed",
+        started=started,
+        entry=_text(header, "entry", LONGEST),
+        duration=duration,
         steps=len(facts.steps),
         failed=sum(step.get("ended") == "error" for step in facts),
-        models=tuple(dict.fromkeys(model for model in models if model)),
-        input_tokens=sum(usage.input for usage in usages),
-        output_tokens=sum(usage.output for usage in usages),
-        cost=round(sum(costs), 9) if costs else None,
-        tags=recording.tags,
-        problem=_problem(sealed.get("error")),
+        models=tuple(dict.fromkeys(_word(model) for model in models if model))[:_MOST_MODELS],
+        input_tokens=integer(sum(integer(usage.input) or 0 for usage in usages)) or 0,
+        output_tokens=integer(sum(integer(usage.output) or 0 for usage in usages)) or 0,
+        cost=number(round(sum(costs), 9)) if costs else None,
+        tags=_tags(header),
+        problem=storable.storable(_problem((sealed or {}).get("error")), _WORD),
     )
 
 
-def moment(started: str, otherwise: float) -> float:
-    """A time in ISO 8601 as seconds since 1970; without a zone it is UTC."""
-    try:
-        found = datetime.fromisoformat(started)
-    except ValueError:
-        return otherwise
-    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
+def broken(id: str, *, path: str, written: int, why: str) -> Summary:
+    """Make the line of a recording that cannot be summarised.
+
+    Args:
+        id: Its id.
+        path: Where it lies.
+        written: When it was last written, in nanoseconds since 1970.
+        why: The reason, which is brought to one line of a few hundred letters.
+    """
+    text = storable.storable(" ".join(why.split()), 400) or "it cannot be read"
+    return Summary(id=id, path=path, written=written, moment=written / 1e9, broken=text)
+
+
+def _text(fields: Mapping[str, Any], name: str, most: int) -> str:
+    value = fields.get(name)
+    if value is None:
+        return ""
+    if problem := storable.why_not(value, most):
+        raise CorruptRecording(f"its {name} {problem}")
+    return str(value)
+
+
+def _tags(header: Mapping[str, Any]) -> tuple[str, ...]:
+    tags = header.get("tags")
+    if tags is None:
+        return ()
+    if not isinstance(tags, list):
+        raise CorruptRecording(f"its tags are {storable.kind(tags)}, not a list of texts")
+    if len(tags) > MOST_TAGS:
+        raise CorruptRecording(f"it has {len(tags):,} tags; {MOST_TAGS} are allowed")
+    for place, tag in enumerate(tags, 1):
+        if problem := storable.why_not(tag, LONGEST_TAG):
+            raise CorruptRecording(f"its tag {place} {problem}")
+    return tuple(tags)
+
+
+def _word(value: Any, most: int = _NAME) -> str:
+    return storable.storable(value if isinstance(value, str) else str(value), most)
 
 
 def summarise_step(facts: StepFacts) -> StepSummary:
     """What the index keeps of a step."""
-    calls, text = facts.get("calls"), facts.text
+    asked, text = facts.get("calls"), facts.text
+    calls = compact(asked) if asked else None
+    model, error = facts.get("model"), facts.get("error")
     return StepSummary(
         number=facts.step.number,
-        kind=facts.call.kind,
-        label=facts.call.label,
-        ended=facts.get("ended"),
-        scope=facts.call.scope,
-        duration=facts.call.duration,
-        model=facts.get("model"),
-        calls=compact(calls) if calls else None,
-        input_tokens=facts.get("input_tokens"),
-        output_tokens=facts.get("output_tokens"),
-        cost=facts.get("cost"),
-        error=facts.get("error"),
+        kind=_word(facts.call.kind),
+        label=_word(facts.call.label),
+        ended=_word(facts.get("ended")),
+        scope=_word(facts.call.scope, _WORD),
+        duration=number(facts.call.duration),
+        model=_word(model) if model is not None else None,
+        calls=storable.storable(calls, _TEXT) if calls is not None and len(calls) <= _TEXT else None,
+        input_tokens=integer(facts.get("input_tokens")),
+        output_tokens=integer(facts.get("output_tokens")),
+        cost=number(facts.get("cost")),
+        error=_word(error, _WORD) if error is not None else None,
         text=text if len(text) <= _TEXT else None,
         args=_json(outline_args(facts.args, facts.parsed)),
         output=_json(outline(facts.output)),

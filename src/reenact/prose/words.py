@@ -6,7 +6,9 @@ import re
 from datetime import UTC, datetime
 
 # A recorded text may hold escape sequences, which would recolour, overwrite or even type into this terminal.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
+)
 
 
 def visible(text: str) -> str:

@@ -23,7 +23,8 @@ from reenact.server.living import DAY, alive
 from reenact.store.findings import Findings
 from reenact.store.glance import Glance
 from reenact.store.index import Index, Known, Stale
-from reenact.store.local import LocalStore
+from reenact.store.local import LocalStore, nameable
+from reenact.store.writer import warn
 
 TICK = 0.25
 _BUDGET = 0.2
@@ -70,6 +71,7 @@ class Keeper:
         self.caught_up = threading.Event()
         """Set when all that lies in the folder is there, or as much of it as can be read."""
         self._done = self._total = 0
+        self._said = ""
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -166,6 +168,11 @@ class Keeper:
             index.discard()
             self._signatures.clear()
             self._swept = float("-inf")
+        except Exception as error:
+            # The thread goes on: whatever this was, it must not keep the others from being listed.
+            if (said := f"{type(error).__name__}: {error}") != self._said:
+                self._said = said
+                warn(f"a look at the recordings in {self._store.place} failed ({said}); trying again")
 
     # -- one look --------------------------------------------------------------------------------------------
 
@@ -204,7 +211,7 @@ class Keeper:
         # Within the grain of its clock it may change again and look the same.
         self._folder_time = state if time.time_ns() - state > 50_000_000 else -1
         with os.scandir(self._store.recordings) as entries:
-            names = {entry.name for entry in entries}
+            names = {entry.name for entry in entries if nameable(entry.name)}
         return names - self._signatures.keys(), [name for name in self._signatures if name not in names]
 
     def _forget(self, index: Index, name: str) -> None:

@@ -110,6 +110,11 @@ class Library:
         return self._keeper.behind
 
     @property
+    def broken(self) -> int:
+        """How many of the known recordings are broken."""
+        return self._lines.broken
+
+    @property
     def team(self) -> Share | None:
         """Its part of the team's store, where there is one."""
         return self._share

@@ -131,6 +131,8 @@ class Lines:
         self.entries: dict[str, Entry] = {}
         self.order: list[Place] = []
         self.version = 0
+        self.broken = 0
+        """How many of them are broken."""
         self._changes: deque[tuple[int, str]] = deque(maxlen=_LOG)
 
     def fill(self, entries: Iterable[Entry]) -> None:
@@ -140,6 +142,7 @@ class Lines:
         with self.lock:
             known, self.entries = self.entries, fresh
             self.order = order
+            self.broken = sum(bool(entry.summary.broken) for entry in fresh.values())
             self.version += 1
             self._changes.clear()
             for entry in known.values():
@@ -154,6 +157,7 @@ class Lines:
                 self._unplace(old.place)
             if old is None or old.place != entry.place:
                 insort(self.order, entry.place)
+            self.broken += bool(entry.summary.broken) - bool(old is not None and old.summary.broken)
             self.entries[id] = entry
             self._changed(id)
 
@@ -163,6 +167,7 @@ class Lines:
             old = self.entries.pop(id, None)
             if old is not None:
                 self._unplace(old.place)
+                self.broken -= bool(old.summary.broken)
                 self._changed(id)
 
     def find(self, found: Mapping[str, Found | None]) -> None:

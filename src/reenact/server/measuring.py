@@ -172,14 +172,19 @@ class Measures:
             "reenact_spool_recordings", "Recordings of this server that wait to be sent elsewhere.",
             labels=["project"],
         )  # fmt: skip
+        broken = GaugeMetricFamily(
+            "reenact_broken_recordings", "Recordings that cannot be summarised: they are listed with the reason.",
+            labels=["project"],
+        )  # fmt: skip
         for project, library in self._projects.opened().items():
+            broken.add_metric([project], library.broken)
             many, seconds = library.behind
             unread.add_metric([project], many)
             oldest.add_metric([project], seconds)
             if library.team is not None:
                 unbrought.add_metric([project], library.team.behind)
             spool.add_metric([project], _entries(library.store.root / "ship" / "queue"))
-        yield from (unread, oldest, unbrought, spool)
+        yield from (unread, oldest, unbrought, spool, broken)
 
 
 class _Sizes:

@@ -166,7 +166,7 @@ def ended(path: Path) -> bool:
         if pid <= 0:
             return True
         os.kill(pid, 0)
-    except (ProcessLookupError, FileNotFoundError, ValueError, KeyError, TypeError):
+    except (ProcessLookupError, FileNotFoundError, ValueError, KeyError, TypeError, OverflowError):
         return True
     except OSError:
         # It is another user's, who has the number now, or had it then.

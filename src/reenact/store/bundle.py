@@ -26,10 +26,20 @@ from typing import Any
 
 import orjson
 
-from reenact.errors import CorruptRecording, FutureFormat, NotARecording, RecordingError, TooLarge, UsageError
+from reenact.errors import (
+    CorruptRecording,
+    FutureFormat,
+    NotARecording,
+    RecordingError,
+    ReenactError,
+    TooLarge,
+    UsageError,
+)
 from reenact.model.event import FORMAT
+from reenact.model.storable import storable
 from reenact.store import shared
 from reenact.store.local import EVENTS, SUFFIX, UNREADABLE, LocalStore, load
+from reenact.store.summarised import reason
 from reenact.unpack import Archive
 
 MANIFEST = "manifest.json"
@@ -183,7 +193,12 @@ def bring(store: LocalStore, path: Path, *, limit: int = LIMIT) -> str:
 
 def adopt(store: LocalStore, fresh: Path, source: Path) -> str:
     """Move a recording's finished folder into the store, under its id."""
-    id = load(fresh).id
+    try:
+        id = load(fresh).id
+    except ReenactError:
+        raise
+    except Exception as error:
+        raise CorruptRecording(f"{source}: {storable(reason(error), 400)}") from None
     if not re.fullmatch(r"[\w-]{1,64}", id):
         raise NotARecording(f"{source} is no recording: its id {id[:80]!r} is none")
     target = store.folder(id)

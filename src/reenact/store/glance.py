@@ -7,11 +7,13 @@ from pathlib import Path
 
 import orjson
 
+from reenact.model.storable import number, why_not
 from reenact.model.summary import Summary
 from reenact.store.local import EVENTS, process_files
 
 _BLOCK = 1 << 24
 _SHORT = 1 << 16
+_STATUS = 64
 
 
 class Glance:
@@ -55,7 +57,9 @@ class Glance:
         self._failed += lines.count(b'{"event":"raised"')
         last = lines[lines.rfind(b"\n", 0, len(lines) - 1) + 1 :]
         said = orjson.loads(last) if len(last) < _SHORT else {}
-        if isinstance(said.get("t"), (int, float)):
-            self._last = max(self._last, float(said["t"]))
+        if not isinstance(said, dict):
+            return
+        self._last = max(self._last, number(said.get("t")) or 0.0)
         if name == EVENTS and said.get("event") == "sealed":
-            self._sealed = str(said.get("status") or "")
+            status = said.get("status")
+            self._sealed = str(status) if not why_not(status, _STATUS) else ""

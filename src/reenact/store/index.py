@@ -18,15 +18,16 @@ from itertools import islice
 from pathlib import Path
 from time import monotonic, sleep
 
+from reenact.errors import RecordingError
 from reenact.model.filter import Filter
 from reenact.model.summary import Summary
 from reenact.store.base import Listed
 from reenact.store.blocks import Blocks
 from reenact.store.details import Details
-from reenact.store.local import EVENTS, LocalStore
+from reenact.store.local import EVENTS, LocalStore, nameable
 from reenact.store.lock import locked
 from reenact.store.query import Plan
-from reenact.store.summarised import STEP, Summarised, summarised
+from reenact.store.summarised import STEP, Summarised, summarised, unsummarised
 from reenact.store.tables import (
     RECORDING,
     VERSION,
@@ -41,9 +42,14 @@ from reenact.store.tables import (
     number_set,
     numbers_of,
     place_of,
+    savepoint,
 )
+from reenact.store.writer import warn
 
 _BATCH = 256
+_UNFIT = sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.DataError, ValueError, OverflowError
+"""What SQLite raises for a value that it does not keep."""
+
 _FIRST = 32
 _MOST = 1024
 Progress = Callable[[int, int], None]
@@ -226,7 +232,11 @@ class Index:
                     if numbers and not plan.exact:
                         sets = {place: partial(number_set, text) for place, text in enumerate(said)}
                         details = Details(partial(self.folder_of, line), partial(blocks.block, key))
-                        numbers = plan.steps(line, numbers, sets, details)
+                        try:
+                            numbers = plan.steps(line, numbers, sets, details)
+                        except RecordingError as error:
+                            warn(f"{line.id} is left out: {error}")
+                            continue
                     steps = wanted.meant(numbers)
                     if steps is not None:
                         yield Hit(line, steps)
@@ -297,14 +307,33 @@ class Index:
     def _folders(self) -> list[tuple[str, str]]:
         try:
             with os.scandir(self.store.recordings) as entries:
-                return [(entry.name, entry.path) for entry in entries]
+                return [(entry.name, entry.path) for entry in entries if nameable(entry.name)]
         except FileNotFoundError:
             return []
 
     def _read(self, database: sqlite3.Connection, stale: Stale) -> Known:
         begun = monotonic()
+        made = self._summarised(stale)
+        try:
+            with savepoint(database):
+                key, line = self._put(database, stale, made)
+        except (
+            sqlite3.InterfaceError,
+            sqlite3.ProgrammingError,
+            sqlite3.DataError,
+            ValueError,
+            OverflowError,
+        ) as error:
+            # A value that SQLite does not keep: this recording is broken, and the others are not.
+            path = self.store.folder(stale.folder)
+            made = unsummarised(path, stale.written, f"the index cannot keep what it says ({error})")
+            key, line = self._put(database, stale, made)
+        return Known(key, stale.folder, stale.signature, line, monotonic() - begun)
+
+    def _put(self, database: sqlite3.Connection, stale: Stale, made: Summarised) -> tuple[int, Summary]:
+        """Write down what was made of a recording; returns its key, and its line."""
         folder, signature = stale.folder, stale.signature
-        line, steps, blocks = self._summarised(stale)
+        line, steps, blocks = made
         if line.id != folder:
             line = replace(line, id=folder)
         delete(database, folder)
@@ -323,7 +352,7 @@ class Index:
         )
         placed = [(place_of(int(key or 0), place), block) for place, block in enumerate(blocks)]
         database.executemany("INSERT INTO details VALUES (?, ?)", placed)
-        return Known(int(key or 0), folder, signature, line, monotonic() - begun)
+        return int(key or 0), line
 
     def _summarised(self, stale: Stale) -> Summarised:
         """What is kept of a recording: here it is read for that."""

@@ -90,6 +90,8 @@ class LocalStore:
         try:
             with os.scandir(self.recordings) as entries:
                 for entry in entries:
+                    if not nameable(entry.name):
+                        continue
                     try:
                         found.append((os.stat(os.path.join(entry.path, EVENTS)).st_mtime_ns, entry.name))
                     except OSError:
@@ -182,6 +184,15 @@ class LocalStore:
             shared.detach(self.recordings, [path.name])
         shutil.rmtree(path)
         return path.name
+
+
+def nameable(name: str) -> bool:
+    """Whether a folder's name can be an id: commands take it, indexes keep it. One whose bytes are no UTF-8 cannot."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def load(path: Path) -> Recording:

@@ -18,6 +18,7 @@ import orjson
 
 from reenact import private
 from reenact.errors import CorruptRecording, UsageError
+from reenact.model.storable import storable
 from reenact.store import chain
 
 EVENTS = "events.jsonl"
@@ -31,6 +32,7 @@ _MOST = 100
 """How many forks may lie between a recording and the one that all of them come from."""
 
 _ID = re.compile(r"[\w-]{1,64}")
+_SHORT = 64
 _BLOB = re.compile(rb'"sha256:([0-9a-f]{64})"')
 
 
@@ -48,14 +50,15 @@ def reference(line: int) -> bytes:
     return _SAME + b',"line":%d}' % line
 
 
-def origin(header: Mapping[str, Any]) -> Origin | None:
+def origin(header: Any) -> Origin | None:
     """What a header says of the recording's parent. (A child process's header has a number there.)"""
-    parent = header.get("parent") if isinstance(header, dict) else None
+    parent = header.get("parent") if isinstance(header, Mapping) else None
     # Its folder is looked for by this name, and a header may come from anybody.
     if not isinstance(parent, dict) or not _ID.fullmatch(str(parent.get("id") or "")):
         return None
     step = parent.get("step")
-    return Origin(str(parent["id"]), step if isinstance(step, int) else None, str(parent.get("how") or ""))
+    known = isinstance(step, int) and not isinstance(step, bool) and abs(step) < 1 << 53
+    return Origin(str(parent["id"]), step if known else None, storable(str(parent.get("how") or ""), _SHORT))
 
 
 def origin_of(line: bytes) -> Origin | None:
@@ -64,7 +67,7 @@ def origin_of(line: bytes) -> Origin | None:
         header = orjson.loads(line) if b'"parent":{' in line else {}
     except ValueError:
         return None
-    return origin(header) if isinstance(header, dict) else None
+    return origin(header)
 
 
 def origins(recordings: Path, names: Iterable[str] | None = None) -> dict[str, Origin]:
@@ -197,7 +200,7 @@ def _running(folder: Path) -> bool:
         return False
     try:
         os.kill(int(_header(folder).get("pid") or 0) or -1, 0)
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError, OverflowError):
         return False
     return True
 

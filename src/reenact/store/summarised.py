@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from reenact.errors import ReenactError
 from reenact.model.facts import RecordingFacts
-from reenact.model.summary import StepSummary, Summary, summarise, summarise_step
+from reenact.model.summary import StepSummary, Summary, broken, summarise, summarise_step
 from reenact.store.details import PARTS, packed
 from reenact.store.local import load
 
@@ -33,10 +33,25 @@ def summarised(path: Path, written: int) -> Summarised:
         steps = [summarise_step(step) for step in facts]
         return line, [[getattr(step, name) for name in STEP] for step in steps], packed(steps)
     except Exception as error:
-        # A folder that cannot be read is listed as such; it must not keep the others from being listed.
-        text = str(error) if isinstance(error, ReenactError) else f"{type(error).__name__}: {error}"
-        return (
-            Summary(id=path.name, path=str(path), written=written, moment=written / 1e9, broken=text),
-            [],
-            packed([]),
-        )
+        # One that cannot be summarised is listed as broken; it must not keep the others from being listed.
+        return unsummarised(path, written, reason(error))
+
+
+def unsummarised(path: Path, written: int, why: str) -> Summarised:
+    """Make what an index keeps of a recording that cannot be summarised: the reason, in one line.
+
+    Args:
+        path: Its folder.
+        written: When it was last written, in nanoseconds since 1970.
+        why: The reason.
+    """
+    return broken(path.name, path=str(path), written=written, why=why), [], packed([])
+
+
+def reason(error: Exception) -> str:
+    """Say in words why a recording cannot be summarised."""
+    if isinstance(error, (ReenactError, OSError)):
+        return str(error)
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return f"it is damaged, or no recording of ours ({type(error).__name__}: {error})"

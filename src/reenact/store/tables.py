@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
@@ -14,7 +15,7 @@ from reenact.store.details import PARTS
 from reenact.store.query import WORDS, Plan
 from reenact.store.summarised import STEP
 
-VERSION = 3
+VERSION = 4
 RECORDING = [field.name for field in fields(Summary)]
 """The columns of a recording, in their order."""
 
@@ -111,6 +112,22 @@ def delete(database: sqlite3.Connection, folder: str) -> None:
     database.execute("DELETE FROM recordings WHERE key = ?", row)
     database.execute("DELETE FROM steps WHERE recording = ?", row)
     database.execute("DELETE FROM details WHERE place >= ? AND place < ?", places)
+
+
+@contextmanager
+def savepoint(database: sqlite3.Connection) -> Iterator[None]:
+    """Take back what was written inside, and no more, where it raises."""
+    if not database.in_transaction:
+        # Else the savepoint is the transaction, and each one is synced to the disk.
+        database.execute("BEGIN")
+    database.execute("SAVEPOINT one")
+    try:
+        yield
+    except BaseException:
+        database.execute("ROLLBACK TO one")
+        raise
+    finally:
+        database.execute("RELEASE one")
 
 
 def cell(value: Any) -> Any:

@@ -21,10 +21,15 @@ class Health(BaseModel):
 
 
 class Ready(BaseModel):
-    """Whether the server can do its work: of each thing that it needs `ok`, or what is the matter."""
+    """Whether the server can do its work: of each thing that it needs `ok`, or what is the matter.
+
+    `broken` counts the recordings that cannot be summarised, as far as projects are in use: they are listed with the
+    reason, and the server is ready all the same.
+    """
 
     ready: bool
     checks: dict[str, str]
+    broken: int
 
 
 class Me(BaseModel):
@@ -52,7 +57,8 @@ async def ready(request: Request, response: Response) -> Ready:
     found = await request.app.state.checks.ask()
     well = checks.ready(found)
     response.status_code = 200 if well else 503
-    return Ready(ready=well, checks=found)
+    broken = sum(library.broken for library in request.app.state.projects.opened().values())
+    return Ready(ready=well, checks=found, broken=broken)
 
 
 async def measured(request: Request) -> Response:

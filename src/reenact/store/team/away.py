@@ -6,10 +6,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg
-from sqlalchemy import exc
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from psycopg.errors import ProgramLimitExceeded
+from sqlalchemy.exc import DataError, DBAPIError, InterfaceError, OperationalError, ProgrammingError
+from sqlalchemy.exc import TimeoutError as SlowPool
 
 from reenact.errors import StoreAway
+
+UNFIT = (
+    DataError,
+    ProgrammingError,
+    psycopg.DataError,
+    psycopg.ProgrammingError,
+    ProgramLimitExceeded,
+    ValueError,
+    TypeError,
+)
+"""What is raised for a value that a column does not take. Asking again is of no use."""
 
 
 @contextmanager
@@ -21,9 +33,14 @@ def asking(place: str) -> Iterator[None]:
     """
     try:
         yield
+    except ProgramLimitExceeded:
+        raise
     except (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError) as error:
+        if isinstance(error, DBAPIError) and isinstance(error.orig, ProgramLimitExceeded):
+            # A value is too long for an index: the server answers, and says so each time.
+            raise error.orig from None
         raise _away(place, error) from None
-    except exc.TimeoutError:
+    except SlowPool:
         raise StoreAway(f"{place} is kept busy by this process: no connection to it became free") from None
     except DBAPIError as error:
         if not error.connection_invalidated:

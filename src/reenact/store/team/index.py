@@ -17,7 +17,9 @@ from sqlalchemy import ColumnElement, and_, cast, func, or_, select, text, true
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.types import Text
 
+from reenact.errors import RecordingError
 from reenact.model.filter import Filter
+from reenact.model.storable import storable
 from reenact.model.summary import Summary
 from reenact.store.base import Listed
 from reenact.store.blocks import Blocks
@@ -27,6 +29,7 @@ from reenact.store.team.fitting import fit, unfit
 from reenact.store.team.lines import LINE, Lines
 from reenact.store.team.plan import Plan, Step
 from reenact.store.team.tables import DETAILS, META, RECORDINGS, STEPS
+from reenact.store.writer import warn
 
 _NEWEST = 128
 """So many are looked at as they come, before it is left to the indexes to find some."""
@@ -192,12 +195,16 @@ class TeamIndex(Lines):
             for row in rows:
                 line = self._line(row)
                 details = Details(partial(self.folder_of, line), partial(ahead.block, row.key))
-                found = plan.meant(line, steps.get(row.key, ()), details)
+                try:
+                    found = plan.meant(line, steps.get(row.key, ()), details)
+                except RecordingError as error:
+                    warn(f"{line.id} is left out: {error}")
+                    continue
                 if found is not None:
                     yield Hit(line, found)
 
     def _line(self, row: Row) -> Summary:
-        said = {name: unfit(getattr(row, name)) for name in LINE}
+        said = {name: _said(getattr(row, name)) for name in LINE}
         return Summary(path=str(self.store.folder(row.id)), **said)
 
     def _told_apart(self, hits: Sequence[Hit]) -> list[str]:
@@ -208,6 +215,13 @@ class TeamIndex(Lines):
                 _NEIGHBOURS, {"project": self.store.database.project, "ids": ids}
             ).scalars()
             return [*dict.fromkeys([*ids, *(id for id in near if id is not None)])]
+
+
+def _said(value: Any) -> Any:
+    """A column's value. One that an earlier Reenact wrote may hold what cannot be shown."""
+    if isinstance(value, list):
+        return tuple(map(_said, value))
+    return storable(unfit(value)) if isinstance(value, str) else value
 
 
 def _after(last: Row | None) -> Condition:

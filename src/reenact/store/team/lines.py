@@ -14,12 +14,13 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, select, update
 
-from reenact.errors import RecordingNotFound
+from reenact.errors import RecordingError, RecordingNotFound
 from reenact.model.summary import Summary
 from reenact.store.details import words_in
 from reenact.store.index import Progress
 from reenact.store.local import LocalStore
-from reenact.store.summarised import STEP, Summarised, summarised
+from reenact.store.summarised import STEP, Summarised, summarised, unsummarised
+from reenact.store.team.away import UNFIT
 from reenact.store.team.database import copied
 from reenact.store.team.fitting import fit
 from reenact.store.team.store import TeamStore
@@ -149,29 +150,47 @@ class Lines:
         if row is None:
             return
         try:
-            path = self.store.find(id)
+            made = summarised(self.store.find(id), row.written)
         except RecordingNotFound:
             # It was deleted just now.
             return
-        # It is at least of that version; where it has grown meanwhile, somebody makes it anew.
-        self._write([(row.key, row.version, summarised(path, row.written))])
+        except RecordingError as error:
+            made = unsummarised(self.store.folder(id), row.written, str(error).removeprefix(f"{id}: "))
+        self._write([(row.key, row.version, made)])
 
     def _write(self, made: Iterable[tuple[int, int, Summarised]]) -> None:
         """Write down lines, steps and texts of recordings, each by its key, for that version."""
         left = iter(made)
-        while some := {key: (version, *said) for key, version, said in islice(left, _AT_ONCE)}:
-            words = {key: words_in(blocks) for key, (_, _, _, blocks) in some.items()}
-            with self.store.database.begin() as connection:
-                known = select(RECORDINGS.c.key, RECORDINGS.c.known).where(
-                    RECORDINGS.c.key == func.any(list(some))
-                )
-                # In the order in which intakes hold them: nobody waits for one who waits for him.
-                rows = connection.execute(known.order_by(RECORDINGS.c.id).with_for_update()).all()
-                due = [row.key for row in rows if row.known < some[row.key][0]]
-                if due:
-                    _lines(connection, [_line(key, *some[key][:2], words[key]) for key in due])
-                    _rest(connection, {key: some[key][2:] for key in due})
-                    _texts(connection, {key: words[key] for key in due})
+        while some := {key: (version, said) for key, version, said in islice(left, _AT_ONCE)}:
+            try:
+                self._write_some(some)
+            except UNFIT:
+                # One of them is not as the tables want it, and the others are to be written down all the same.
+                for key, one in some.items():
+                    self._write_one(key, *one)
+
+    def _write_one(self, key: int, version: int, made: Summarised) -> None:
+        """Write down one recording, as a broken one where the database refuses what it says."""
+        try:
+            self._write_some({key: (version, made)})
+        except UNFIT as error:
+            line, why = made[0], getattr(error, "orig", error)
+            text = f"the team's store cannot keep what it says ({why})"
+            self._write_some({key: (version, unsummarised(Path(line.path), line.written, text))})
+
+    def _write_some(self, some: Mapping[int, tuple[int, Summarised]]) -> None:
+        words = {key: words_in(blocks) for key, (_, (_, _, blocks)) in some.items()}
+        with self.store.database.begin() as connection:
+            known = select(RECORDINGS.c.key, RECORDINGS.c.known).where(
+                RECORDINGS.c.key == func.any(list(some))
+            )
+            # In the order in which intakes hold them: nobody waits for one who waits for him.
+            rows = connection.execute(known.order_by(RECORDINGS.c.id).with_for_update()).all()
+            due = [row.key for row in rows if row.known < some[row.key][0]]
+            if due:
+                _lines(connection, [_line(key, some[key][0], some[key][1][0], words[key]) for key in due])
+                _rest(connection, {key: some[key][1][1:] for key in due})
+                _texts(connection, {key: words[key] for key in due})
 
 
 def _line(key: int, version: int, line: Summary, words: Sequence[str] | None) -> dict[str, Any]:

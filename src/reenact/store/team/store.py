@@ -23,6 +23,7 @@ from reenact.store.base import ID, Intake, Piece, Taken
 from reenact.store.intake import Limits, LocalIntake
 from reenact.store.local import EVENTS, LocalStore
 from reenact.store.team.database import PATIENCE, Database
+from reenact.store.team.fitting import fit
 from reenact.store.team.intake import TeamIntake, names_of
 from reenact.store.team.objects import ObjectBlobs
 from reenact.store.team.place import Place
@@ -195,6 +196,8 @@ class TeamStore(LocalStore):
                 _taken(intake, piece)
 
     def _has(self, id: str) -> bool:
+        if not ID.fullmatch(id):
+            return False
         asked = self.database.recordings(RECORDINGS.c.key).where(
             RECORDINGS.c.id == id, RECORDINGS.c.version > 0
         )
@@ -224,7 +227,7 @@ class TeamStore(LocalStore):
         return folder
 
     def _called(self, name: str, ids: list[str]) -> str | None:
-        asked = self.database.recordings(RECORDINGS.c.id).where(RECORDINGS.c.name == name)
+        asked = self.database.recordings(RECORDINGS.c.id).where(RECORDINGS.c.name == fit(name))
         with self.database.begin() as connection:
             found = connection.execute(asked.order_by(RECORDINGS.c.version.desc()).limit(1)).scalar()
         return str(found) if found is not None else None
