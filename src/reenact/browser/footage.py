@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from reenact.errors import RecordingError
-from reenact.store import shared
-
-FORMAT = 1
-"""The number of the format of a session's file."""
+from reenact.errors import CorruptRecording, RecordingError
+from reenact.model.schema import is_address
+from reenact.store.lines import SessionReader
+from reenact.store.local import whole_blob
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,33 +50,38 @@ class Footage:
     def entries(self, *kinds: str) -> Iterator[Entry]:
         """All lines in the order in which they were written (those kinds only); a torn last one is left out.
 
-        Times rise but for frames, which may come up to a second late: sort by `t` what needs it.
+        Times rise but for frames, which may come up to a second late: sort by `t` what needs it. Raises RecordingError
+        where a line is damaged.
         """
+        reader = Reading(self.path)
         with self.path.open("rb") as file:
             for line in file:
-                entry = entry_of(line)
+                entry = reader.take(line)
                 if entry is not None and (not kinds or entry.event in kinds):
                     yield entry
 
     def blob(self, address: str) -> bytes:
         """The bytes at an address, `sha256:…`. Raises RecordingError where they are gone."""
+        if not is_address(address):
+            raise CorruptRecording(
+                f"{self.path} names a picture or body {str(address)[:80]!r}, which is no address"
+            )
         digest = address.removeprefix("sha256:")
-        if not shared.DIGEST.fullmatch(digest):
-            raise RecordingError(f"{self.path} names a picture or body {address[:80]!r}, which is no address")
         path = self.path.parent / "blobs" / digest[:2] / digest
         try:
-            return path.read_bytes()
+            data = path.read_bytes()
         except OSError as error:
             raise RecordingError(f"{path}: {error.strerror}; the session's picture or body is lost") from None
+        return whole_blob(data, address, str(path))
 
 
 def sessions(folder: Path) -> list[Footage]:
-    """The sessions of a recording, in the order in which they began."""
+    """The sessions of a recording, in the order in which they began. Raises RecordingError for a damaged one."""
     found = []
     for path in sorted(folder.glob("session.*.jsonl"), key=_number):
         with path.open("rb") as file:
-            head = entry_of(file.readline())
-        if head is not None and head.event == "session":
+            head = Reading(path).take(file.readline())
+        if head is not None:
             found.append(Footage(path, head))
     return found
 
@@ -89,10 +91,20 @@ def _number(path: Path) -> tuple[int, str]:
     return (int(word) if word.isdigit() else 0, word)
 
 
-def entry_of(line: bytes) -> Entry | None:
-    """What a line says, or None where it is torn."""
-    try:
-        data = orjson.loads(line)
-    except ValueError:
-        return None
-    return Entry(str(data.get("event", "")), float(data.get("t", 0.0)), data)
+class Reading:
+    """Reads a session's file line by line.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._reader = SessionReader(str(path))
+
+    def take(self, line: bytes) -> Entry | None:
+        """What the next line says, or None where it is torn: the last one. Raises RecordingError for a damaged one."""
+        whole = line.removesuffix(b"\n")
+        if whole is line and not self._reader.fits(line):
+            return None
+        event = self._reader.take(whole)
+        return None if event is None else Entry(event.event, event.t, event.data)

@@ -22,6 +22,7 @@ from reenact.browser.consequence import Requests
 from reenact.browser.covering import covered
 from reenact.browser.launching import DOWNLOADS, Settings, connect, launch
 from reenact.errors import SessionError
+from reenact.model.event import FORMAT
 from reenact.record.beside import Beside
 
 _QUALITY = 80
@@ -253,7 +254,7 @@ class Live:
         started = datetime.now(UTC).isoformat(timespec="milliseconds")
         head = {name: told[name] for name in ("viewport", "browser", "headless")}
         self._beside = beside
-        beside.write("session", format=1, id=id, started=started, **head)
+        beside.write("session", format=FORMAT, id=id, started=started, **head)
         self.camera = Camera(self.context, beside, masks=self._masks, size=self.settings.viewport)
         await self.camera.start()
 

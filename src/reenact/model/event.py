@@ -75,8 +75,7 @@ class Event:
 
     `event` is the entry's kind, by the names of `docs/format.md`: opened, called, returned, raised, cancelled,
     chunk, ended, closed, drew, fired, noted, spawned, sealed. `call` joins the entries of one effect. Of a `sealed`
-    entry, `digest` is what its signature covers (64 hex digits): all bytes of the file before the member `signed`;
-    empty in format 1.
+    entry, `digest` is what its signature covers: 32 hex digits that stand for all lines; empty in format 1.
     """
 
     event: str

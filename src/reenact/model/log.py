@@ -6,10 +6,12 @@ that its file takes to parse.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from reenact.errors import CorruptRecording
 from reenact.model import codec, delta
 from reenact.model.event import Event, Tree
 
@@ -113,8 +115,8 @@ class Log:
 
     Attributes:
         sealed: The last entry as it was written, with its member `signed` where it has one; None: unsealed.
-        seal_digest: The digest that the seal's signature covers (64 hex digits); empty where there is no seal, and in
-            format 1.
+        seal_digest: What the seal's signature covers, as 32 hex digits that stand for all lines; empty where there is
+            no seal, and in format 1.
     """
 
     def __init__(self, events: Iterable[Event], blob: Callable[[str], bytes]) -> None:
@@ -231,12 +233,17 @@ class Log:
     def _restore(self, call: CallRecord) -> dict[str, Tree]:
         chain = [call]
         while (base := _base(chain[-1])) is not None and base not in self._whole:
+            if base not in self.calls:
+                raise CorruptRecording(
+                    f"the arguments of call {call.number} cannot be read: they are written against call {base}, "
+                    "which is missing"
+                )
             chain.append(self.calls[base])
         for link in reversed(chain):
             args = {}
             for name, tree in link.called["args"].items():
                 number = delta.base_of(tree)
-                args[name] = tree if number is None else delta.restore(tree, self._whole[number][name])
+                args[name] = tree if number is None else self._from_base(link.number, name, tree, number)
             if len(self._whole) >= _KEPT:
                 # The chain goes on from the newest; what is older is restored again when asked for.
                 for old in list(self._whole)[: _KEPT // 2]:
@@ -244,14 +251,25 @@ class Log:
             self._whole[link.number] = args
         return args
 
+    def _from_base(self, call: int, name: str, tree: Tree, base: int) -> Tree:
+        try:
+            return delta.restore(tree, self._whole[base][name])
+        except (KeyError, ValueError, TypeError):
+            raise CorruptRecording(
+                f"the argument {name!r} of call {call} cannot be read: it does not fit that of call {base}, "
+                "which it is written against"
+            ) from None
+
     def filled(self, tree: Tree) -> Tree:
-        """A tree with its blobs fetched and put in."""
+        """A tree with its blobs fetched and put in; the tree itself where it has none. Raises CorruptRecording."""
         if isinstance(tree, dict):
             if "$blob" in tree and len(tree) == 1:
                 return codec.Encoder().encode(self._blob(tree["$blob"]))
-            return {key: self.filled(item) for key, item in tree.items()} if _has_blob(tree) else tree
+            pairs = {key: self.filled(item) for key, item in tree.items()}
+            return tree if all(pairs[key] is item for key, item in tree.items()) else pairs
         if isinstance(tree, list):
-            return [self.filled(item) for item in tree] if _has_blob(tree) else tree
+            items = [self.filled(item) for item in tree]
+            return tree if all(map(operator.is_, items, tree)) else items
         return tree
 
 
@@ -261,9 +279,3 @@ def _base(call: CallRecord) -> int | None:
         if number is not None:
             return number
     return None
-
-
-def _has_blob(tree: Tree) -> bool:
-    if isinstance(tree, dict):
-        return "$blob" in tree or any(_has_blob(item) for item in tree.values())
-    return isinstance(tree, list) and any(_has_blob(item) for item in tree)

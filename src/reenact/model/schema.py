@@ -30,6 +30,10 @@ class Unfit(ValueError):
 
 Test: TypeAlias = Callable[[Any], bool]
 Members: TypeAlias = Mapping[str, Test]
+Specification: TypeAlias = tuple[Members, Members]
+"""The required members of a line, and the others, each with its test."""
+
+Compiled: TypeAlias = Mapping[str, tuple[tuple[tuple[str, Test], ...], tuple[tuple[str, Test], ...]]]
 
 
 def members(tree: Mapping[str, Tree], tests: Members) -> str:
@@ -38,12 +42,17 @@ def members(tree: Mapping[str, Tree], tests: Members) -> str:
 
 
 def check(data: dict[str, Tree]) -> None:
-    """Check one event's members. Raises Unfit.
+    """Check one event's members. Raises Unfit."""
+    check_by(_EVENTS, data)
+
+
+def check_by(events: Compiled, data: dict[str, Tree]) -> None:
+    """Check one line's members by such tests. Raises Unfit.
 
     A text that UTF-8 cannot hold is written as `{"$surrogates": …}` wherever it stands; its escaped form takes the
     place of that here, so that a text is always a str.
     """
-    event = _EVENTS.get(data["event"])
+    event = events.get(data["event"])
     if event is None:
         return
     required, others = event
@@ -110,18 +119,21 @@ class References:
             raise Unfit(f"call {number} is asked twice")
         if within is not None and within >= number:
             raise Unfit(f"call {number} is inside call {within}, which is not an earlier one")
-        for name, tree in args.items():
-            if type(tree) is dict:
-                self._argument(number, name, tree)
+        bases = {self._argument(number, name, tree) for name, tree in args.items() if type(tree) is dict} - {
+            0
+        }
+        if len(bases) > 1:
+            raise Unfit(f"the arguments of call {number} are written against different calls")
         self._args[number] = args
 
-    def _argument(self, number: int, name: str, tree: Mapping[str, Tree]) -> None:
+    def _argument(self, number: int, name: str, tree: Mapping[str, Tree]) -> int:
+        """The call that an argument is written against; 0 for none."""
         tag = delta.tag_of(tree)
         if tag is None:
-            return
+            return 0
         written = tree[tag]
         reference = written if tag != "$same" else [written, 0, 0]
-        if type(reference) is not list or len(reference) != 3 or not all(map(_count, reference)):
+        if type(reference) is not list or len(reference) != 3 or not all(map(count, reference)):
             raise Unfit(f"the argument `{name}` has no valid reference in `{tag}`")
         base, head, tail = reference
         if base >= number or (base not in self._args and not self._hole):
@@ -141,6 +153,7 @@ class References:
         if not kind and not self._hole:
             raise Unfit(f"the argument `{name}` is written against call {base}, which has none of that name")
         self._sizes[number, name] = found
+        return int(base)
 
     def _size(self, call: int, name: str) -> tuple[str, int]:
         """The type and length of an earlier argument when it is whole; an empty type where it is not there."""
@@ -177,7 +190,7 @@ def _escaped(value: Tree) -> Tree:
 _MEANINGS: dict[Test, str] = {}
 
 
-def _means(what: str) -> Callable[[Test], Test]:
+def means(what: str) -> Callable[[Test], Test]:
     def said(test: Test) -> Test:
         _MEANINGS[test] = what
         return test
@@ -185,101 +198,101 @@ def _means(what: str) -> Callable[[Test], Test]:
     return said
 
 
-@_means("anything")
-def _anything(value: Tree) -> bool:
+@means("anything")
+def anything(value: Tree) -> bool:
     return True
 
 
-@_means("a text")
-def _text(value: Tree) -> bool:
+@means("a text")
+def text(value: Tree) -> bool:
     return type(value) is str
 
 
-@_means("a whole number from 0 on")
-def _count(value: Tree) -> bool:
+@means("a whole number from 0 on")
+def count(value: Tree) -> bool:
     return type(value) is int and 0 <= value < _MOST
 
 
-@_means("a whole number from 1 on")
-def _number(value: Tree) -> bool:
+@means("a whole number from 1 on")
+def number(value: Tree) -> bool:
     return type(value) is int and 0 < value < _MOST
 
 
-@_means("a whole number")
+@means("a whole number")
 def _integer(value: Tree) -> bool:
     return type(value) is int and -_MOST < value < _MOST
 
 
-@_means("seconds from 0 on")
-def _seconds(value: Tree) -> bool:
+@means("seconds from 0 on")
+def seconds(value: Tree) -> bool:
     return (type(value) is float or type(value) is int) and 0 <= value < _MOST
 
 
-@_means("a number of seconds")
-def _moment(value: Tree) -> bool:
+@means("a number of seconds")
+def instant(value: Tree) -> bool:
     return (type(value) is float or type(value) is int) and -_MOST < value < _MOST
 
 
-@_means("true or false")
-def _flag(value: Tree) -> bool:
+@means("true or false")
+def flag(value: Tree) -> bool:
     return type(value) is bool
 
 
-@_means("an object")
-def _object(value: Tree) -> bool:
+@means("an object")
+def object_(value: Tree) -> bool:
     return type(value) is dict
 
 
-@_means("a call's number or null")
-def _call(value: Tree) -> bool:
-    return value is None or _number(value)
+@means("a call's number or null")
+def call(value: Tree) -> bool:
+    return value is None or number(value)
 
 
-@_means("a list of texts")
-def _texts(value: Tree) -> bool:
+@means("a list of texts")
+def texts(value: Tree) -> bool:
     return type(value) is list and all(type(item) is str for item in value)
 
 
-@_means("a list of texts")
-def _words(value: Tree) -> bool:
+@means("a list of texts")
+def words(value: Tree) -> bool:
     return type(value) is list and all(type(_escaped(item)) is str for item in value)
 
 
-@_means("an object of texts")
+@means("an object of texts")
 def _named(value: Tree) -> bool:
     return type(value) is dict and all(type(item) is str for item in value.values())
 
 
-@_means(f"a list of at most {TAGS} texts of at most {TAG} characters each")
+@means(f"a list of at most {TAGS} texts of at most {TAG} characters each")
 def _tags(value: Tree) -> bool:
-    return _texts(value) and len(value) <= TAGS and all(len(item) <= TAG for item in value)
+    return texts(value) and len(value) <= TAGS and all(len(item) <= TAG for item in value)
 
 
-@_means("an id (letters, digits, `_` and `-`, at most 64)")
+@means("an id (letters, digits, `_` and `-`, at most 64)")
 def _id(value: Tree) -> bool:
     return type(value) is str and _ID.fullmatch(value) is not None
 
 
-@_means("hex digits")
+@means("hex digits")
 def _salt(value: Tree) -> bool:
     return type(value) is str and _HEX.fullmatch(value) is not None
 
 
-def _or_null(test: Test) -> Test:
+def or_null(test: Test) -> Test:
     def either(value: Tree) -> bool:
         return value is None or test(value)
 
-    return _means(f"{_MEANINGS.get(test, 'valid')} or null")(either)
+    return means(f"{_MEANINGS.get(test, 'valid')} or null")(either)
 
 
 def _with(what: str, /, **tests: Test) -> Test:
     def whole(value: Tree) -> bool:
         return type(value) is dict and not members(value, tests)
 
-    return _means(what)(whole)
+    return means(what)(whole)
 
 
-@_means("an error")
+@means("an error")
 def _error(value: Tree) -> bool:
     while type(value) is dict and not members(value, _ERROR):
         value = value.get("cause")
@@ -289,80 +302,87 @@ def _error(value: Tree) -> bool:
 
 
 _ERROR: Members = {
-    "type": _text,
+    "type": text,
     "text": lambda value: type(_escaped(value)) is str,
-    "attributes": _or_null(_object),
+    "attributes": or_null(object_),
 }
 
 
-@_means("a process's number, or a recording's id with its step")
+@means("a process's number, or a recording's id with its step")
 def _parent(value: Tree) -> bool:
     if type(value) is dict:
-        return _id(value.get("id")) and not members(value, {"how": _text, "step": _or_null(_count)})
-    return value is None or _count(value)
+        return _id(value.get("id")) and not members(value, {"how": text, "step": or_null(count)})
+    return value is None or count(value)
 
 
 _PROGRAM = _with(
     "a program",
-    argv=_words,
-    cwd=_or_null(lambda value: type(_escaped(value)) is str),
-    python=_text,
-    platform=_text,
-    hash_seed=_or_null(_text),
-    packages=_or_null(_named),
-    git=_or_null(_with("a revision", revision=_or_null(_text), dirty=_or_null(_flag))),
-    proxy=_or_null(_with("a proxy", port=_count, upstreams=_named, keys=_texts)),
-    tty=_or_null(_object),
+    argv=words,
+    cwd=or_null(lambda value: type(_escaped(value)) is str),
+    python=text,
+    platform=text,
+    hash_seed=or_null(text),
+    packages=or_null(_named),
+    git=or_null(_with("a revision", revision=or_null(text), dirty=or_null(flag))),
+    proxy=or_null(_with("a proxy", port=count, upstreams=_named, keys=texts)),
+    tty=or_null(object_),
 )
-_FUNCTION = _with("a function with its arguments", name=_text, args=_object)
-_RULES = _with("rules for redaction", names=_texts, headers=_texts, patterns=_texts)
+_FUNCTION = _with("a function with its arguments", name=text, args=object_)
+_RULES = _with("rules for redaction", names=texts, headers=texts, patterns=texts)
 _PRINTED = _with(
-    "what was printed", sha256=_text, length=_count, text=lambda value: type(_escaped(value)) is str,
-    threads=_anything, width=_or_null(_count),
+    "what was printed", sha256=text, length=count, text=lambda value: type(_escaped(value)) is str,
+    threads=anything, width=or_null(count),
 )  # fmt: skip
-_SIGNED = _with("a key with a signature", key=_text, signature=_text)
+_SIGNED = _with("a key with a signature", key=text, signature=text)
 
-_STREAM: Members = {"call": _number, "t": _seconds}
-_PLACE: Members = {"at": _text, "in": _call}
-_DOCUMENTED: Mapping[str, tuple[Members, Members]] = {
+_STREAM: Members = {"call": number, "t": seconds}
+_PLACE: Members = {"at": text, "in": call}
+_DOCUMENTED: Mapping[str, Specification] = {
     "opened": (
-        {"format": _number},
+        {"format": number},
         {
-            "rules": _count, "id": _id, "name": _text, "tags": _tags, "started": _text, "entry": _or_null(_text),
-            "ordinal": _count, "process": _text, "pid": _count, "program": _or_null(_PROGRAM), "salt": _salt,
-            "secrets": _or_null(_RULES), "offset": _moment, "parent": _parent, "model": _or_null(_text),
+            "rules": count, "id": _id, "name": text, "tags": _tags, "started": text, "entry": or_null(text),
+            "ordinal": count, "process": text, "pid": count, "program": or_null(_PROGRAM), "salt": _salt,
+            "secrets": or_null(_RULES), "offset": instant, "parent": _parent, "model": or_null(text),
             "function": _FUNCTION,
         },
     ),
     "called": (
-        {**_STREAM, **_PLACE, "kind": _text, "name": _text, "n": _count, "args": _object}, {},
+        {**_STREAM, **_PLACE, "kind": text, "name": text, "n": count, "args": object_}, {},
     ),
-    "returned": ({**_STREAM, "value": _anything}, {"stream": _flag, "edited": _flag}),
-    "raised": ({**_STREAM, "error": _error}, {"edited": _flag}),
+    "returned": ({**_STREAM, "value": anything}, {"stream": flag, "edited": flag}),
+    "raised": ({**_STREAM, "error": _error}, {"edited": flag}),
     "cancelled": (_STREAM, {}),
-    "chunk": ({**_STREAM, "value": _anything}, {"edited": _flag}),
-    "ended": (_STREAM, {"edited": _flag}),
+    "chunk": ({**_STREAM, "value": anything}, {"edited": flag}),
+    "ended": (_STREAM, {"edited": flag}),
     "closed": (_STREAM, {}),
-    "drew": ({**_PLACE, "source": _text, "value": _anything}, {}),
-    "fired": ({**_PLACE, "name": _text, "t": _seconds}, {}),
-    "spawned": ({**_PLACE, "process": _text, "command": _texts, "t": _seconds}, {}),
+    "drew": ({**_PLACE, "source": text, "value": anything}, {}),
+    "fired": ({**_PLACE, "name": text, "t": seconds}, {}),
+    "spawned": ({**_PLACE, "process": text, "command": texts, "t": seconds}, {}),
     "snapshot": (
         {
-            **_PLACE, "name": _text, "n": _count, "call": _or_null(_count), "why": _text, "value": _anything,
-            "t": _seconds,
+            **_PLACE, "name": text, "n": count, "call": or_null(count), "why": text, "value": anything,
+            "t": seconds,
         },
-        {"label": _or_null(_text)},
+        {"label": or_null(text)},
     ),
-    "noted": ({"what": _text, "text": _text}, {"t": _seconds, "call": _call}),
+    "noted": ({"what": text, "text": text}, {"t": seconds, "call": call}),
     "sealed": (
-        {"status": _text, "t": _seconds},
+        {"status": text, "t": seconds},
         {
-            "error": _or_null(_error), "exit": _or_null(_integer), "packages": _or_null(_named),
-            "stdout": _or_null(_PRINTED), "uncertain": _count, "reason": _or_null(_text), "signed": _SIGNED,
+            "error": or_null(_error), "exit": or_null(_integer), "packages": or_null(_named),
+            "stdout": or_null(_PRINTED), "uncertain": count, "reason": or_null(text), "signed": _SIGNED,
         },
     ),
 }  # fmt: skip
-_EVENTS = {
-    event: (tuple(required.items()), tuple(others.items()))
-    for event, (required, others) in _DOCUMENTED.items()
-}
+
+
+def compiled(documented: Mapping[str, Specification]) -> Compiled:
+    """The tests in the shape that `check_by` takes."""
+    return {
+        event: (tuple(required.items()), tuple(others.items()))
+        for event, (required, others) in documented.items()
+    }
+
+
+_EVENTS = compiled(_DOCUMENTED)

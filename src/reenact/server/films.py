@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import io
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -256,6 +257,7 @@ class Following:
     def __post_init__(self) -> None:
         self._screen = Screen(viewport_of(self.footage))
         self._read = 0
+        self._reading = footages.Reading(self.footage.path)
         self._shown: Picture | None = None
         self._told = 0.0
         self._news = False
@@ -288,7 +290,7 @@ class Following:
         # A line that is not whole yet is read next time.
         whole = data[: data.rfind(b"\n") + 1]
         self._read += len(whole)
-        read = (footages.entry_of(line) for line in whole.splitlines())
+        read = (self._reading.take(line) for line in io.BytesIO(whole))
         return [entry for entry in read if entry is not None]
 
     def _frame(self, t: float, picture: Picture) -> Frame | None:

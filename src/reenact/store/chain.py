@@ -1,51 +1,63 @@
 """Chain the lines of a file, so that damage is found and named.
 
-From format 2 on, the last member of each line is `"sum"`: the first 16 hex digits of the BLAKE2b-256 digest of all
-bytes of the file before it, from the first line on up to the comma before `"sum"`. A flipped bit, a removed, doubled or
-moved line changes the sums of all lines after it.
+From format 2 on, the last member of each line is `"sum"`: 32 hex digits, the BLAKE2b-128 digest of the sum of the line
+before it (nothing for the first line) and of the line's own bytes up to the comma before `"sum"`. A flipped bit changes
+the line's sum; a removed, doubled or moved line leaves a line whose sum does not continue the one before it. The last
+sum stands for all lines of the file.
 
-A fork refers to its parent's lines. For the digest such a line counts as the line that it stands for, so that a fork
-has the same sums (and the same signed seal) after its parent's lines were put in.
+A fork refers to its parent's lines. Such a line has the sum of the line that it stands for, so that a fork has the same
+sums (and the same signed seal) after its parent's lines were put in.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable
+from hashlib import blake2b
 from typing import Any
 
 import orjson
 
+FIRST = b""
+"""The sum before the first line."""
+
 _TAIL = b',"sum":"%b"}'
-LENGTH = len(_TAIL % (b"0" * 16))
+LENGTH = len(_TAIL % (b"0" * 32))
 """The bytes of a line's sum, with its comma and the line's closing brace."""
 
-_SUM = re.compile(rb',"sum":"[0-9a-f]{16}"\}')
+_SUM = re.compile(rb',"sum":"([0-9a-f]{32})"\}')
 
 
-def begin() -> hashlib.blake2b:
-    """The digest of a file that is empty so far."""
-    return hashlib.blake2b(digest_size=32)
+def sum_of(before: bytes, content: bytes) -> bytes:
+    """The sum of a line, 32 hex digits.
+
+    Args:
+        before: The sum of the line before it.
+        content: The line's bytes that count, see `content`.
+    """
+    digest = blake2b(before, digest_size=16)
+    digest.update(content)
+    return digest.hexdigest().encode()
 
 
-def tail(digest: hashlib.blake2b) -> bytes:
-    """The end of a line, from the comma before its sum on; `digest` is over all bytes before that."""
-    return _TAIL % digest.hexdigest()[:16].encode()
+def tail(check: bytes) -> bytes:
+    """The end of a line, from the comma before its sum on."""
+    return _TAIL % check
 
 
-def has_sum(line: bytes) -> bool:
-    """Whether a line ends with a sum, right or wrong."""
-    return _SUM.fullmatch(line, max(0, len(line) - LENGTH)) is not None
+def stated(line: bytes) -> bytes | None:
+    """The sum that a line ends with, right or wrong; None where it has none."""
+    found = _SUM.fullmatch(line, max(0, len(line) - LENGTH))
+    return found[1] if found is not None else None
 
 
 def bare(line: bytes) -> bytes:
     """A line (without its newline) less its sum, where it has one."""
-    return line[:-LENGTH] + b"}" if has_sum(line) else line
+    return line[:-LENGTH] + b"}" if stated(line) is not None else line
 
 
 def content(line: bytes) -> bytes:
-    """The bytes of a line that count for the digest: all before its sum, or before its closing brace."""
+    """The bytes of a line that count for its sum: all before it, or before the closing brace where it has none."""
     return bare(line.rstrip())[:-1]
 
 
@@ -60,17 +72,18 @@ def unsigned(body: bytes, signature: Any) -> bytes | None:
     """
     if signature is None:
         return body
-    end = b',"signed":' + orjson.dumps(signature)
+    try:
+        end = b',"signed":' + orjson.dumps(signature)
+    except TypeError:
+        return None
     return body[: -len(end)] if body.endswith(end) else None
 
 
 def chained(lines: Iterable[bytes]) -> bytes:
     """The bytes of a file with these lines, each with its sum in the place of the one that it may have."""
-    digest, file = begin(), bytearray()
+    before, file = FIRST, bytearray()
     for line in lines:
         body = content(line)
-        digest.update(body)
-        end = tail(digest) + b"\n"
-        digest.update(end)
-        file += body + end
+        before = sum_of(before, body)
+        file += body + tail(before) + b"\n"
     return bytes(file)

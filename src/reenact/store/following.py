@@ -79,7 +79,9 @@ class Following:
             file = self._files.get(name)
             if file is None:
                 path = self.folder / name
-                file = self._files[name] = _File(path, Log((), Blobs(self.folder)), Reader(str(path)))
+                file = self._files[name] = _File(
+                    path, Log((), Blobs(self.folder)), Reader(str(path), self._id())
+                )
             self._read(name, file, changed)
         if hasattr(self, "recording") and (changed or len(self.recording.logs) != len(self._files)):
             self.recording.logs[:] = self._logs()
@@ -99,6 +101,10 @@ class Following:
 
     def _logs(self) -> list[Log]:
         return [self._files[name].log for name in process_files(list(self._files))]
+
+    def _id(self) -> str:
+        first = self._files.get(EVENTS)
+        return str(first.log.opened.get("id") or "") if first is not None else ""
 
     def _torn(self) -> tuple[str, ...]:
         return tuple(

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from reenact.errors import CorruptRecording, FutureFormat, NotARecording
-from reenact.model import schema
+from reenact.model import schema, session_schema
 from reenact.model.event import FORMAT, Event
 from reenact.store import chain
 
@@ -20,17 +20,18 @@ _CHAINED = 2
 """The first format whose lines have sums."""
 
 
-def read_events(data: bytes, where: str, torn: list[str]) -> Iterator[Event]:
+def read_events(data: bytes, where: str, torn: list[str], *, of: str = "") -> Iterator[Event]:
     """The events of one process's file. A torn last line is left out and said in `torn`.
 
     Args:
         data: The file's bytes, the parent's lines of a fork put in.
         where: The file's name, for messages.
         torn: Gets a sentence where the last line is left out.
+        of: The id of the recording that the file must belong to; empty for any.
 
     Raises NotARecording, FutureFormat, or CorruptRecording naming the line.
     """
-    reader = Reader(where)
+    reader = Reader(where, of)
     lines = data.split(b"\n")
     last = lines.pop()
     for line in lines:
@@ -52,14 +53,18 @@ class Reader:
 
     Args:
         where: The file's name, for messages.
+        of: The id of the recording that the file must belong to (from format 2 on); empty for any.
     """
 
-    def __init__(self, where: str) -> None:
+    _first, _last = "opened", "sealed"
+
+    def __init__(self, where: str, of: str = "") -> None:
         self._where = where
+        self._of = of
         self._number = 0
-        self._digest = chain.begin()
+        self._sum = chain.FIRST
         self._chained = True
-        self._sealed = False
+        self._ended = False
         self._references = schema.References()
 
     def take(self, line: bytes) -> Event | None:
@@ -91,9 +96,7 @@ class Reader:
             return False
         if self._number == 0 or not self._chained:
             return True
-        digest = self._digest.copy()
-        digest.update(line[: -chain.LENGTH])
-        return line.endswith(chain.tail(digest))
+        return chain.stated(line) == chain.sum_of(self._sum, line[: -chain.LENGTH])
 
     def _begin(self, header: bytes, data: dict[str, Any] | None) -> None:
         if data is None:
@@ -101,7 +104,7 @@ class Reader:
                 f"{self._where} is no recording: its first line is no event; `reenact import` reads other formats"
             )
         version = data.get("format")
-        if data.get("event") != "opened" or type(version) is not int:
+        if data.get("event") != self._first or type(version) is not int:
             raise NotARecording(
                 f"{self._where} is no recording: it does not begin with a header; "
                 "`reenact import` reads other formats"
@@ -112,44 +115,54 @@ class Reader:
                 "upgrade with `pip install -U reenact`"
             )
         # Of a header that says otherwise and has a sum, the number was changed.
-        self._chained = version >= _CHAINED or chain.has_sum(header)
+        self._chained = version >= _CHAINED or chain.stated(header) is not None
 
     def _check_sum(self, line: bytes, data: dict[str, Any]) -> str:
-        """Check a line's sum and take it up; returns the digest that a seal's signature covers."""
-        digest, body = self._digest, line[: -chain.LENGTH]
-        signed = ""
+        """Check a line's sum and go on from it; returns what a seal's signature covers."""
+        body, signed = line[: -chain.LENGTH], ""
+        check = chain.stated(line)
+        if check is None:
+            raise schema.Unfit("it is cut off, or has no sum")
+        if check != chain.sum_of(self._sum, body):
+            raise schema.Unfit("it was changed, or a line before it was removed, doubled or moved")
         if data.get("event") == "sealed":
             covered = chain.unsigned(body, data.get("signed"))
             if covered is None:
                 raise schema.Unfit("`signed` is not its last member")
-            before = digest.copy()
-            before.update(covered)
-            signed = before.hexdigest()
-        digest.update(body)
-        end = line[len(body) :]
-        if end != chain.tail(digest):
-            if chain.has_sum(line):
-                raise schema.Unfit("it was changed, or a line before it was removed, doubled or moved")
-            raise schema.Unfit("it is cut off, or has no sum")
-        digest.update(end + b"\n")
+            signed = chain.sum_of(self._sum, covered).decode()
+        self._sum = check
         data.pop("sum", None)
         return signed
 
     def _check(self, line: bytes, data: dict[str, Any]) -> None:
         kind = data["event"]
-        if kind == "same":
-            raise schema.Unfit("it shares this line with its parent, which is not here")
         if schema.too_deep(line, data):
             raise schema.Unfit(f"it is nested more than {schema.DEEPEST} levels deep")
         if self._number > 1:
-            if kind == "opened":
+            if kind == self._first:
                 raise schema.Unfit("a header stands in the first line alone")
-            if self._sealed and self._chained:
-                raise schema.Unfit("it stands after the last line, `sealed`")
+            if self._ended and self._chained:
+                raise schema.Unfit(f"it stands after the last line, `{self._last}`")
+        self._check_members(kind, data)
+        if kind == self._last:
+            self._ended = True
+
+    def _check_members(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "same":
+            raise schema.Unfit("it shares this line with its parent, which is not here")
         schema.check(data)
+        if kind == "opened" and self._of and self._chained and data.get("id") != self._of:
+            raise schema.Unfit(f"its file belongs to recording {data.get('id')}, and not to {self._of}")
         self._references.check(data)
-        if kind == "sealed":
-            self._sealed = True
+
+
+class SessionReader(Reader):
+    """The same for the lines of a browser session's file. What the file holds is read by `browser.footage`."""
+
+    _first, _last = "session", ""
+
+    def _check_members(self, kind: str, data: dict[str, Any]) -> None:
+        session_schema.check(data)
 
 
 def _object(line: bytes) -> dict[str, Any] | None:

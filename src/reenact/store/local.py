@@ -205,12 +205,17 @@ def load(path: Path) -> Recording:
         data = (path / name).read_bytes()
         if name == EVENTS:
             data = shared.whole(data, path)
-        logs.append(Log(read_events(data, f"{path / name}", torn), Blobs(path)))
+        logs.append(Log(read_events(data, f"{path / name}", torn, of=_id_of(logs)), Blobs(path)))
     if not logs or not logs[0].opened:
         raise NotARecording(
             f"{path} is no recording: its {EVENTS} has no header; `reenact list` shows recordings"
         )
     return Recording(str(logs[0].opened.get("id") or path.name), logs, str(path), tuple(torn))
+
+
+def _id_of(logs: list[Log]) -> str:
+    """The id of the recording that these are of, as far as they are read."""
+    return str(logs[0].opened.get("id") or "") if logs else ""
 
 
 def process_files(names: Iterable[str]) -> list[str]:
@@ -236,7 +241,7 @@ def _load_file(path: Path) -> Recording:
         with Archive(path, str(path), _READ) as archive:
             names = {os.path.basename(name): name for name in archive.names}
             for name in process_files(list(names)):
-                events = read_events(archive.read(names[name]), f"{path}:{name}", torn)
+                events = read_events(archive.read(names[name]), f"{path}:{name}", torn, of=_id_of(logs))
                 logs.append(Log(events, _ZippedBlobs(path, names)))
     except UNREADABLE as error:
         raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None

@@ -24,9 +24,7 @@ from reenact.store import chain
 EVENTS = "events.jsonl"
 
 _SAME = b'{"event":"same"'
-_REFERENCE = re.compile(rb'\{"event":"same","line":(\d{1,12})(?:\}|(,"sum":"[0-9a-f]{16}"\}))')
-DIGEST = re.compile(r"[0-9a-f]{64}")
-"""What may be the name of a blob's file: an address that a recording holds may be anything."""
+_REFERENCE = re.compile(rb'\{"event":"same","line":(\d{1,12})(?:\}|(,"sum":"[0-9a-f]{32}"\}))')
 
 _MOST = 100
 """How many forks may lie between a recording and the one that all of them come from."""

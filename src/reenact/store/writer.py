@@ -25,7 +25,7 @@ from reenact import private
 from reenact.store import chain, shared
 
 Sign = Callable[[str], Mapping[str, Any] | None]
-"""Gives the value of a seal's member `signed` for a digest (64 hex digits); None leaves the seal unsigned."""
+"""Gives the value of a seal's member `signed` for a sum (32 hex digits); None leaves the seal unsigned."""
 
 _RESERVE = 4096
 _LOOK = 0.01  # seconds; a look costs as much as a small write
@@ -45,7 +45,7 @@ class Writer:
         # Re-entrant: a finaliser that the garbage collector runs in between may write too.
         self._lock = threading.RLock()
         self._size = 0
-        self._digest = chain.begin()
+        self._sum = chain.FIRST
         self._writing = False
         self._waiting: deque[tuple[bytes, bytes]] = deque()
         self._sealed = False
@@ -59,8 +59,8 @@ class Writer:
 
     @property
     def digest(self) -> str:
-        """The digest of all lines so far, with their sums and newlines: 64 hex digits."""
-        return self._digest.hexdigest()
+        """The sum of the last line, which stands for all lines so far: 32 hex digits; empty before the first."""
+        return self._sum.decode()
 
     def append(self, line: bytes) -> bool:
         """Append one event, a JSON object without its sum and newline. False when nothing is written any more."""
@@ -76,14 +76,14 @@ class Writer:
 
         Args:
             line: The event, as for `append`.
-            sign: Asked for the signature of the digest of all bytes of the file up to the end of this line, less its
-                closing brace. What it gives becomes the line's member `signed`. `Log.seal_digest` is that digest when
-                the file is read.
+            sign: Asked for the signature of the sum (32 hex digits) that this line would have without a signature; it
+                stands for all lines and this one. What it gives becomes the line's last member, `signed`. When the
+                file is read, `Log.seal_digest` is that sum.
         """
         with self._lock:
             with contextlib.suppress(OSError):
                 self._look()
-            body = _signed(self._digest, line[:-1], sign)
+            body = _signed(self._sum, line[:-1], sign)
             written = self._append(body, body)
             self._sealed = written
             self.close()
@@ -145,7 +145,8 @@ class Writer:
 
     def _write(self, body: bytes, content: bytes) -> None:
         self._writing = True
-        digest, end = self._chained(content)
+        check = chain.sum_of(self._sum, content)
+        end = chain.tail(check) + b"\n"
         size = len(body) + len(end)
         try:
             written = os.writev(self._fd, (body, end))  # one call, and no copy of the line
@@ -153,24 +154,16 @@ class Writer:
                 # A short write is the disk filling up: take the torn line back, then let the rest raise.
                 os.ftruncate(self._fd, self._size)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            self._digest, self._size, self._writing = digest, self._size + size, False
+            self._sum, self._size, self._writing = check, self._size + size, False
         except BaseException:
             # An interrupt may come right after the write: the file itself says whether the line is there.
             if self._writing and os.fstat(self._fd).st_size == self._size + size:
-                self._digest, self._size = digest, self._size + size
+                self._sum, self._size = check, self._size + size
             self._writing = False
             raise
         if (now := perf_counter()) - self._looked > _LOOK:
             self._looked = now
             self._look()
-
-    def _chained(self, content: bytes) -> tuple[hashlib.blake2b, bytes]:
-        """The digest after a line, and the line's end: its sum, closing brace and newline."""
-        digest = self._digest.copy()
-        digest.update(content)
-        end = chain.tail(digest) + b"\n"
-        digest.update(end)
-        return digest, end
 
     def _look(self) -> None:
         """See that the file still has a name."""
@@ -198,7 +191,7 @@ class Writer:
             self._reserve.unlink()
         body = f'{{"event":"noted","what":"hole","text":"recording stopped here: {self.stopped}"'.encode()
         with contextlib.suppress(OSError):
-            os.write(self._fd, body + self._chained(body)[1])
+            os.write(self._fd, body + chain.tail(chain.sum_of(self._sum, body)) + b"\n")
         warn(f"recording stopped ({self.stopped}) at {self.path.parent}; the program goes on unrecorded")
 
 
@@ -214,24 +207,20 @@ def reseal(path: Path, ending: Mapping[str, Any], sign: Sign | None = None) -> N
     """
     data = path.read_bytes()
     start = data.rfind(b"\n", 0, len(data) - 1) + 1
-    digest = chain.begin()
-    digest.update(shared.whole(data[:start], path.parent))
+    before = chain.stated(data[:start].rstrip(b"\n").rpartition(b"\n")[2]) or chain.FIRST
     body = orjson.dumps({key: value for key, value in ending.items() if key not in ("sum", "signed")})[:-1]
-    body = _signed(digest, body, sign)
-    digest.update(body)
+    body = _signed(before, body, sign)
     part = path.with_suffix(".part")
-    part.write_bytes(data[:start] + body + chain.tail(digest) + b"\n")
+    part.write_bytes(data[:start] + body + chain.tail(chain.sum_of(before, body)) + b"\n")
     part.chmod(0o600)
     part.replace(path)
 
 
-def _signed(digest: hashlib.blake2b, body: bytes, sign: Sign | None) -> bytes:
-    """A seal's line less its closing brace, with its signature; `digest` is over all lines before."""
+def _signed(before: bytes, body: bytes, sign: Sign | None) -> bytes:
+    """A seal's line less its closing brace, with its signature; `before` is the sum of the line before it."""
     if sign is None:
         return body
-    whole = digest.copy()
-    whole.update(body)
-    signature = sign(whole.hexdigest())
+    signature = sign(chain.sum_of(before, body).decode())
     return body if signature is None else body + b',"signed":' + orjson.dumps(dict(signature))
 
 

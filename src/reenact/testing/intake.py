@@ -11,6 +11,7 @@ from pathlib import Path
 from reenact.errors import CorruptRecording
 from reenact.model.event import FORMAT, RULES
 from reenact.store.base import BlobStore, Intake, Piece, Store
+from reenact.store.chain import chained
 
 _EVENTS = "events.jsonl"
 _LINE = b'{"event":"noted","what":"hole","text":"x","t":1.0}\n'
@@ -92,8 +93,8 @@ class IntakeConformance:
         value = b'{"event":"returned","call":1,"value":{"$blob":"%s"},"t":1}\n' % address.encode()
         pieces = [
             Piece("one", address, 0, _LARGE),
-            Piece("one", _EVENTS, 0, _header("one") + call + value),
-            Piece("one", "events.2.jsonl", 0, _header("one")),
+            Piece("one", _EVENTS, 0, chained((_header("one") + call + value).splitlines())),
+            Piece("one", "events.2.jsonl", 0, chained([_header("one")])),
             Piece("one", "session.1.jsonl", 0, _LINE),
             Piece("two", _EVENTS, 0, _header("two")),
         ]

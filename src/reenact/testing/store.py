@@ -19,6 +19,7 @@ from reenact.errors import (
 )
 from reenact.model.event import FORMAT, RULES
 from reenact.store.base import Store
+from reenact.store.chain import chained
 
 _LARGE = bytes(range(256)) * 100
 
@@ -128,7 +129,7 @@ def _refused(store: Store, ref: str, kind: type[RecordingError]) -> str:
 
 
 def _lines(*lines: Mapping[str, Any]) -> bytes:
-    return b"".join(orjson.dumps(dict(line)) + b"\n" for line in lines)
+    return chained(orjson.dumps(dict(line)) for line in lines)
 
 
 def _header(id: str) -> dict[str, Any]:
