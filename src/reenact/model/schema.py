@@ -142,7 +142,8 @@ class References:
         if tag == "$same":
             found = kind, size
         else:
-            wanted, new = _SHARED[tag], tree["new"]
+            wanted: type = _SHARED[tag]
+            new: Any = tree["new"]
             if type(new) is not wanted:
                 raise Unfit(f"the argument `{name}` has a member `new` of the wrong type")
             if kind and (kind != wanted.__name__ or head + tail > size):

@@ -200,7 +200,7 @@ def load(path: Path) -> Recording:
     if path.is_file():
         return _load_file(path)
     torn: list[str] = []
-    logs = []
+    logs: list[Log] = []
     for name in process_files(os.listdir(path)):
         data = (path / name).read_bytes()
         if name == EVENTS:
@@ -236,7 +236,7 @@ def _load_file(path: Path) -> Recording:
     if not zipfile.is_zipfile(path):
         raise NotARecording(f"{path} is no exported recording; `reenact import` reads other formats")
     torn: list[str] = []
-    logs = []
+    logs: list[Log] = []
     try:
         with Archive(path, str(path), _READ) as archive:
             names = {os.path.basename(name): name for name in archive.names}

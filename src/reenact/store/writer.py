@@ -23,11 +23,13 @@ import orjson
 
 from reenact import private
 from reenact.store import chain, shared
+from reenact.store.chain import BEFORE, sum_of
 
 Sign = Callable[[str], Mapping[str, Any] | None]
 """Gives the value of a seal's member `signed` for a sum (32 hex digits); None leaves the seal unsigned."""
 
 _RESERVE = 4096
+_END = chain.AFTER + b"\n"
 _LOOK = 0.01  # seconds; a look costs as much as a small write
 
 
@@ -47,7 +49,7 @@ class Writer:
         self._size = 0
         self._sum = chain.FIRST
         self._writing = False
-        self._waiting: deque[tuple[bytes, bytes]] = deque()
+        self._waiting: deque[tuple[bytes, bytes | None]] = deque()
         self._sealed = False
         self._looked = 0.0
         self.stopped: str | None = None
@@ -62,14 +64,34 @@ class Writer:
         """The sum of the last line, which stands for all lines so far: 32 hex digits; empty before the first."""
         return self._sum.decode()
 
-    def append(self, line: bytes) -> bool:
-        """Append one event, a JSON object without its sum and newline. False when nothing is written any more."""
+    def append(self, line: bytes, content: bytes | None = None) -> bool:
+        """Append one event, a JSON object without its sum and newline. False when nothing is written any more.
+
+        Args:
+            line: The event.
+            content: The bytes that count for its sum, if not its own: see `chain.content`.
+        """
         body = line[:-1]
-        return self._append(body, body)
+        with self._lock:
+            if self.stopped is not None:
+                return False
+            if self._writing:
+                # A finaliser or a signal handler in the middle of another line: its own comes next.
+                self._waiting.append((body, content))
+                return True
+            try:
+                self._write(body, body if content is None else content)
+                while self._waiting:
+                    body, content = self._waiting.popleft()
+                    self._write(body, body if content is None else content)
+            except OSError as error:
+                self._stop(error)
+                return False
+            return True
 
     def refer(self, number: int, line: bytes) -> bool:
         """Append a reference to the parent's line of that number, which is `line`. False as for `append`."""
-        return self._append(shared.reference(number)[:-1], chain.content(line))
+        return self.append(shared.reference(number), chain.content(line))
 
     def seal(self, line: bytes, sign: Sign | None = None) -> bool:
         """Append the last event, sync and close. False as for `append`.
@@ -84,7 +106,7 @@ class Writer:
             with contextlib.suppress(OSError):
                 self._look()
             body = _signed(self._sum, line[:-1], sign)
-            written = self._append(body, body)
+            written = self.append(body + b"}")
             self._sealed = written
             self.close()
             return written
@@ -126,29 +148,12 @@ class Writer:
             with contextlib.suppress(OSError):
                 self._reserve.unlink()
 
-    def _append(self, body: bytes, content: bytes) -> bool:
-        """Append a line: its bytes and the bytes that count for the digest, each less the closing brace."""
-        with self._lock:
-            if self.stopped is not None:
-                return False
-            self._waiting.append((body, content))
-            if self._writing:
-                # A finaliser or a signal handler in the middle of another line: its own comes next.
-                return True
-            try:
-                while self._waiting:
-                    self._write(*self._waiting.popleft())
-            except OSError as error:
-                self._stop(error)
-                return False
-            return True
-
     def _write(self, body: bytes, content: bytes) -> None:
-        self._writing = True
-        check = chain.sum_of(self._sum, content)
-        end = chain.tail(check) + b"\n"
+        check = sum_of(self._sum, content)
+        end = BEFORE + check + _END
         size = len(body) + len(end)
         try:
+            self._writing = True
             written = os.writev(self._fd, (body, end))  # one call, and no copy of the line
             if written != size:
                 # A short write is the disk filling up: take the torn line back, then let the rest raise.
