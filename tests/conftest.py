@@ -15,7 +15,10 @@ from pathlib import Path
 import pytest
 
 import reenact
+from tests.forked import forker
 
+LONGEST = 300
+"""Seconds that a command may take: far more than any does on a busy machine."""
 RUNNER = "import sys; from reenact.cli import main; sys.exit(main())"
 
 BARE_PYTEST = {
@@ -65,14 +68,16 @@ class Shell:
 
     def run(self, *words, cwd=None, text=None, env=None):
         """Run `reenact` with these words."""
-        done = subprocess.run(
+        folder, environ = cwd or self.folder, {**self.environ, **(env or {})}
+        done = forker.run([str(word) for word in words], folder, environ, text or "", LONGEST)
+        done = done or subprocess.run(
             self.command(*words),
-            cwd=cwd or self.folder,
-            env={**self.environ, **(env or {})},
-            input=text if text is not None else "",
+            cwd=folder,
+            env=environ,
+            input=text or "",
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=LONGEST,
             check=False,
         )
         assert "reenact/cli" not in done.stderr, done.stderr
@@ -99,6 +104,12 @@ class Shell:
 
     def replay(self, *words, **more):
         return self.run("replay", "last", *words, **more)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _forker_stops():
+    yield
+    forker.stop()
 
 
 @pytest.fixture

@@ -1,0 +1,157 @@
+"""Commands of `reenact` as forks of one process that has imported it: the imports take longer than most commands.
+
+A fork has the streams, the folder and the environment that it is given, and ends as a process of its own. What a command
+starts, such as the program that it records, is started afresh. So this is for commands that run no program in their own
+process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import gc
+import importlib
+import io
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+ROOT = Path(__file__).parents[1]
+PROGRAM = "from tests.forked import serve; from reenact.cli import main; serve({}, main)"
+BY_ITSELF = frozenset({"doctor", "harden", "debug", "browse", "serve", "console", "mcp", "collect"})
+"""Commands that look at what is imported, run programs in their own process, or stay."""
+AT_THE_START = ("PYTHON", "LD_", "LC_", "LANG", "TZ", "TERMINAL_WIDTH", "FORCE_COLOR", "NO_COLOR")
+"""Variables, by how their names begin, that count where Python starts or imports."""
+
+
+def serve(descriptor: int, main: Callable[..., int]) -> None:
+    """Fork for each message on `descriptor` until it is closed, and run the command `main` in the fork."""
+    line = socket.socket(fileno=descriptor)
+    from reenact.cli import PLACES
+
+    for place in PLACES:
+        importlib.import_module(f"reenact.cli.{place}")
+    with tempfile.TemporaryDirectory() as home, contextlib.redirect_stderr(io.StringIO()):
+        main(["list", "--home", home])  # imports what commands import when they are run
+    gc.collect()
+    gc.freeze()
+    while True:
+        message, streams, _, _ = socket.recv_fds(line, 1 << 20, 3)
+        if not message:
+            return
+        child = os.fork()
+        if child == 0:
+            line.close()
+            for wanted, given in enumerate(streams):
+                os.dup2(given, wanted)
+                os.close(given)
+            asked = json.loads(message)
+            os.chdir(asked["cwd"])
+            os.environ.clear()
+            os.environ.update(asked["env"])
+            sys.argv[1:] = asked["words"]
+            _ended(main())
+        for stream in streams:
+            os.close(stream)
+        line.send(str(child).encode())
+        line.send(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])).encode())
+
+
+def _ended(status: int) -> NoReturn:
+    """End as a process does, without taking down the modules one by one, which takes longer than most commands."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(status)
+
+
+def at_the_start(environ: dict[str, str]) -> dict[str, str]:
+    """What of an environment counts where Python starts."""
+    return {name: value for name, value in environ.items() if name.startswith(AT_THE_START)}
+
+
+class Forker:
+    """Runs commands in forks, one at a time; the process that forks is started for the first."""
+
+    def __init__(self) -> None:
+        self._line: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._environ: dict[str, str] = {}
+        self._one_at_a_time = threading.Lock()
+
+    def run(
+        self, words: list[str], cwd: Path, environ: dict[str, str], text: str, timeout: float
+    ) -> subprocess.CompletedProcess[str] | None:
+        """Run a command as `subprocess.run` does; None where it takes a process of its own."""
+        if not words or words[0] in BY_ITSELF or not self._one_at_a_time.acquire(blocking=False):
+            return None
+        try:
+            if self._line is None:
+                self._start(environ)
+            if at_the_start(environ) != self._environ:
+                return None
+            return self._run(words, cwd, environ, text, timeout)
+        finally:
+            self._one_at_a_time.release()
+
+    def stop(self) -> None:
+        """End the process that forks."""
+        if self._line is not None and self._process is not None:
+            self._line.close()
+            self._process.communicate()
+            self._line = None
+
+    def _start(self, environ: dict[str, str]) -> None:
+        self._environ = at_the_start(environ)
+        self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", PROGRAM.format(theirs.fileno())],
+                cwd=ROOT,
+                env=environ,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                pass_fds=[theirs.fileno()],
+            )
+
+    def _run(self, words, cwd, environ, text, timeout):
+        assert self._line is not None
+        asked = json.dumps({"words": words, "cwd": str(cwd), "env": environ}).encode()
+        with (
+            tempfile.TemporaryFile() as given,
+            tempfile.TemporaryFile() as out,
+            tempfile.TemporaryFile() as err,
+        ):
+            given.write(text.encode())
+            given.seek(0)
+            self._line.settimeout(60)  # to start
+            socket.send_fds(self._line, [asked], [given.fileno(), out.fileno(), err.fileno()])
+            child = int(self._line.recv(100))
+            self._line.settimeout(timeout)
+            try:
+                status = int(self._line.recv(100))
+            except TimeoutError:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+                self._line.settimeout(None)
+                self._line.recv(100)
+                raise subprocess.TimeoutExpired(words, timeout, _read(out), _read(err)) from None
+            return subprocess.CompletedProcess(words, status, _read(out), _read(err))
+
+
+def _read(file):
+    file.seek(0)
+    return file.read().decode("utf-8").replace("\r\n", "\n")
+
+
+forker = Forker()
+"""The one of this process: of each worker of the tests."""
