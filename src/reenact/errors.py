@@ -9,6 +9,7 @@
     │   ├── FutureFormat                written by a newer Reenact
     │   └── TooLarge                    unpacks to more than its limit              (also a ValueError)
     ├── ProgramError                    the recorded program cannot be run again
+    ├── ForeignRecording                its program may not run before the user has agreed
     ├── FilterError                     a filter that does not parse                (also a ValueError)
     ├── UsageError                      arguments that do not fit together          (also a ValueError)
     ├── DivergenceError                 a replay left its recording
@@ -67,6 +68,10 @@ class TooLarge(RecordingError, ValueError):
 
 class ProgramError(ReenactError):
     """The recorded program cannot be run again: none is remembered, or its files are gone."""
+
+
+class ForeignRecording(ReenactError):
+    """The recording comes from elsewhere, or was changed: its program may not run before the user has agreed."""
 
 
 class FilterError(ReenactError, ValueError):

@@ -27,6 +27,7 @@ from reenact.model import codec
 from reenact.model.event import FORMAT, RULES, Tree
 from reenact.model.storable import name_of, tags_of
 from reenact.plan import Plan
+from reenact.record.own import own_identity
 from reenact.record.program import describe
 from reenact.record.recorder import Recorder
 from reenact.record.snapshot import EVERY, risky_filter
@@ -130,7 +131,7 @@ class RecordingInProgress(Session):
             self._held = ship.begin(self._store.root, self.id)
         salt = secrets.token_bytes(16)
         redactor = Redactor(self._rules, salt=salt, environ=dict(os.environ))
-        self._recorder = Recorder(writer, redactor)
+        self._recorder = Recorder(writer, redactor, identity=own_identity(self._store.root))
         self._recorder.snapshots.every, self._recorder.snapshots.risky = self._every, self._filter
         self._recorder.open(self._header(salt, redactor.told()))
         self._run = Run(self._recorder, RecordingTurnstile(), replaying=False)

@@ -9,7 +9,8 @@ from urllib.parse import quote
 import typer
 
 from reenact.cli import present
-from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, given
+from reenact.cli.consent import agreed
+from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, RunForeign, given
 from reenact.cli.plain import Lines
 from reenact.driver.opening import Opening
 from reenact.errors import UsageError
@@ -51,6 +52,7 @@ def debug(
     ignore: Ignore = None,
     on_divergence: OnDivergence = "raise",
     inserted: Inserted = "refuse",
+    run_foreign: RunForeign = False,
     home: Home = None,
 ) -> None:  # fmt: skip
     """Debug a recorded run: its program runs again, stops where you want, and goes back too.
@@ -72,7 +74,10 @@ def debug(
         raise UsageError(f"recording {recording.id} has no steps: there is nothing to debug")
     options = Options(tuple(live or ()), tuple(ignore or ()), on_divergence, inserted)
     options.tree()
-    opening = Opening(recording, tuple(given(command)), options, home, tuple(break_ or ()), read)
+    words = tuple(given(command))
+    if not read:
+        run_foreign = agreed((recording,), words, home, run_foreign=run_foreign)
+    opening = Opening(recording, words, options, home, tuple(break_ or ()), read, run_foreign)
     if web:
         _page(opening, store, ref, port or 0, show=show)
         return

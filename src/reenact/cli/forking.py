@@ -10,7 +10,8 @@ import orjson
 import typer
 
 from reenact.cli import present
-from reenact.cli.options import Command, Home, Ignore, Json, Live, Ref, given
+from reenact.cli.consent import agreed
+from reenact.cli.options import Command, Home, Ignore, Json, Live, Ref, RunForeign, given
 from reenact.cli.running import die_like
 from reenact.launch.forking import Options
 from reenact.launch.forking import fork as launch
@@ -41,6 +42,7 @@ def fork(
     ] = "",
     live: Live = None,
     ignore: Ignore = None,
+    run_foreign: RunForeign = False,
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -51,7 +53,9 @@ def fork(
     Exit status: the program's; 2 could not fork, 3 stopped because no model is at hand.
     """
     options = Options(at, tuple(set_ or ()), model, tuple(live or ()), tuple(ignore or ()))
-    done = launch(ref, options, command=given(command), home=home, quiet=json)
+    words = given(command)
+    run_foreign = agreed((ref,), words, home, run_foreign=run_foreign)
+    done = launch(ref, options, command=words, home=home, quiet=json, run_foreign=run_foreign)
     if json:
         print(orjson.dumps(done.tree(at), option=orjson.OPT_INDENT_2).decode())
     if done.recording is None:

@@ -55,6 +55,12 @@ Log = Annotated[
     typer.Option(help="Write each request and event to standard error: json or text.", show_default=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
+RunForeign = Annotated[
+    bool,
+    typer.Option(
+        "--run-foreign", help="Let the recorded program run, though the recording comes from elsewhere."
+    ),
+]
 
 
 def texts(option: str, values: Iterable[str], most: int) -> tuple[str, ...]:

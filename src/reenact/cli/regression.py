@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from reenact.cli import present
-from reenact.cli.options import Home, Ref
+from reenact.cli.consent import agreed
+from reenact.cli.options import Home, Ref, RunForeign
 from reenact.report import keeping
 from reenact.store.reach import Reaching
 
@@ -42,21 +43,26 @@ def keep(
     force: Annotated[
         bool, typer.Option("--force", help="Replace the recording's file if it is there.")
     ] = False,
+    run_foreign: RunForeign = False,
     home: Home = None,
 ) -> None:
     """Keep a recording as a pytest test, beside its recording.
 
     [bold]reenact keep last --as tests/test_orders.py --live tool[/bold]
     """
+    if not entry:
+        run_foreign = agreed((ref,), (), home, run_foreign=run_foreign)
     recording, test, fixture = keeping.keep(
         Reaching(home),
         ref,
         file,
+        home=home,
         name=name,
         entry=entry,
         is_async=is_async,
         live=tuple(live or ()),
         force=force,
+        run_foreign=run_foreign,
     )
     present.say(f"kept {recording.id} as {test.name} in {file}, with its recording in {fixture}")
     if "pytest.mark.asyncio" in test.text and importlib.util.find_spec("pytest_asyncio") is None:

@@ -16,7 +16,8 @@ from reenact.analyze.attempts import Reproduces, Reproduction
 from reenact.analyze.decisive import Alike, Change, Result
 from reenact.analyze.world import Asked
 from reenact.cli import present
-from reenact.cli.options import Command, Home, Ignore, Live, Ref, given, ids
+from reenact.cli.consent import agreed
+from reenact.cli.options import Command, Home, Ignore, Live, Ref, RunForeign, given, ids
 from reenact.errors import UsageError
 from reenact.prose.difference import difference
 from reenact.reproduction import Decisive, bisect, reproduce
@@ -61,6 +62,7 @@ def reproduce_(
         typer.Option("--check-world", help="Ask the recorded GET and HEAD requests again, and compare."),
     ] = False,
     timeout: Patience = PATIENCE,
+    run_foreign: RunForeign = False,
     home: Home = None,
     json: AsJson = False,
 ) -> None:
@@ -68,18 +70,23 @@ def reproduce_(
 
     Exit status: 0 reproduced, 1 different or flaky, 2 it cannot be run.
     """
-    recording = Reaching(home).load(ref)
+    recording, words = Reaching(home).load(ref), given(command)
+    run_foreign = agreed((recording,), words, home, run_foreign=run_foreign, requests=world)
     done = reproduce(
         recording,
         times=times,
         live=tuple(live or ()),
         ignore=tuple(ignore or ()),
         patience=timeout,
-        command=given(command),
+        command=words,
         home=home,
+        run_foreign=run_foreign,
         progress=None if json else present.say,
     )
-    asked = check_world(recording, progress=None if json else present.say) if world else None
+    asked = None
+    if world:
+        said = None if json else present.say
+        asked = check_world(recording, home=home, run_foreign=run_foreign, progress=said)
     if json:
         present.dump(reproduction_tree(done, asked))
     else:
@@ -161,6 +168,7 @@ def bisect_(
     ] = False,
     trials: Annotated[int, typer.Option(min=1, help="How many trials the search may take.")] = TRIALS,
     timeout: Patience = PATIENCE,
+    run_foreign: RunForeign = False,
     home: Home = None,
     json: AsJson = False,
 ) -> None:
@@ -174,6 +182,8 @@ def bisect_(
     """
     if bool(check) == check_output:
         raise UsageError("say what is good: either --check 'a command', or --check-output")
+    words = given(command)
+    run_foreign = agreed((bad, good), words, home, run_foreign=run_foreign)
     found = bisect(
         bad,
         good,
@@ -183,8 +193,9 @@ def bisect_(
         exact=exact,
         trials=trials,
         patience=timeout,
-        command=given(command),
+        command=words,
         home=home,
+        run_foreign=run_foreign,
         progress=None if json else present.say,
     )
     if json:

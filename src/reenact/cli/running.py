@@ -17,7 +17,8 @@ from rich.console import Console
 from reenact import doctor as checks
 from reenact import launch
 from reenact.cli import present
-from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, given, texts
+from reenact.cli.consent import agreed
+from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, RunForeign, given, texts
 from reenact.cli.verdict import panel
 from reenact.errors import UsageError
 from reenact.model.divergence import Verdict, verdict_tree
@@ -138,6 +139,7 @@ def replay(
     on_divergence: OnDivergence = "raise",
     inserted: Inserted = "refuse",
     pace: Annotated[str, typer.Option(help="fast, or real to take as long as recorded.")] = "fast",
+    run_foreign: RunForeign = False,
     home: Home = None,
     json: Json = False,
 ) -> None:
@@ -146,7 +148,9 @@ def replay(
     Exit status: 0 faithful, 1 diverged or not wholly from the recording, 2 could not run.
     """
     options = launch.Options(tuple(live or ()), tuple(ignore or ()), on_divergence, inserted, pace)
-    done = launch.replay(ref, options, command=given(command), home=home, quiet=json)
+    words = given(command)
+    run_foreign = agreed((ref,), words, home, run_foreign=run_foreign)
+    done = launch.replay(ref, options, command=words, home=home, quiet=json, run_foreign=run_foreign)
     for warning in done.warnings:
         present.say(f"reenact: warning: {warning}")
     verdict = done.verdict

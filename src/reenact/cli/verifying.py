@@ -19,7 +19,7 @@ from rich.table import Table
 
 from reenact import private
 from reenact.cli import present
-from reenact.cli.options import Home, Ignore, Json, Live, OnDivergence
+from reenact.cli.options import Home, Ignore, Json, Live, OnDivergence, RunForeign
 from reenact.cli.teams import Team, opened, place_of
 from reenact.errors import UsageError
 from reenact.launch import Options
@@ -40,6 +40,7 @@ _COLORS = {
     Status.DIVERGED: "red",
     Status.BROKEN: "red",
     Status.UNABLE: "yellow",
+    Status.REFUSED: "yellow",
 }
 _SHOWN = 5
 _EVERY = 10.0
@@ -113,13 +114,17 @@ def verify_(
     on_divergence: OnDivergence = "raise",
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML there.", show_default=False)] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page there.", show_default=False)] = None,
+    run_foreign: RunForeign = False,
     home: Home = None,
     team: Team = False,
     json: Json = False,
 ) -> None:
     """Replay many recordings against today's code, in parallel, each in a process of its own.
 
-    Exit status: 0 all run as recorded (or better), 1 some do not, 2 it could not begin.
+    Foreign recordings are refused, each by its name, and the others go on; --run-foreign runs them too, and an --entry
+    of your own runs all.
+
+    Exit status: 0 all run as recorded (or better), 1 some do not, 2 it could not begin, or foreign ones were refused.
     """
     if engine is not Engines.RAY and (address or exclude):
         raise UsageError(f"{'--address' if address else '--exclude'} is of a Ray cluster: --engine ray")
@@ -140,7 +145,7 @@ def verify_(
             outcomes = verify(
                 chosen, entry=entry, options=options, workers=workers, timeout=timeout, home=home,
                 progress=course.came, engine=cluster if engine is Engines.RAY else None, resume=resume,
-                team=cast("TeamStore", store) if team else None,
+                team=cast("TeamStore", store) if team else None, run_foreign=run_foreign,
             )  # fmt: skip
     if junit is not None:
         private.write(junit, pages.junit(outcomes))
@@ -154,7 +159,8 @@ def verify_(
         )
     else:
         _show(outcomes)
-    raise SystemExit(0 if passed(outcomes) else 1)
+    ran = [outcome for outcome in outcomes if outcome.status is not Status.REFUSED]
+    raise SystemExit(1 if not passed(ran) else 2 if len(ran) < len(outcomes) else 0)
 
 
 class Course:

@@ -41,10 +41,12 @@ class Driver:
         command: Another program than the one that the recording remembers.
         options: How to replay it.
         home: The folder of the recordings.
+        run_foreign: The user lets a foreign recording's program run.
         reading: There is no program to run: only read.
         on_change: Called after every change of state or output, from a thread of the driver's own.
 
     Raises:
+        ForeignRecording: The recording comes from elsewhere, and nothing allows its program.
         ProgramError: There is no program that could be run; `reading` would do.
         UsageError: The options do not fit together, or there is no such program.
     """
@@ -56,6 +58,7 @@ class Driver:
         command: Sequence[str] = (),
         options: Options | None = None,
         home: str | PathLike[str] | None = None,
+        run_foreign: bool = False,
         reading: bool = False,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
@@ -66,8 +69,8 @@ class Driver:
         self._program: Program | None = None
         if not reading:
             self._program = Program(
-                recording, options or Options(), command=command, home=home, hear=self._hear, wrote=self._wrote,
-                shell_over=self._shell_over.set,
+                recording, options or Options(), command=command, home=home, run_foreign=run_foreign,
+                hear=self._hear, wrote=self._wrote, shell_over=self._shell_over.set,
             )  # fmt: skip
 
     @property

@@ -23,6 +23,7 @@ class Opening:
         home: The folder of the recordings, where it is not the usual one.
         breakpoints: Where to stop from the start.
         read: Run nothing.
+        run_foreign: The user lets a foreign recording's program run.
     """
 
     recording: Recording
@@ -31,16 +32,17 @@ class Opening:
     home: Path | None = None
     breakpoints: Sequence[str] = ()
     read: bool = False
+    run_foreign: bool = False
 
     def open(self, on_change: Callable[[], None] = lambda: None) -> tuple[Driver, str]:
         """The session, and why there is no program in it (or nothing). Raises FilterError or UsageError for a
-        breakpoint that cannot be meant.
+        breakpoint that cannot be meant, and ForeignRecording where the program may not run.
         """
         note = ""
         try:
             driver = Driver(
                 self.recording, command=self.command, options=self.options, home=self.home,
-                reading=self.read, on_change=on_change,
+                run_foreign=self.run_foreign, reading=self.read, on_change=on_change,
             )  # fmt: skip
         except ProgramError as error:
             note = str(error)

@@ -76,6 +76,7 @@ class Program:
         options: How.
         command: Another program than the remembered one.
         home: The folder of the recordings.
+        run_foreign: The user lets a foreign recording's program run.
         hear: Called with each report.
         wrote: Called when the program has written something.
         shell_over: Called when pdb is left.
@@ -88,6 +89,7 @@ class Program:
         *,
         command: Sequence[str],
         home: str | PathLike[str] | None,
+        run_foreign: bool = False,
         hear: Callable[[Report], None],
         wrote: Callable[[], None],
         shell_over: Callable[[], None],
@@ -96,7 +98,9 @@ class Program:
         path = str(self._folder / "debug")
         try:
             words = {**options.tree(), OPTION: path}
-            self._start = replaying(recording, words, self._folder, command=command, home=home)
+            self._start = replaying(
+                recording, words, self._folder, command=command, home=home, run_foreign=run_foreign
+            )
         except BaseException:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise

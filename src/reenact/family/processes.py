@@ -25,6 +25,7 @@ from reenact.model.event import FORMAT, RULES, Tree
 from reenact.model.log import Log
 from reenact.model.recording import Recording
 from reenact.plan import Plan, key
+from reenact.record.own import own_identity
 from reenact.record.recorder import Recorder
 from reenact.record.snapshot import risky_filter
 from reenact.redact import Redactor
@@ -243,7 +244,7 @@ class Member:
         rules = rules_of(header, plan.patterns)
         redactor = Redactor(rules, salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ))
         now = perf_counter()
-        self._recorder = Recorder(writer, redactor, started=now)
+        self._recorder = Recorder(writer, redactor, started=now, identity=own_identity(plan.home))
         self._recorder.snapshots.every = plan.every or self._recorder.snapshots.every
         self._recorder.snapshots.risky = risky_filter(plan.risky)
         self._recorder.open(

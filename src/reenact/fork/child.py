@@ -21,6 +21,7 @@ from reenact.model.event import FORMAT, RULES, Tree
 from reenact.model.recording import Recording
 from reenact.model.storable import tags_of
 from reenact.plan import Plan
+from reenact.record.own import own_identity
 from reenact.record.program import describe
 from reenact.record.recorder import Recorder
 from reenact.redact import Redactor, SecretRules
@@ -76,7 +77,8 @@ class Child:
         salt = str(parent.header.get("salt", ""))
         redactor = Redactor(self._rules, salt=bytes.fromhex(salt), environ=dict(os.environ))
         log = parent.logs[0]
-        self.recorder = Recorder(self._writer, redactor, first=max(log.calls, default=0) + 1)
+        first, identity = max(log.calls, default=0) + 1, own_identity(store.root)
+        self.recorder = Recorder(self._writer, redactor, first=first, identity=identity)
         self.recorder.open(self._header(salt, redactor.told()))
         options = {"live": point.live, "ignore": point.ignore, "policy": "raise"}
         replayer = replayer_of(parent, log, options, turnstile or ForkingTurnstile(len(log.times)))

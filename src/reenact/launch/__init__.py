@@ -129,20 +129,23 @@ def replay(
     cwd: str | os.PathLike[str] | None = None,
     home: str | os.PathLike[str] | None = None,
     quiet: bool = False,
+    run_foreign: bool = False,
 ) -> Replayed:
     """Run the recorded program again, or another command, answered from the recording. `quiet` sends what it writes
-    to standard error.
+    to standard error; `run_foreign` lets the program of a foreign recording run.
 
-    Raises RecordingError, ProgramError or UsageError where it cannot be run.
+    Raises ForeignRecording, RecordingError, ProgramError or UsageError where it cannot be run.
     """
     words = options.tree()
     recording = Reaching(home).load(ref)
     if by_proxy(recording):
         from reenact.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 
-        return proxied.replay(recording, options, command=command, cwd=cwd, quiet=quiet)
+        return proxied.replay(
+            recording, options, command=command, cwd=cwd, home=home, quiet=quiet, run_foreign=run_foreign
+        )
     with folder() as place:
-        start = replaying(recording, words, place, command=command, home=home)
+        start = replaying(recording, words, place, command=command, home=home, run_foreign=run_foreign)
         where = start.cwd if cwd is None else os.fspath(cwd)
         status, pid = run(start.argv, start.executable, start.environ, cwd=where, stdout=aside(quiet))
         reports = reports_in(place)
@@ -157,17 +160,20 @@ def replaying(
     command: Sequence[str] = (),
     home: str | os.PathLike[str] | None = None,
     verb: str = "replay",
+    run_foreign: bool = False,
 ) -> Start:
     """How to start a program so that it replays. Its processes leave word in the folder `place`.
 
-    Raises ProgramError or UsageError where it cannot be run.
+    Raises ForeignRecording, ProgramError or UsageError where it cannot be run.
     """
     if by_proxy(recording):
         raise ProgramError(
             f"{recording.id} was recorded by the proxy: `reenact replay`, `fork` and `verify` run its program, "
             "and `debug --read` reads it"
         )
-    argv, cwd = (list(command), None) if command else remembered(recording, verb=verb)
+    argv, cwd = list(command), None
+    if not command:
+        argv, cwd = remembered(recording, home=home, run_foreign=run_foreign, verb=verb)
     executable = executable_of(argv)
     path = str(Path(recording.path).absolute())
     environ = dict(os.environ)

@@ -72,11 +72,12 @@ def fork(
     command: Sequence[str] = (),
     home: str | os.PathLike[str] | None = None,
     quiet: bool = False,
+    run_foreign: bool = False,
 ) -> Forked:
     """Run the recorded program again, or another command, answered from the recording up to a step, and live from
-    there. `quiet` sends what it writes to standard error.
+    there. `quiet` sends what it writes to standard error; `run_foreign` lets the program of a foreign recording run.
 
-    Raises RecordingError, ProgramError or UsageError where it cannot be run.
+    Raises ForeignRecording, RecordingError, ProgramError or UsageError where it cannot be run.
     """
     store = LocalStore(home)
     parent = load(ref, home=home)
@@ -85,10 +86,12 @@ def fork(
     if by_proxy(parent):
         from reenact.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 
-        branch = proxied.fork(parent, where, store, command=command, quiet=quiet)
+        branch = proxied.fork(parent, where, store, command=command, quiet=quiet, run_foreign=run_foreign)
         child = load(branch.path) if branch.path else None
         return Forked(parent, branch.status, child, branch.how, branch.reason)
-    argv, cwd = (list(command), None) if command else remembered(parent, verb=f"fork --at {options.at}")
+    argv, cwd = list(command), None
+    if not command:
+        argv, cwd = remembered(parent, home=home, run_foreign=run_foreign, verb=f"fork --at {options.at}")
     executable = executable_of(argv)
     program = parent.header.get("program") or {}
     environ = dict(os.environ)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 from reenact.adapters.stdlib.processes import option_takes_value
 from reenact.errors import ProgramError
 from reenact.model.recording import Recording
+from reenact.store.local import LocalStore
+from reenact.trust import consent
 
 
 def by_proxy(recording: Recording) -> bool:
@@ -16,8 +19,25 @@ def by_proxy(recording: Recording) -> bool:
     return "proxy" in (recording.header.get("program") or {})
 
 
-def remembered(recording: Recording, *, verb: str = "replay") -> tuple[list[str], str]:
-    """The command and the folder that a recording remembers. Raises ProgramError where they are of no use."""
+def remembered(
+    recording: Recording,
+    *,
+    home: str | os.PathLike[str] | None,
+    run_foreign: bool = False,
+    verb: str = "replay",
+) -> tuple[list[str], str]:
+    """The command and the folder that a recording remembers.
+
+    Args:
+        recording: The recording.
+        home: The folder of the recordings; it decides whether this one is foreign.
+        run_foreign: The user lets a foreign recording's program run.
+        verb: What the user may try with another command.
+
+    Raises:
+        ForeignRecording: It comes from elsewhere, or was changed, and the user has not agreed.
+        ProgramError: The command or the folder is of no use.
+    """
     program = recording.header.get("program") or {}
     argv = [str(word) for word in program.get("argv") or ()]
     word, _, more = verb.partition(" ")
@@ -26,6 +46,7 @@ def remembered(recording: Recording, *, verb: str = "replay") -> tuple[list[str]
     if not argv:
         why = "the proxy ran beside it" if by_proxy(recording) else "it was imported?"
         raise ProgramError(f"recording {recording.id} remembers no program ({why}); {other}")
+    consent.check(recording, LocalStore(home).root, run_foreign=run_foreign, instead=other)
     cwd = str(program.get("cwd") or "")
     if not Path(cwd).is_dir():
         raise ProgramError(f"the folder that the program ran in is gone: {cwd}; {other}")

@@ -27,6 +27,7 @@ from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, m
 from reenact.model.event import Tree
 from reenact.proxy import Route, Serving
 from reenact.store.local import LocalStore, new_id
+from reenact.trust import consent
 
 _PROMPT = 3.0
 """Seconds that a program has to end by itself once its replay has diverged, and again to heed a signal."""
@@ -172,10 +173,19 @@ def _recorded(session: proxy.Recording, status: int) -> Recorded:
 # -- replay, fork --------------------------------------------------------------------------------------------
 
 
-def _again(recording: model.Recording) -> tuple[socket.socket, tuple[Route, ...], dict[str, str]]:
-    """The socket, the routes and the environment for the program of a recording to be run again."""
+def _again(
+    recording: model.Recording, *, trusted: bool
+) -> tuple[socket.socket, tuple[Route, ...], dict[str, str]]:
+    """The socket, the routes and the environment for the program of a recording to be run again.
+
+    Without `trusted`, requests that are let through go where this environment says: a header could send them, with the
+    user's keys, to anybody.
+    """
     said = (recording.header.get("program") or {}).get("proxy") or {}
+    if not trusted:
+        said = {"port": said.get("port")}
     routes = tuple(Route(str(name), str(url)) for name, url in (said.get("upstreams") or {}).items())
+    routes = routes if trusted else proxy.routes(os.environ)
     # At the port where it was, as far as that is free: an address that the program shows or sends is then the same.
     listening = proxy.free(int(said.get("port") or 0))
     port = listening.getsockname()[1]
@@ -184,11 +194,20 @@ def _again(recording: model.Recording) -> tuple[socket.socket, tuple[Route, ...]
 
 
 def _command(
-    recording: model.Recording, command: Sequence[str], verb: str
-) -> tuple[list[str], str | os.PathLike[str] | None]:
-    argv, cwd = (list(command), None) if command else remembered(recording, verb=verb)
+    recording: model.Recording,
+    command: Sequence[str],
+    verb: str,
+    *,
+    home: str | os.PathLike[str] | None,
+    run_foreign: bool,
+) -> tuple[list[str], str | os.PathLike[str] | None, bool]:
+    """What is run, where, and whether all else that the header says may be done too."""
+    if command:
+        executable_of(command)
+        return list(command), None, run_foreign or consent.allowed(recording, LocalStore(home).root)
+    argv, cwd = remembered(recording, home=home, run_foreign=run_foreign, verb=verb)
     executable_of(argv)
-    return argv, cwd
+    return argv, cwd, True
 
 
 def replay(
@@ -197,15 +216,17 @@ def replay(
     *,
     command: Sequence[str] = (),
     cwd: str | os.PathLike[str] | None = None,
+    home: str | os.PathLike[str] | None = None,
     quiet: bool = False,
+    run_foreign: bool = False,
 ) -> Replayed:
     """Run the recorded program again, or another command, the proxy answering from the recording.
 
-    Raises ProgramError or UsageError where it cannot be run.
+    Raises ForeignRecording, ProgramError or UsageError where it cannot be run.
     """
     words = options.tree()
-    argv, where = _command(recording, command, "replay")
-    listening_at, routes, environ = _again(recording)
+    argv, where, trusted = _command(recording, command, "replay", home=home, run_foreign=run_foreign)
+    listening_at, routes, environ = _again(recording, trusted=trusted)
     program = _Program()
     known = {name: words[name] for name in OPTIONS if name in words}
 
@@ -261,14 +282,16 @@ def fork(
     *,
     command: Sequence[str] = (),
     quiet: bool = False,
+    run_foreign: bool = False,
 ) -> Branch:
     """Run the recorded program again, the proxy answering from the recording up to a step, and its providers from
     there on.
 
-    Raises ProgramError or UsageError where it cannot be run.
+    Raises ForeignRecording, ProgramError or UsageError where it cannot be run.
     """
-    argv, where = _command(parent, command, f"fork --at {point.step.number}")
-    listening_at, routes, environ = _again(parent)
+    verb = f"fork --at {point.step.number}"
+    argv, where, trusted = _command(parent, command, verb, home=store.root, run_foreign=run_foreign)
+    listening_at, routes, environ = _again(parent, trusted=trusted)
     program, known_as = _Program(), new_id()
 
     def begin() -> proxy.Forking:

@@ -20,6 +20,7 @@ from reenact.model.event import Effect, Tree
 from reenact.model.log import CallRecord, Log
 from reenact.model.recording import Recording as Recorded
 from reenact.proxy.order import Asked, Forks, Turns
+from reenact.record.own import own_identity
 from reenact.record.recorder import Recorder
 from reenact.redact import DEFAULT_RULES, Redactor
 from reenact.replay.question import Question
@@ -59,7 +60,7 @@ class Recording(api.RecordingInProgress):
         self._held = ship.begin(self._store.root, self.id)
         salt = secrets.token_bytes(16)
         redactor = Redactor(self._rules, salt=salt, environ=dict(os.environ))
-        self._recorder = Recorder(writer, redactor)
+        self._recorder = Recorder(writer, redactor, identity=own_identity(self._store.root))
         self._recorder.open(self._header(salt, redactor.told()))
         self._run = Run(self._recorder, RecordingTurnstile(), replaying=False)
 

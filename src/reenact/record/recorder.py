@@ -19,10 +19,12 @@ from reenact.model.event import Effect, Failure, Outcome, Tree, Value
 from reenact.model.exact import exact
 from reenact.model.patch import clean_by
 from reenact.record.beside import Beside
+from reenact.record.own import marked
 from reenact.record.question import Questions, number_of
 from reenact.record.snapshot import Snapshots
 from reenact.redact import Redactor, StreamRedactor
 from reenact.store.writer import Writer, warn
+from reenact.trust import Identity
 
 # The lines that are written most, in the shape that `codec.dumps` gives them.
 _RETURNED = b'{"event":"returned","call":%d,"value":%b%b'
@@ -42,13 +44,21 @@ class Recorder:
         redactor: What every line passes before it is written.
         started: The value of `perf_counter` at the recording's beginning; times are written relative to it.
         first: The number of the first call.
+        identity: The home's, by which its own recordings are known; without one the header has no mark.
     """
 
     def __init__(
-        self, writer: Writer, redactor: Redactor, *, started: float | None = None, first: int = 1
+        self,
+        writer: Writer,
+        redactor: Redactor,
+        *,
+        started: float | None = None,
+        first: int = 1,
+        identity: Identity | None = None,
     ) -> None:
         self._writer = writer
         self._redactor = redactor
+        self._identity = identity
         self.started = perf_counter() if started is None else started
         self._numbers = itertools.count(first)
         self._questions = Questions(redactor)
@@ -154,7 +164,8 @@ class Recorder:
 
     def open(self, header: dict[str, Tree]) -> None:
         """Write the header, the first line."""
-        self._write({"event": "opened", **header})
+        line = self._redactor.line(codec.dumps({"event": "opened", **header}))
+        self._writer.append(line if self._identity is None else marked(line, self._identity))
 
     def seal(self, ending: dict[str, Tree]) -> None:
         """Write the last line and sync it to the disk."""

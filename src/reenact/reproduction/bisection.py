@@ -98,6 +98,7 @@ def bisect(
     patience: float = PATIENCE,
     command: Sequence[str] = (),
     home: str | os.PathLike[str] | None = None,
+    run_foreign: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Decisive:
     """Find the smallest set of a good run's answers that turns the outcome of a bad run of the same program.
@@ -117,11 +118,13 @@ def bisect(
         patience: Seconds that each run, and each check, may take.
         command: Another program than the recorded one.
         home: The folder of the recordings.
+        run_foreign: Let the programs of foreign recordings run.
         progress: Called with a line for each run.
 
     Raises:
         UsageError: The check fails or disagrees with itself, the bad run is not bad or the good one not good, or the
             two have nothing in common.
+        ForeignRecording: A recording comes from elsewhere, and nothing allows its program.
         ProgramError: The program cannot be run again.
         RecordingError: There is no such recording.
     """
@@ -137,6 +140,7 @@ def bisect(
         patience=patience,
         command=command,
         home=home,
+        run_foreign=run_foreign,
         progress=progress or _unheard,
     )
     found = bench.differences()
@@ -174,6 +178,7 @@ class _Bench:
         patience: float,
         command: Sequence[str],
         home: str | os.PathLike[str] | None,
+        run_foreign: bool,
         progress: Callable[[str], None],
     ) -> None:
         self.bad, self.good = bad, good
@@ -181,7 +186,12 @@ class _Bench:
         self.trials: list[Trial] = []
         self.runs = 0
         self._live, self._ignore, self._exact = live, ignore, exact
-        self._more: dict[str, Any] = {"command": command, "home": home, "patience": patience}
+        self._more: dict[str, Any] = {
+            "command": command,
+            "home": home,
+            "patience": patience,
+            "run_foreign": run_foreign,
+        }
         self._progress = progress
         self._notes: dict[str, None] = {}
 

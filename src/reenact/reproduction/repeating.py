@@ -26,6 +26,7 @@ def reproduce(
     patience: float = PATIENCE,
     command: Sequence[str] = (),
     home: str | os.PathLike[str] | None = None,
+    run_foreign: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Reproduction:
     """Replay a recording several times, and tell whether it does the same each time, and the same as recorded.
@@ -40,10 +41,12 @@ def reproduce(
         patience: Seconds that each replay may take.
         command: Another program than the recorded one.
         home: The folder of the recordings.
+        run_foreign: Let the program of a foreign recording run.
         progress: Called with a line for each replay.
 
-    Raises UsageError for options that cannot be meant, RecordingError where there is no such recording. A program that
-    cannot be run is a result, and no error.
+    Raises ForeignRecording where the recording comes from elsewhere and nothing allows its program, UsageError for
+    options that cannot be meant, RecordingError where there is no such recording. A program that cannot be run is a
+    result, and no error.
     """
     if times < 1:
         raise UsageError(f"times={times}: there must be at least one")
@@ -52,7 +55,9 @@ def reproduce(
     attempts: list[Attempt] = []
     for number in range(1, times + 1):
         try:
-            done = rerun(recording, words, command=command, home=home, patience=patience)
+            done = rerun(
+                recording, words, command=command, home=home, patience=patience, run_foreign=run_foreign
+            )
         except ProgramError as error:
             return Reproduction(recording.id, Reproduces.CANNOT_RUN, str(error))
         attempts.append(_attempt(done))

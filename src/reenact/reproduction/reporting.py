@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from reenact import private
 from reenact.analyze.decisive import differences
@@ -52,6 +53,11 @@ class Wanted:
     world: bool = False
     attach: bool = True
 
+    @property
+    def runs(self) -> bool:
+        """Whether a program is run, or a request is sent, for the page."""
+        return bool(self.times or self.check or self.world)
+
 
 def report(
     ref: str,
@@ -60,6 +66,7 @@ def report(
     *,
     command: Sequence[str] = (),
     home: str | os.PathLike[str] | None = None,
+    run_foreign: bool = False,
     force: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Path | None:
@@ -71,6 +78,7 @@ def report(
         wanted: What is to be in it.
         command: Another program than the recorded one.
         home: The folder of the recordings.
+        run_foreign: Let the programs of foreign recordings run, where one is to run at all.
         force: Replace files that are there.
         progress: Called with a line for each run of the program.
 
@@ -78,6 +86,7 @@ def report(
         The file with the recording where it lies beside the page; None where it is in the page.
 
     Raises:
+        ForeignRecording: A program is to run, of a recording that comes from elsewhere.
         UsageError: Something cannot be meant, or a file is in the way.
         RecordingError: There is no such recording.
     """
@@ -93,7 +102,8 @@ def report(
         if path.exists() and not force:
             raise UsageError(f"{path} exists; --force replaces it")
     more = [sections.anomalies(anomalies(recording, home=home))]
-    more += _found(recording, other, wanted, command=command, home=home, progress=progress)
+    again: dict[str, Any] = {"home": home, "run_foreign": run_foreign, "progress": progress}
+    more += _found(recording, other, wanted, command, again)
     data = _exported(store, ref)
     inside = wanted.attach and output.suffix == ".html" and len(data) <= ATTACHED
     name = f"{recording.id}{SUFFIX}" if inside else beside.name
@@ -113,22 +123,20 @@ def _found(
     recording: Recording,
     other: Recording | None,
     wanted: Wanted,
-    *,
     command: Sequence[str],
-    home: str | os.PathLike[str] | None,
-    progress: Callable[[str], None] | None,
+    again: dict[str, Any],
 ) -> list[Section]:
     """What running it again, and the run that went well, have to say."""
     more: list[Section] = []
     if wanted.times or wanted.world:
         times = max(wanted.times, 1)
-        done = reproduce(recording, times=times, command=command, home=home, progress=progress)
-        asked = check_world(recording, progress=progress) if wanted.world else None
+        asked = check_world(recording, **again) if wanted.world else None
+        done = reproduce(recording, times=times, command=command, **again)
         more.append(sections.attempts(done, asked))
     if other is None:
         return more
     if wanted.check:
-        found = bisect(recording, other, check=wanted.check, command=command, home=home, progress=progress)
+        found = bisect(recording, other, check=wanted.check, command=command, **again)
         more.append(sections.decisive(summary(found), found.changes, found.notes))
     if recording.steps and other.steps:
         more.append(sections.diff(compare(recording, other)))

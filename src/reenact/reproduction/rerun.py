@@ -60,6 +60,7 @@ def rerun(
     home: str | os.PathLike[str] | None = None,
     patience: float = PATIENCE,
     verb: str = "reproduce",
+    run_foreign: bool = False,
 ) -> Rerun:
     """Run the recorded program again, or another command. It has no terminal; what it writes is kept.
 
@@ -70,11 +71,14 @@ def rerun(
         home: The folder of the recordings.
         patience: Seconds until it is ended.
         verb: What the user may try with another command where this cannot be run.
+        run_foreign: The user lets a foreign recording's program run.
 
-    Raises ProgramError or UsageError where it cannot be run.
+    Raises ForeignRecording, ProgramError or UsageError where it cannot be run.
     """
     with folder() as place:
-        start = replaying(recording, dict(words), place, command=command, home=home, verb=verb)
+        start = replaying(
+            recording, dict(words), place, command=command, home=home, verb=verb, run_foreign=run_foreign
+        )
         began = perf_counter()
         out, err = place / "stdout", place / "stderr"
         with out.open("wb") as stdout, err.open("wb") as stderr:

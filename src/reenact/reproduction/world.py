@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
@@ -16,6 +17,8 @@ from reenact.model.divergence import Mismatch
 from reenact.model.facts import RecordingFacts, StepFacts
 from reenact.model.plain import binary
 from reenact.model.recording import Recording
+from reenact.store.local import LocalStore
+from reenact.trust import consent
 
 READING = ("GET", "HEAD")
 """The methods that are asked again. All others might write."""
@@ -27,15 +30,25 @@ _SKEW = 60
 
 
 def check_world(
-    recording: Recording, *, patience: float = 20.0, progress: Callable[[str], None] | None = None
+    recording: Recording,
+    *,
+    patience: float = 20.0,
+    home: str | os.PathLike[str] | None = None,
+    run_foreign: bool = False,
+    progress: Callable[[str], None] | None = None,
 ) -> list[Asked]:
     """Ask each recorded GET and HEAD again, once, and compare. Nothing that was replaced as a secret is sent.
 
     Args:
         recording: Whose questions.
         patience: Seconds for each.
+        home: The folder of the recordings.
+        run_foreign: Send the requests of a foreign recording, too.
         progress: Called with a line for each.
+
+    Raises ForeignRecording where the recording comes from elsewhere: its addresses may be inside of this network.
     """
+    consent.check(recording, LocalStore(home).root, run_foreign=run_foreign)
     asked: dict[tuple[str, str], list[StepFacts]] = {}
     for facts in RecordingFacts(recording):
         method = str(facts.args.get("method") or "").upper() if facts.call.kind == "http" else ""

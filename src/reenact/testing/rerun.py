@@ -18,6 +18,7 @@ def rerun(
     ignore: Iterable[str] = (),
     on_divergence: str = "raise",
     inserted: str = "refuse",
+    run_foreign: bool = False,
 ) -> launch.Replayed:
     """Replay a recording by running its command, as `reenact replay` does; what `reenact keep` writes calls this.
 
@@ -32,15 +33,19 @@ def rerun(
         ignore: What need not match.
         on_divergence: What a departure does.
         inserted: Under `realign`, what a new call gets.
+        run_foreign: Run the recorded command of a foreign recording, too; a command that is given needs no leave.
 
     Returns:
         The verdict, the exit status, and what differs from when it was recorded.
 
     Raises:
+        ForeignRecording: The recording comes from elsewhere, and its own command was to run.
         ProgramError: It died without a verdict, or cannot be run.
     """
     options = launch.Options(tuple(live), tuple(ignore), on_divergence, inserted)
-    done = launch.replay(os.fspath(source), options, command=list(command), cwd=cwd, quiet=True)
+    done = launch.replay(
+        os.fspath(source), options, command=list(command), cwd=cwd, quiet=True, run_foreign=run_foreign
+    )
     if done.verdict is None:
         raise ProgramError(f"{source} was not replayed: {done.failed}")
     return done

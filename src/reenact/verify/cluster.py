@@ -25,11 +25,14 @@ from typing import Any
 
 import orjson
 
-from reenact.errors import ProgramError, UsageError
+from reenact.errors import ForeignRecording, ProgramError, RecordingError, UsageError
+from reenact.store.local import load
 from reenact.store.team.place import Place
+from reenact.trust import consent
 from reenact.verify.crew import Job
 from reenact.verify.dispatch import answers
 from reenact.verify.engine import Done, Task
+from reenact.verify.outcome import REFUSED
 
 PLACED = 300.0
 """Seconds in which some node must have taken an actor: an autoscaler brings nodes in minutes."""
@@ -87,6 +90,8 @@ class Cluster:
         """Replay them all. Raises ProgramError or UsageError."""
         if find_spec("ray") is None:
             raise UsageError("--engine ray needs Ray: pip install 'reenact[ray]'")
+        if not job.entry and self._team is None:
+            tasks = _allowed(tasks, job, done)
         host = self._address.removeprefix("ray://")
         if ":" in host and not answers(host, 10.0):
             # Ray tries for minutes.
@@ -100,7 +105,8 @@ class Cluster:
                 *self._excludes,
                 *(f"/{home.relative_to(self._folder)}/" for home in self._within(homes)),
             ],
-            "job": {"entry": job.entry, "words": job.words, "timeout": job.timeout},
+            # Which are foreign is said by the keys of the home that asks: what a node is sent may run there.
+            "job": {**asdict(job), "home": "", "run_foreign": job.run_foreign or self._team is None},
             "tasks": [
                 (task.place, str(Path(task.path).absolute()) if task.path else task.ref) for task in tasks
             ],
@@ -123,6 +129,23 @@ class Cluster:
         return sorted(
             home for home in homes if home.name == "recordings" and home.is_relative_to(self._folder)
         )
+
+
+def _allowed(tasks: Sequence[Task], job: Job, done: Done) -> list[Task]:
+    """The recordings whose commands may run; of the others it is said that they are refused."""
+    found = []
+    for task in tasks:
+        try:
+            recording = load(task.here())
+            if consent.steers(recording):
+                consent.check(recording, Path(job.home), run_foreign=job.run_foreign)
+        except ForeignRecording as error:
+            done(task, {REFUSED: str(error)})
+        except RecordingError as error:
+            done(task, {"failed": str(error)})
+        else:
+            found.append(task)
+    return found
 
 
 class _Driver:

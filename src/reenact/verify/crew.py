@@ -7,12 +7,16 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol
 
 import orjson
 
-from reenact.errors import ProgramError
+from reenact.errors import ForeignRecording, ProgramError, ReenactError
+from reenact.store.local import LocalStore, load
+from reenact.trust import consent
+from reenact.verify.outcome import REFUSED
 
 Report = dict[str, Any]
 """What became of one, as `outcome_of` reads it."""
@@ -26,11 +30,15 @@ class Job:
         entry: What runs the program, `pkg.module:function`; without, the recorded commands are run.
         words: The replay's options, as `Options.tree` gives them.
         timeout: Seconds that one may take.
+        home: The folder of the recordings, whose keys say which of them are foreign; empty for the usual one.
+        run_foreign: The user lets the commands of foreign recordings run.
     """
 
     entry: str
     words: dict[str, Any]
     timeout: float
+    home: str = ""
+    run_foreign: bool = False
 
 
 class Worker(Protocol):
@@ -122,14 +130,25 @@ class Starting:
 
     def __init__(self, job: Job) -> None:
         self._words, self._timeout = job.words, job.timeout
+        self._home, self._run_foreign = job.home, job.run_foreign
 
     def ready(self) -> None:
         """Nothing to import before."""
 
     def run(self, path: str) -> Report:
-        """Replay one."""
+        """Replay one; one whose command may not run is refused."""
+        try:
+            recording = load(Path(path))
+            if consent.steers(recording):
+                root = LocalStore(self._home or None).root
+                consent.check(recording, root, run_foreign=self._run_foreign)
+        except ForeignRecording as error:
+            return {REFUSED: str(error)}
+        except ReenactError as error:
+            return {"failed": str(error)}
         words = self._words
-        command = [sys.executable, "-m", "reenact", "replay", path, "--json"]
+        # What may not run has been sorted out here, by the keys of the right home.
+        command = [sys.executable, "-m", "reenact", "replay", path, "--json", "--run-foreign"]
         command += [each for word in words["live"] for each in ("--live", word)]
         command += [each for word in words["ignore"] for each in ("--ignore", word)]
         command += [

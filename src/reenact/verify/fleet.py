@@ -15,7 +15,7 @@ from reenact.store.reach import Reaching
 from reenact.verify.crew import Job, Report
 from reenact.verify.engine import Engine, Local, Task
 from reenact.verify.kept import Kept, Key, code_version
-from reenact.verify.outcome import Outcome, Status, outcome_of
+from reenact.verify.outcome import REFUSED, Outcome, Status, outcome_of
 
 if TYPE_CHECKING:
     from reenact.store.team.store import TeamStore
@@ -38,6 +38,7 @@ def verify(
     engine: Engine | None = None,
     resume: bool = False,
     team: TeamStore | None = None,
+    run_foreign: bool = False,
 ) -> list[Outcome]:
     """Replay recordings against today's code, in parallel.
 
@@ -54,6 +55,8 @@ def verify(
         engine: What runs the replays; by default this machine.
         resume: Take what an earlier run has found for the same recordings, code and options, and run the rest only.
         team: The team's store that the recordings are in, in the place of `home`. Each is fetched when its turn comes.
+        run_foreign: Let the recorded commands of foreign recordings run. Without it each of them is refused, and the
+            others are replayed. An `entry` is the user's own: it needs no leave.
 
     Returns:
         The outcomes, in the order of `refs`.
@@ -67,8 +70,9 @@ def verify(
         ":" not in entry or not all(part.isidentifier() for part in entry.replace(":", ".").split("."))
     ):
         raise UsageError(f"--entry {entry}: write it as pkg.module:function")
-    job = Job(entry, (options or Options()).tree(), float(timeout))
     store = Reaching(home) if team is None else team
+    root = str(LocalStore(home).root)
+    job = Job(entry, (options or Options()).tree(), float(timeout), root, run_foreign)
     versions = team.versions() if team is not None else {}
     outcomes: dict[int, Outcome] = {}
     lock = threading.Lock()
@@ -85,7 +89,8 @@ def verify(
         def done(task: Task, report: Report) -> None:
             with lock:
                 if task.place not in outcomes:  # an engine that lost a worker may run a recording twice
-                    kept.put(keys[task.place], report)
+                    if REFUSED not in report:
+                        kept.put(keys[task.place], report)
                     come(task.place, outcome_of(task.ref, report))
 
         tasks = []

@@ -21,9 +21,14 @@ class Status(str, Enum):
     BROKEN = "broken"
     """It runs as recorded, and then ends with an error that was not recorded."""
     UNABLE = "could not run"
+    REFUSED = "refused"
+    """It comes from elsewhere, and nothing allows its command."""
 
 
 GOOD = frozenset((Status.SAME, Status.FIXED))
+
+REFUSED = "refused"
+"""In a report: why a foreign recording's command was not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,9 @@ def outcome_of(ref: str, tree: Mapping[str, Any]) -> Outcome:
     known = str(tree.get("id") or "")
     name = str(tree.get("name") or "")
     seconds = float(tree.get("seconds") or 0.0)
+    if refused := tree.get(REFUSED):
+        cause = "foreign: --run-foreign allows it"
+        return Outcome(ref, Status.REFUSED, known, name, cause=cause, detail=str(refused))
     if failed := tree.get("failed"):
         return Outcome(
             ref,

@@ -23,10 +23,13 @@ summary { cursor: pointer; padding: .3rem 0; }
 """
 
 
+_UNRUN = (Status.UNABLE, Status.REFUSED)
+
+
 def junit(outcomes: Sequence[Outcome], *, suite: str = "reenact verify") -> bytes:
     """JUnit XML: a test case for each recording."""
     bad = [outcome for outcome in outcomes if outcome.status not in GOOD]
-    unable = [outcome for outcome in bad if outcome.status is Status.UNABLE]
+    unable = [outcome for outcome in bad if outcome.status in _UNRUN]
     root = ET.Element(
         "testsuite",
         name=suite,
@@ -44,7 +47,7 @@ def junit(outcomes: Sequence[Outcome], *, suite: str = "reenact verify") -> byte
             time=f"{outcome.seconds:.3f}",
         )
         if outcome.status not in GOOD:
-            word = "error" if outcome.status is Status.UNABLE else "failure"
+            word = "error" if outcome.status in _UNRUN else "failure"
             found = ET.SubElement(case, word, message=_clean(_said(outcome)), type=outcome.status.value)
             found.text = _clean(outcome.detail)
     data: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)

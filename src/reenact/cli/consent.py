@@ -1,0 +1,67 @@
+"""Ask the user, once, before the program of a foreign recording runs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from reenact.cli import present
+from reenact.errors import ForeignRecording
+from reenact.model.recording import Recording
+from reenact.store.local import LocalStore
+from reenact.store.reach import Reaching
+from reenact.trust import consent
+
+
+def agreed(
+    sources: Sequence[str | Recording],
+    words: Sequence[str],
+    home: str | os.PathLike[str] | None,
+    *,
+    run_foreign: bool,
+    requests: bool = False,
+) -> bool:
+    """Whether the programs of some recordings may run.
+
+    Of each foreign one the user is shown the command, on a terminal, and asked; the answer yes is remembered.
+
+    Args:
+        sources: The recordings.
+        words: A command of the user's own that is to run instead: then nothing is asked.
+        home: The folder of the recordings.
+        run_foreign: The user has allowed it already.
+        requests: The recorded requests are to be sent again, whatever command runs.
+
+    Raises ForeignRecording where the answer is no, or where there is no terminal to ask on.
+    """
+    if run_foreign or (words and not requests):
+        return run_foreign
+    root = LocalStore(home).root
+    for source in sources:
+        recording = source if isinstance(source, Recording) else Reaching(home).load(source)
+        if not (requests or consent.steers(recording)) or consent.allowed(recording, root):
+            continue
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            consent.check(recording, root, instead="a command of your own behind `--`")
+        _ask(recording, root)
+        run_foreign = True
+    return run_foreign
+
+
+def _ask(recording: Recording, root: os.PathLike[str]) -> None:
+    """Show what would run, and ask. Raises ForeignRecording for every answer but yes."""
+    home = LocalStore(root).root
+    said = consent.standing_of(recording, home).sentence
+    present.say(f"reenact: recording {consent.escaped(recording.id)}: {said}. To run its program would mean:")
+    for title, text in consent.described(recording):
+        present.say(f"  {title:<9} {text}")
+    sys.stderr.write("Run it? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise ForeignRecording(
+            f"recording {consent.escaped(recording.id)} is foreign: its program was not run"
+        )
+    with suppress(OSError):
+        consent.accept(recording, home)

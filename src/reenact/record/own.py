@@ -1,0 +1,31 @@
+"""Mark what a home records as its own. Whatever fails here costs one warning and the mark, never the agent's run."""
+
+from __future__ import annotations
+
+import os
+
+import orjson
+
+from reenact.store.local import home as home_of
+from reenact.store.writer import warn
+from reenact.trust.identity import MARK, Identity
+from reenact.trust.origin import header_mark
+
+
+def own_identity(home: str | os.PathLike[str] | None) -> Identity | None:
+    """The identity of the home that is recorded to; None, with a warning, where it has none and none can be made."""
+    try:
+        return Identity.made(home_of(home))
+    except Exception as error:
+        warn(f"this recording will be taken for a foreign one: {error}")
+        return None
+
+
+def marked(line: bytes, identity: Identity) -> bytes:
+    """A header with the mark of its home."""
+    try:
+        mark = header_mark(identity, orjson.loads(line))
+    except Exception as error:
+        warn(f"this recording will be taken for a foreign one: {error}")
+        return line
+    return line[:-1] + b',"%b":%b}' % (MARK.encode(), orjson.dumps(mark))
