@@ -9,6 +9,7 @@ import os
 import threading
 import weakref
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pydantic
 import pytest
@@ -672,3 +673,53 @@ def test_nothing_is_resumed_within_a_recording():
     with reenact.record("outer"):
         with pytest.raises(errors.UsageError, match="inside a recording or a replay"):
             recording.resume(6, act, number=1)
+
+
+# -- what a recording says is to be called -------------------------------------------------------------------
+
+
+def _renamed(recording, name, home):
+    """The same recording as a stranger would send it: another function stands in its header."""
+    folder = Path(home, "recordings", recording.id)
+    lines = (folder / "events.jsonl").read_text().splitlines()
+    header = json.loads(lines[0])
+    header["function"]["name"] = name
+    header["format"] = 1
+    for mark in ("home", "sum"):
+        header.pop(mark)
+    (folder / "events.jsonl").write_text(json.dumps(header) + "\n")
+    return reenact.load(recording.id)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["os:system", "subprocess:run", "builtins:exec", "builtins:eval", f"{__name__}:faked", "this:s", "", "x"],
+)
+def test_a_function_that_is_not_marked_is_never_called(name, home, tmp_path, monkeypatch):
+    agent_run("touch", 1)
+    called = []
+    faked = type("Faked", (), {"__call__": lambda *_, **__: called.append(1), "_recorded": print})()
+    monkeypatch.setitem(globals(), "faked", faked)
+    recording = _renamed(reenact.load("last"), name, home)
+    with pytest.raises(errors.ForeignRecording, match="--run-foreign"):
+        recording.resume(1)
+    with pytest.raises(errors.UsageError, match=r"is not found here: give it"):
+        recording.resume(None, run_foreign=True)
+    assert called == []
+
+
+def test_a_foreign_recording_imports_no_module(home, tmp_path, monkeypatch):
+    agent_run("why?", 1)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "evil_module.py").write_text("open('MARK', 'w')")
+    monkeypatch.chdir(tmp_path)
+    recording = _renamed(reenact.load("last"), "evil_module:run", home)
+    with pytest.raises(errors.ForeignRecording):
+        recording.resume(1)
+    assert not (tmp_path / "MARK").exists()
+
+
+def test_a_marked_function_of_the_program_is_called_for_a_foreign_recording_too(home):
+    agent_run("why?", 1)
+    recording = _renamed(reenact.load("last"), f"{__name__}:agent_run", home)
+    assert recording.resume().output[0] == "why?"

@@ -100,7 +100,7 @@ class Fork(Session):
     @property
     def recording(self) -> Recording:
         """The child, as far as it is written. Raises RecordingNotFound where it came to nothing."""
-        return loaded(self._store.load(self.id))
+        return loaded(self._store.load(self.id), self._store.root)
 
     @property
     def child(self) -> Child:
@@ -212,12 +212,14 @@ def fork(
 
 def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = None) -> Recording:
     """Read a recording: by id, unambiguous prefix, `"last"`, or path. Raises RecordingError."""
-    return loaded(Reaching(home).load(source))
+    return loaded(Reaching(home).load(source), LocalStore(home).root)
 
 
-def loaded(known: recording.Recording) -> Recording:
-    """A recording as users get it."""
-    return Recording(known.id, known.logs, known.path, known.torn)
+def loaded(known: recording.Recording, home: Path) -> Recording:
+    """A recording as users get it, from the home that they named."""
+    found = Recording(known.id, known.logs, known.path, known.torn)
+    found.home = str(home)
+    return found
 
 
 def _ran(started: Fork, program: Callable[[], Any]) -> Recording:

@@ -40,6 +40,7 @@ T = TypeVar("T")
 
 _substitute: Callable[[str, int], Replay | Fork | None] | None = None
 _blocks_begun: dict[str, int] = {}
+_marked: dict[str, Callable[..., Any]] = {}
 
 
 def substitute(claimed: Callable[[str, int], Replay | Fork | None]) -> None:
@@ -101,7 +102,7 @@ class RecordingInProgress(Session):
 
     def load(self) -> Recording:
         """What is written so far, read back."""
-        return loaded(self._store.load(self.path))
+        return loaded(self._store.load(self.path), self._store.root)
 
     def __repr__(self) -> str:
         return f"<recording {self.id} {self.name!r} at {self.path}>"
@@ -282,6 +283,8 @@ def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = (
     if function is None:
         return functools.partial(recorded, name=name, tags=tags)
     title = name or function.__qualname__
+    if "<locals>" not in function.__qualname__:
+        _marked[_place(function)] = function
     signature = inspect.signature(function)
 
     def begun(args: Any, kwargs: Any) -> RecordingInProgress:
@@ -299,7 +302,6 @@ def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = (
                 recording.output = await function(*args, **kwargs)
                 return recording.output
 
-        arecorded._recorded = function  # type: ignore[attr-defined]
         return arecorded
 
     @functools.wraps(function)
@@ -308,8 +310,19 @@ def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = (
             recording.output = function(*args, **kwargs)
             return recording.output
 
-    srecorded._recorded = function  # type: ignore[attr-defined]
     return srecorded
+
+
+def marked(name: str) -> Callable[..., Any] | None:
+    """The function that this program has marked with `@recorded`, by its module and qualified name (`shop:answer`).
+
+    No other object is found by the name that a recording says: that may be any.
+    """
+    return _marked.get(name)
+
+
+def _place(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}:{function.__qualname__}"
 
 
 def _called(function: Any, given: inspect.BoundArguments) -> dict[str, Any]:
@@ -321,4 +334,4 @@ def _called(function: Any, given: inspect.BoundArguments) -> dict[str, Any]:
             args |= value
         else:
             args[name] = value
-    return {"name": f"{function.__module__}:{function.__qualname__}", "args": args}
+    return {"name": _place(function), "args": args}

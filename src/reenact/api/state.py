@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import importlib
 import inspect
-import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from reenact import boundary
-from reenact.api.recording import RecordingInProgress, record
+from reenact.api.recording import RecordingInProgress, marked, record
 from reenact.api.replaying import Source, load
 from reenact.api.session import UNSET
 from reenact.boundary import tracked
@@ -25,7 +24,9 @@ from reenact.model.putback import has_hole
 from reenact.model.recording import Recording
 from reenact.model.state import BELONGINGS, State
 from reenact.record.recorder import Recorder
+from reenact.store.local import LocalStore
 from reenact.store.writer import warn
+from reenact.trust import consent
 
 T = TypeVar("T")
 
@@ -120,7 +121,13 @@ def restore(source: Source, step: int | None = None, *names: str) -> State:
 
 
 def resume(
-    source: Source, step: int | None = None, program: Callable[..., Any] | None = None, /, **changes: Any
+    source: Source,
+    step: int | None = None,
+    program: Callable[..., Any] | None = None,
+    /,
+    *,
+    run_foreign: bool = False,
+    **changes: Any,
 ) -> Recording:
     """Run a program again from the state of a step, with other parameters, as a recording of its own.
 
@@ -135,6 +142,7 @@ def resume(
         step: The state as it was when this step was asked; None: at the end.
         program: What to run, with `changes` as its arguments. None: the recorded function (`@reenact.recorded`), with
             its recorded arguments, `changes` in the place of those of the same name.
+        run_foreign: Import the module that a foreign recording names, to find its function there.
         changes: Arguments.
 
     Returns:
@@ -142,10 +150,11 @@ def resume(
 
     Raises:
         LookupError: There is no such step.
+        ForeignRecording: Its function is not known here yet, and it comes from elsewhere.
         UsageError: There is nothing to run, or an event loop runs already: then `await reenact.aresume(...)`.
     """
     recording = source if isinstance(source, Recording) else load(source)
-    call = _call(recording, program, changes)
+    call = _call(recording, program, changes, run_foreign=run_foreign)
     if _in_a_loop() and inspect.iscoroutinefunction(call.func):
         raise UsageError("an event loop runs here already: await reenact.aresume(...) instead of resume(...)")
     with _resumed(recording, step) as going:
@@ -155,11 +164,17 @@ def resume(
 
 
 async def aresume(
-    source: Source, step: int | None = None, program: Callable[..., Any] | None = None, /, **changes: Any
+    source: Source,
+    step: int | None = None,
+    program: Callable[..., Any] | None = None,
+    /,
+    *,
+    run_foreign: bool = False,
+    **changes: Any,
 ) -> Recording:
     """`resume` for a program that is awaited."""
     recording = source if isinstance(source, Recording) else load(source)
-    call = _call(recording, program, changes)
+    call = _call(recording, program, changes, run_foreign=run_foreign)
     with _resumed(recording, step) as going:
         output = call()
         going.output = await output if inspect.isawaitable(output) else output
@@ -243,7 +258,9 @@ def _home(recording: Recording) -> str | None:
     return str(path.parents[1]) if path.is_dir() and path.parent.name == "recordings" else None
 
 
-def _call(recording: Recording, program: Callable[..., Any] | None, changes: dict[str, Any]) -> partial[Any]:
+def _call(
+    recording: Recording, program: Callable[..., Any] | None, changes: dict[str, Any], *, run_foreign: bool
+) -> partial[Any]:
     if program is not None:
         if not callable(program):
             raise UsageError(f"resume: {program!r} cannot be called; give the function that runs the agent")
@@ -254,7 +271,7 @@ def _call(recording: Recording, program: Callable[..., Any] | None, changes: dic
             f"recording {recording.id} was not made by a function under @reenact.recorded: "
             f"say what to run, recording.resume(step, program)"
         )
-    function = _found(str(known["name"]))
+    function = _found(recording, str(known["name"]), run_foreign=run_foreign)
     given: dict[str, Tree] = known["args"]
     args = {name: recording.logs[0].value(tree) for name, tree in given.items() if name not in changes}
     holes = [name for name in args if has_hole(given[name]) or codec.flaw(given[name])]
@@ -266,19 +283,25 @@ def _call(recording: Recording, program: Callable[..., Any] | None, changes: dic
     return _bound(function, {**args, **changes})
 
 
-def _found(name: str) -> Callable[..., Any]:
-    module, _, path = name.partition(":")
-    try:
-        found: Any = sys.modules.get(module) or importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError):
+def _found(recording: Recording, name: str, *, run_foreign: bool) -> Callable[..., Any]:
+    """The recorded function: only one that is marked with `@recorded`, whatever the recording says."""
+    function = marked(name)
+    if function is None:
+        # Its module is imported, which runs it: as much as running the recorded command.
+        consent.check(
+            recording,
+            LocalStore(recording.home or None).root,
+            run_foreign=run_foreign,
+            instead="give the function: recording.resume(step, program)",
+        )
+        with suppress(ImportError, ValueError, TypeError):
+            importlib.import_module(name.partition(":")[0])
+        function = marked(name)
+    if function is None:
         raise UsageError(
-            f"the recorded function {name.replace(':', '.')} is not found here: "
-            f"give it, recording.resume(step, program)"
-        ) from None
-    # Under @recorded, where it would be a recording of its own.
-    function: Callable[..., Any] = getattr(found, "_recorded", found)
+            f"the recorded function {name.replace(':', '.')} is not found here: give it, "
+            "recording.resume(step, program), or mark it with @reenact.recorded"
+        )
     return function
 
 

@@ -18,7 +18,18 @@ from reenact import doctor as checks
 from reenact import launch
 from reenact.cli import present
 from reenact.cli.consent import agreed
-from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, RunForeign, given, texts
+from reenact.cli.options import (
+    Command,
+    Home,
+    Ignore,
+    Inserted,
+    Live,
+    OnDivergence,
+    Ref,
+    RunForeign,
+    given,
+    texts,
+)
 from reenact.cli.verdict import panel
 from reenact.errors import UsageError
 from reenact.model.divergence import Verdict, verdict_tree

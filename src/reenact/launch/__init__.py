@@ -26,6 +26,7 @@ from reenact.launch.process import Start, aside, ended_by, executable_of, run, s
 from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict, merged, verdict_of
 from reenact.model.recording import Recording
 from reenact.plan import Plan
+from reenact.record.own import own_identity, signing
 from reenact.record.snapshot import risky_filter
 from reenact.store.local import EVENTS, LocalStore, load, new_id
 from reenact.store.reach import Reaching
@@ -115,7 +116,9 @@ def _correct(path: Path, status: int, *, mine: bool) -> None:
         return
     if line.get("event") != "sealed" or line.get("exit") == status:
         return
-    reseal(path, line | {"exit": status, "status": "error" if status else "ok"})
+    identity = own_identity(path.parents[2])
+    sign = None if identity is None else signing(identity)
+    reseal(path, line | {"exit": status, "status": "error" if status else "ok"}, sign)
 
 
 # -- replay --------------------------------------------------------------------------------------------------

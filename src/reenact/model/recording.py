@@ -77,6 +77,8 @@ class Recording:
         self.logs = logs
         self.path = path
         self.torn = torn
+        self.home = ""
+        """The home by which the user loaded it, and whose keys say whether it is foreign; empty: the usual one."""
 
     @property
     def header(self) -> Mapping[str, Tree]:

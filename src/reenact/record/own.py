@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 import orjson
 
+from reenact.boundary import entered
 from reenact.store.local import home as home_of
-from reenact.store.writer import warn
+from reenact.store.writer import Sign, warn
 from reenact.trust.identity import MARK, Identity
-from reenact.trust.origin import header_mark
+from reenact.trust.origin import header_mark, seal_mark
 
 
 def own_identity(home: str | os.PathLike[str] | None) -> Identity | None:
@@ -19,6 +21,21 @@ def own_identity(home: str | os.PathLike[str] | None) -> Identity | None:
     except Exception as error:
         warn(f"this recording will be taken for a foreign one: {error}")
         return None
+
+
+def signing(identity: Identity) -> Sign:
+    """What signs the seals of a home."""
+
+    def sign(digest: str) -> Mapping[str, str] | None:
+        try:
+            # The program's own hooks and recorders have nothing to do with what is imported here.
+            with entered(None):
+                return seal_mark(identity, digest)
+        except Exception as error:
+            warn(f"this recording is not signed, and will be taken for a changed one: {error}")
+            return None
+
+    return sign
 
 
 def marked(line: bytes, identity: Identity) -> bytes:

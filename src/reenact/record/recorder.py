@@ -19,7 +19,7 @@ from reenact.model.event import Effect, Failure, Outcome, Tree, Value
 from reenact.model.exact import exact
 from reenact.model.patch import clean_by
 from reenact.record.beside import Beside
-from reenact.record.own import marked
+from reenact.record.own import marked, signing
 from reenact.record.question import Questions, number_of
 from reenact.record.snapshot import Snapshots
 from reenact.redact import Redactor, StreamRedactor
@@ -170,7 +170,7 @@ class Recorder:
     def seal(self, ending: dict[str, Tree]) -> None:
         """Write the last line and sync it to the disk."""
         line = self._redactor.line(codec.dumps({"event": "sealed", **ending, "t": self._now()}))
-        self._writer.seal(line)
+        self._writer.seal(line, None if self._identity is None else signing(self._identity))
 
     def build_on(self, number: int, scope: str, label: str, args: Mapping[str, Tree]) -> None:
         """Write the arguments of later calls against those of a call that the recording has already (a fork's)."""

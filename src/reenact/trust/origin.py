@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -116,17 +117,15 @@ def header_mark(identity: Identity, header: Mapping[str, Any]) -> dict[str, str]
     return {"key": key, "mac": mac} if key else {"mac": mac}
 
 
-def signer(identity: Identity) -> Callable[[str], Mapping[str, Any]]:
-    """What signs a seal, given its digest (64 hex digits)."""
+def seal_mark(identity: Identity, digest: str) -> dict[str, str]:
+    """The member of a seal that says which home wrote it: of the digest of the file before it, 64 hex digits.
 
-    def sign(digest: str) -> dict[str, str]:
-        said = {"mac": identity.mac(SEAL, digest.encode())}
-        try:
-            return {"key": identity.key, "signature": identity.sign(_sealed(digest)), **said}
-        except ImportError:
-            return said
-
-    return sign
+    Where `cryptography` is missing it has no signature, and is known at home alone.
+    """
+    said = {"mac": identity.mac(SEAL, digest.encode())}
+    with suppress(ImportError):
+        return {"key": identity.key, "signature": identity.sign(_sealed(digest)), **said}
+    return said
 
 
 def origin_of(logs: Iterable[Log], identity: Identity | None) -> Origin:
@@ -164,9 +163,10 @@ def _seal(log: Log, identity: Identity | None, *, own: bool) -> tuple[Seal, str]
     """The state of one file's seal, and the key that signed it."""
     if log.sealed is None:
         return Seal.UNSEALED, ""
-    said, digest = log.sealed.get(SIGNED), getattr(log, "seal_digest", "")
+    said, digest = log.sealed.get(SIGNED), log.seal_digest
     if not isinstance(said, dict) or not digest:
-        return Seal.UNSIGNED, ""
+        # A home signs each seal of its own: one without was put there by others.
+        return (Seal.CHANGED if own else Seal.UNSIGNED), ""
     key = str(said.get("key") or "")
     if own and identity is not None:
         known = identity.wrote(SEAL, digest.encode(), said.get("mac"))
