@@ -14,6 +14,8 @@ import importlib
 import io
 import json
 import os
+import pty
+import re
 import signal
 import socket
 import subprocess
@@ -21,6 +23,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NoReturn
 
@@ -96,12 +99,24 @@ class Forker:
             return None
         try:
             if self._line is None:
-                self._start(environ)
+                self._start()
             if at_the_start(environ) != self._environ:
                 return None
             return self._run(words, cwd, environ, text, timeout)
         finally:
             self._one_at_a_time.release()
+
+    def on_a_terminal(self, words: list[str], environ: dict[str, str], columns: int, lines: int = 24) -> str:
+        """What a command writes to a terminal of that size, without colours."""
+        environ = {**environ, "COLUMNS": str(columns), "LINES": str(lines), "TERM": "xterm-256color"}
+        leader, follower = pty.openpty()
+        with self._one_at_a_time, open(leader, "rb", buffering=0) as screen, ThreadPoolExecutor(1) as reader:
+            if self._line is None:
+                self._start()
+            written = reader.submit(_shown, screen)
+            with open(follower, "r+b", buffering=0) as terminal:
+                self._forked(words, Path.cwd(), environ, [terminal] * 3, 300)
+            return written.result()
 
     def stop(self) -> None:
         """End the process that forks."""
@@ -110,7 +125,8 @@ class Forker:
             self._process.communicate()
             self._line = None
 
-    def _start(self, environ: dict[str, str]) -> None:
+    def _start(self) -> None:
+        environ = {**os.environ, "PYTHONUTF8": "1"}
         self._environ = at_the_start(environ)
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
@@ -124,8 +140,6 @@ class Forker:
             )
 
     def _run(self, words, cwd, environ, text, timeout):
-        assert self._line is not None
-        asked = json.dumps({"words": words, "cwd": str(cwd), "env": environ}).encode()
         with (
             tempfile.TemporaryFile() as given,
             tempfile.TemporaryFile() as out,
@@ -133,19 +147,38 @@ class Forker:
         ):
             given.write(text.encode())
             given.seek(0)
-            self._line.settimeout(60)  # to start
-            socket.send_fds(self._line, [asked], [given.fileno(), out.fileno(), err.fileno()])
-            child = int(self._line.recv(100))
-            self._line.settimeout(timeout)
             try:
-                status = int(self._line.recv(100))
+                status = self._forked(words, cwd, environ, [given, out, err], timeout)
             except TimeoutError:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(child, signal.SIGKILL)
-                self._line.settimeout(None)
-                self._line.recv(100)
                 raise subprocess.TimeoutExpired(words, timeout, _read(out), _read(err)) from None
             return subprocess.CompletedProcess(words, status, _read(out), _read(err))
+
+    def _forked(self, words, cwd, environ, streams, timeout):
+        """The status of a command whose standard streams are these. Raises TimeoutError; the command is over then."""
+        assert self._line is not None
+        asked = json.dumps({"words": words, "cwd": str(cwd), "env": environ}).encode()
+        socket.send_fds(self._line, [asked], [stream.fileno() for stream in streams])
+        child = int(self._line.recv(100))
+        try:
+            self._line.settimeout(timeout)
+            return int(self._line.recv(100))
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            self._line.settimeout(None)
+            self._line.recv(100)
+            raise
+        finally:
+            self._line.settimeout(None)
+
+
+def _shown(screen):
+    """All that is written to a terminal until it is closed, without colours."""
+    written = b""
+    with contextlib.suppress(OSError):
+        while data := screen.read(65536):
+            written += data
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written.decode()).replace("\r\n", "\n")
 
 
 def _read(file):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
-import subprocess
 import sys
 from html.parser import HTMLParser
 
@@ -14,6 +12,7 @@ import pytest
 from rich.cells import cell_len
 
 import reenact
+from tests.forked import forker
 
 COMMAND = [sys.executable, "-c", "import sys; from reenact.cli import main; sys.exit(main())"]
 
@@ -212,28 +211,7 @@ def test_nothing_of_the_recordings_is_changed(run, home, tmp_path):
 def test_on_a_terminal_nothing_is_wider_than_it(home, columns):
     a = agent(name="客服" * 20)
     b = agent(answer="不能取消。" * 30, reason="a/very/long/word/without/any/spaces" * 5, searches=3)
-    out = on_a_terminal(["diff", a, b, "--all"], columns)
+    out = forker.on_a_terminal(["diff", a, b, "--all"], dict(os.environ), columns)
     assert "They part" in out
     for line in out.splitlines():
         assert cell_len(line.rstrip()) <= columns, line
-
-
-def on_a_terminal(arguments, columns):
-    """What a command writes to a terminal of that size."""
-    leader, follower = pty.openpty()
-    environment = {**os.environ, "COLUMNS": str(columns), "LINES": "24", "TERM": "xterm-256color"}
-    with subprocess.Popen(
-        [*COMMAND, *arguments], stdout=follower, stderr=follower, stdin=follower, env=environment
-    ):
-        os.close(follower)
-        written = b""
-        while True:
-            try:
-                data = os.read(leader, 65536)
-            except OSError:
-                break
-            if not data:
-                break
-            written += data
-    os.close(leader)
-    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written.decode()).replace("\r\n", "\n")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -19,6 +17,7 @@ import reenact
 from reenact import importers
 from reenact.cli import present
 from reenact.store.local import LocalStore
+from tests.forked import forker
 
 TAU = Path(__file__).parents[1] / "importers" / "data" / "tau_bench.jsonl"
 
@@ -380,28 +379,6 @@ def test_a_reader_that_has_enough_costs_no_traceback(home):
         assert pipe.stderr.read() == b""
 
 
-def on_a_terminal(arguments, columns, lines=24):
-    """What a command writes to a terminal of that size."""
-    leader, follower = pty.openpty()
-    environment = {**os.environ, "COLUMNS": str(columns), "LINES": str(lines), "TERM": "xterm-256color"}
-    process = subprocess.Popen(
-        [*COMMAND, *arguments], stdout=follower, stderr=follower, stdin=follower, env=environment
-    )
-    os.close(follower)
-    written = b""
-    while select.select([leader], [], [], 30)[0]:
-        try:
-            data = os.read(leader, 65536)
-        except OSError:
-            break
-        if not data:
-            break
-        written += data
-    process.wait()
-    os.close(leader)
-    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written.decode()).replace("\r\n", "\n")
-
-
 @pytest.mark.parametrize("columns", [60, 80, 200])
 def test_on_a_terminal_nothing_is_wider_than_it(home, columns):
     importers.bring(home, TAU)
@@ -409,7 +386,7 @@ def test_on_a_terminal_nothing_is_wider_than_it(home, columns):
     from rich.cells import cell_len
 
     for arguments in (["list"], ["list", "tool"], ["show", id], ["show", id, "2"]):
-        for line in on_a_terminal(arguments, columns).splitlines():
+        for line in forker.on_a_terminal(arguments, dict(os.environ), columns).splitlines():
             assert cell_len(line.rstrip()) <= columns, line
 
 
