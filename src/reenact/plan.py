@@ -25,7 +25,16 @@ JOIN = "REENACT_JOIN"
 BOOTSTRAP = Path(__file__).parent / "_bootstrap"
 """The folder whose `sitecustomize` makes a Python join."""
 
-_NEEDED = ("_cffi_backend", "cryptography", "hyperscan", "orjson", "_time_machine", "time_machine", "wrapt")
+_NEEDED = (
+    "_cffi_backend",
+    "cryptography",
+    "hyperscan",
+    "orjson",
+    "re2",
+    "_time_machine",
+    "time_machine",
+    "wrapt",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from reenact.boundary import ReplayingTurnstile
 from reenact.errors import CorruptRecording
+from reenact.model.automaton import LONGEST
 from reenact.model.event import Tree
 from reenact.model.log import Log
 from reenact.model.recording import Recording
@@ -39,6 +40,10 @@ def replayer_of(
     return Replayer(log, redactor, steps=steps, turnstile=turnstile, **known)
 
 
+_MOST_RULES = {"names": (1000, 200), "headers": (1000, 200), "patterns": (64, LONGEST)}
+"""How many texts of how many characters a header's rules may have."""
+
+
 def _mix(recording: Recording, log: Log, words: Mapping[str, Any]) -> Mix:
     """What one process takes from another recording, as the plan has it."""
     other = load(Path(words["other"]))
@@ -54,13 +59,31 @@ def _mix(recording: Recording, log: Log, words: Mapping[str, Any]) -> Mix:
 def rules_of(header: Mapping[str, Tree], patterns: Sequence[str] = ()) -> SecretRules:
     """What a recording counts as secrets, as far as its header says so."""
     known = header.get("secrets") or {}
-    patterns = tuple(dict.fromkeys((*DEFAULT_RULES.patterns, *known.get("patterns", ()), *patterns)))
+    names, headers, theirs = (_listed(known, field) for field in ("names", "headers", "patterns"))
+    patterns = tuple(dict.fromkeys((*DEFAULT_RULES.patterns, *theirs, *patterns)))
     return SecretRules(
-        names=DEFAULT_RULES.names | set(known.get("names", ())),
-        headers=DEFAULT_RULES.headers | set(known.get("headers", ())),
+        names=DEFAULT_RULES.names | set(names),
+        headers=DEFAULT_RULES.headers | set(headers),
         patterns=patterns,
         values=DEFAULT_RULES.values,
     )
+
+
+def _listed(known: Tree, field: str) -> list[str]:
+    """One field of a header's rules. A stranger may have written it, so there are limits to what is compiled.
+
+    Raises:
+        CorruptRecording: It is no list of texts, or has more or longer ones than a recorder writes.
+    """
+    found = known.get(field, []) if isinstance(known, dict) else None
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise CorruptRecording(f"the recording's header has no list of texts under secrets.{field}")
+    most, longest = _MOST_RULES[field]
+    if len(found) > most or any(len(text) > longest for text in found):
+        raise CorruptRecording(
+            f"the recording's header says too much under secrets.{field}: {most} texts of {longest} characters at most"
+        )
+    return found
 
 
 def no_blobs(address: str) -> bytes:

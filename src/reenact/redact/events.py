@@ -17,6 +17,8 @@ _MORE = re.compile(rb'"(?:done|is_finished|finished)"\s*:\s*false')
 _INDEX = re.compile(rb'"(?:index|output_index|content_index|item_id)"\s*:\s*("[^"]*"|\d+)')
 _FIELD = re.compile(rb"\s*(?:data|event|id|retry):")
 
+_MOST_CHANNELS = 256
+
 _Key = tuple[bytes, ...]
 """A channel: the field with the text, and the indices that stand in its events."""
 
@@ -46,7 +48,7 @@ class Events:
     def __init__(self, replacer: Replacer) -> None:
         self._replacer = replacer
         self._channels: dict[_Key, _Channel] = {}
-        self._part = b""  # the beginning of a line that the chunks cut; it is out already
+        self._parts: list[bytes] = []  # the beginning of a line that the chunks cut; it is out already
         self._begun = False
         self._event = b""  # the last "event:" line
 
@@ -54,11 +56,16 @@ class Events:
         out = []
         one = b"\n" not in data and b"\r" not in data
         for line in (data,) if one else data.splitlines(keepends=True):
-            whole = self._part + line
+            begins = self._parts[0][:1] if self._parts else line[:1]
             # An event's newline may come with the next chunk; but what ends in "}" may also be a part of a document.
-            ready = line.endswith((b"\n", b"\r")) or (whole[:1] != b"{" and whole.rstrip().endswith(b"}"))
-            out.append(self._line(whole, len(self._part)) if ready else line)
-            self._part = b"" if ready else whole
+            ready = line.endswith((b"\n", b"\r")) or (begins != b"{" and line.rstrip().endswith(b"}"))
+            if not ready:
+                self._parts.append(line)
+                out.append(line)
+                continue
+            part = b"".join(self._parts)
+            self._parts = []
+            out.append(self._line(part + line, len(part)))
         return b"".join(out)
 
     def end(self) -> bytes:
@@ -83,6 +90,8 @@ class Events:
                 at = delta.end(2)
         ended = not out and not (seen and self._event)
         before = self._flush_others(index, seen) if ended else b""
+        while len(self._channels) > _MOST_CHANNELS:
+            before = _flush(self._channels.pop(next(iter(self._channels)))) + before
         return before + b"".join(pieces) + line[at:]
 
     def _is_one_of_many(self, line: bytes) -> bool:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from functools import lru_cache
 
-from reenact.redact.marks import PREFILTER, Database, Mark, compiles, name_marks, own_name_marks
+from reenact.model.automaton import Automaton, byte_automaton
+from reenact.redact.marks import Database, Mark, name_marks, own_name_marks
 from reenact.redact.named import Named
 from reenact.redact.names import Names
 from reenact.redact.placed import passwords, place_marks
 from reenact.redact.rules import SecretRules
-from reenact.redact.text import Hit, Look, groups
+from reenact.redact.text import Hit, Look, hit, plain
+from reenact.redact.work import Work
+
+_WINDOW = 4096  # bytes in which a match of a user's pattern is looked for at first
 
 
 class _Marked:
@@ -20,14 +24,12 @@ class _Marked:
         self._looks = [(look, mark.back) for mark, look in marks]
         self.scan = Database([(mark.text.encode(), mark.flags) for mark, _ in marks], literal=literal).scan
 
-    def find(self, data: bytes) -> list[Hit]:
-        return self.look(data, self.scan(data))
-
-    def look(self, data: bytes, marks: list[tuple[int, int]]) -> list[Hit]:
+    def look(self, data: bytes, marks: list[tuple[int, int]], work: Work) -> list[Hit]:
         hits: list[Hit] = []
         for number, end in marks:
             look, back = self._looks[number]
-            hits += look(data, end - back)
+            hits += look(data, end - back, work)
+        work.spend(len(marks))
         return hits
 
 
@@ -41,34 +43,52 @@ class Finder:
             [*((mark, named.look) for mark in name_marks(self.names)), *place_marks()], literal=True
         )
         own: list[tuple[Mark, Look]] = [(mark, named.look) for mark in own_name_marks(self.names)]
-        self._slow: list[re.Pattern[bytes]] = []
-        for text in rules.patterns:
-            pattern = re.compile(text.encode())
-            if compiles(text):
-                own.append((Mark(text, PREFILTER), _user(pattern)))
-            else:  # hyperscan cannot even approximate it, so Python has to read everything
-                self._slow.append(pattern)
-        self._scan = self._marked.scan
         self._own = _Marked(own, literal=False) if own else None
-        self._more = bool(self._own or self._slow)
+        self._patterns = [byte_automaton(text) for text in rules.patterns]
+        self._more = bool(self._own or self._patterns)
 
-    def find(self, data: bytes) -> list[Hit]:
-        """All secrets in data, in no order and perhaps overlapping."""
-        marks = self._scan(data)
+    def find(self, data: bytes, work: Work) -> list[Hit]:
+        """All secrets in data, in no order and perhaps overlapping.
+
+        Raises:
+            TooDense: That would cost more than `work` allows.
+        """
+        marks = self._marked.scan(data, work)
         if not self._more and not marks and b"@" not in data:
             return []
-        hits = self._marked.look(data, marks)
+        work.closes.clear()
+        hits = self._marked.look(data, marks, work)
         if b"@" in data:
-            hits += passwords(data)
+            hits += passwords(data, work)
         if self._own:
-            hits += self._own.find(data)
-        for pattern in self._slow:
-            hits += groups(pattern, data)
+            hits += self._own.look(data, self._own.scan(data, work), work)
+        for pattern in self._patterns:
+            hits += _matches(pattern, data, work)
         return hits
 
 
-def _user(pattern: re.Pattern[bytes]) -> Look:
-    return lambda data, _: groups(pattern, data)
+def _matches(pattern: Automaton, data: bytes, work: Work) -> Iterator[Hit]:
+    """All hits of a user's pattern: its first group, where it has one.
+
+    A match is looked for in a window that grows until one ends within it, so that a pattern whose matches are short
+    does not read all that follows for each of them.
+    """
+    at, window, length = 0, len(data) if pattern.found(data) else -1, len(data)
+    window = min(window, _WINDOW)
+    while at <= length and window > 0:
+        end = min(length, at + window)
+        spans = pattern.spans(data, at, end)
+        start, stop = spans[0]
+        if end < length and (start < 0 or stop == end):
+            window *= 2
+            continue
+        if start < 0:
+            return
+        work.spend(2)
+        window = _WINDOW
+        first, last = spans[1] if pattern.groups and spans[1][0] >= 0 else spans[0]
+        yield from hit(data, first, last, plain(data[first:last], 0))
+        at = max(stop, at + 1)
 
 
 @lru_cache(maxsize=16)

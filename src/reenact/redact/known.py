@@ -8,6 +8,7 @@ from urllib.parse import quote, quote_plus
 
 from reenact.redact.marks import Database
 from reenact.redact.text import ALNUM, Hit, boundary
+from reenact.redact.work import Work
 
 
 def _spellings(value: str) -> set[bytes]:
@@ -35,23 +36,29 @@ class Known:
     def __init__(self, values: Collection[str]) -> None:
         self.count = len(values)
         self.spelled = [
-            (spelling, value) for value in sorted(values) for spelling in sorted(_spellings(value))
+            (spelling, value, value.isalpha())
+            for value in sorted(values)
+            for spelling in sorted(_spellings(value))
         ]
         # As \x.. and not as literals: those end at a NUL.
-        marks = [("".join(f"\\x{b:02x}" for b in spelling).encode(), 0) for spelling, _ in self.spelled]
+        marks = [("".join(f"\\x{b:02x}" for b in spelling).encode(), 0) for spelling, _, _ in self.spelled]
         self._db = Database(marks) if marks else None
 
-    def find(self, data: bytes) -> list[Hit]:
+    def find(self, data: bytes, work: Work) -> list[Hit]:
+        """All values in data.
+
+        Raises:
+            TooDense: There are more than `work` allows.
+        """
         if self._db is None:
             return []
         hits = []
-        for number, end in self._db.scan(data):
-            spelling, value = self.spelled[number]
+        for number, end in self._db.scan(data, work):
+            spelling, value, word = self.spelled[number]
             start = end - len(spelling)
             # A value that is a word must stand as a word: hiding "sunshine" must not hurt "sunshines".
-            within = value.isalpha() and not (
-                boundary(data, start) and (end == len(data) or data[end] not in ALNUM)
-            )
+            within = word and not (boundary(data, start) and (end == len(data) or data[end] not in ALNUM))
             if not within:
                 hits.append(Hit(start, end, value, whole=True))
+        work.spend(len(hits))
         return hits

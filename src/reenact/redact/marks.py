@@ -1,4 +1,4 @@
-"""Marks: the places of the data where a secret may be, found by hyperscan in one pass.
+"""Marks: the places of the data where a secret may be, found by an automaton in one pass: hyperscan, or RE2.
 
 The built-in marks are literal strings. That is deliberate: hyperscan compiles hundreds of literals in some
 5 ms, but needs 90 ms for the regular expressions that would mark the same places exactly, and that in each
@@ -9,18 +9,26 @@ and the look at its place decides.
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from operator import itemgetter
 from typing import Any, NamedTuple
-
-import hyperscan
 
 from reenact.redact.names import Names, words_of
 from reenact.redact.rules import DEFAULT_RULES
+from reenact.redact.work import TooDense, Work
 
-CASELESS: int = hyperscan.HS_FLAG_CASELESS
-# One mark is enough to let Python read the whole, and `\w+` would raise one for each character.
-PREFILTER: int = hyperscan.HS_FLAG_PREFILTER | hyperscan.HS_FLAG_SINGLEMATCH
+try:
+    import hyperscan
+
+    _HYPERSCAN = True
+except ImportError:  # no wheel for this machine
+    _HYPERSCAN = False
+
+CASELESS = 1
+_LONGEST = 64  # bytes of a literal
 _BUILT_IN = DEFAULT_RULES.names | DEFAULT_RULES.headers
 _SEPARATORS = ("", "_", "-", ".", " ")
 # What may follow a name where it is one: a quote, escaped or not, a separator, or spaces before that.
@@ -35,7 +43,7 @@ class Mark(NamedTuple):
     back: int = 0
 
 
-class Database:
+class _Hyperscan:
     """A compiled hyperscan database that any thread may use.
 
     hyperscan works in a scratch space, which serves one scan at a time; the spare ones wait in a list, whose
@@ -48,25 +56,82 @@ class Database:
         self._db.compile(
             expressions=[text for text, _ in marks],
             ids=range(len(marks)),
-            flags=[flags for _, flags in marks],
+            flags=[hyperscan.HS_FLAG_CASELESS if flags else 0 for _, flags in marks],
             literal=literal,
         )
         self._spare: list[hyperscan.Scratch] = []
 
-    def scan(self, data: bytes) -> list[tuple[int, int]]:
-        """(the mark's number, where it ends) of all marks."""
+    def scan(self, data: bytes, work: Work) -> list[tuple[int, int]]:
+        """(the mark's number, where it ends) of all marks.
+
+        Raises:
+            TooDense: There are more than `work` allows.
+        """
         try:
             scratch = self._spare.pop()
         except IndexError:
             scratch = self._db.scratch.clone()
         marks: list[tuple[int, int]] = []
-        self._db.scan(data, match_event_handler=_mark, context=marks, scratch=scratch)
+        most = work.left
+
+        def mark(number: int, _start: int, end: int, _flags: int, _context: Any) -> bool:
+            marks.append((number, end))
+            return len(marks) > most
+
+        with suppress(hyperscan.ScanTerminated):
+            self._db.scan(data, match_event_handler=mark, scratch=scratch)
         self._spare.append(scratch)
+        if len(marks) > most:
+            raise TooDense
         return marks
 
 
-def _mark(number: int, _start: int, end: int, _flags: int, marks: Any) -> None:
-    marks.append((number, end))
+class _Automata:
+    """The same, by RE2: for machines that hyperscan has no wheels for. It is some times slower."""
+
+    def __init__(self, marks: Sequence[tuple[bytes, int]], *, literal: bool = False) -> None:
+        re2 = importlib.import_module("re2")
+        options = re2.Options()
+        options.encoding = re2.Options.Encoding.LATIN1
+        options.never_capture = True
+        options.longest_match = True
+        self._anywhere, self._here = re2._Anchor.UNANCHORED, re2._Anchor.ANCHOR_START
+        texts = [re.escape(text) if literal else text for text, _ in marks]
+        texts = [
+            (b"(?i:%s)" if flags else b"(?:%s)") % text for text, (_, flags) in zip(texts, marks, strict=True)
+        ]
+        self._any = re2._Regexp(b"|".join(texts), options)._regexp.Match
+        self._each = None if literal else [re2._Regexp(text, options)._regexp.Match for text in texts]
+        self._starts: dict[bytes, list[tuple[int, bytes, bool]]] = {}
+        for number, (text, flags) in enumerate(marks):
+            self._starts.setdefault(text[:2].lower(), []).append(
+                (number, text.lower() if flags else text, bool(flags))
+            )
+
+    def scan(self, data: bytes, work: Work) -> list[tuple[int, int]]:
+        """As `_Hyperscan.scan`."""
+        marks: list[tuple[int, int]] = []
+        at, length = 0, len(data)
+        while (start := self._any(self._anywhere, data, at, length)[0][0]) >= 0:
+            marks += self._at(data, start)
+            if len(marks) > work.left:
+                raise TooDense
+            at = start + 1
+        return sorted(marks, key=itemgetter(1))
+
+    def _at(self, data: bytes, start: int) -> Iterator[tuple[int, int]]:
+        if self._each is not None:
+            for number, match in enumerate(self._each):
+                if (end := match(self._here, data, start, len(data))[0][1]) >= 0:
+                    yield number, end
+            return
+        lower = data[start : start + _LONGEST].lower()
+        for number, text, caseless in self._starts.get(lower[:2], ()):
+            if lower.startswith(text) if caseless else data.startswith(text, start):
+                yield number, start + len(text)
+
+
+Database: type[_Hyperscan | _Automata] = _Hyperscan if _HYPERSCAN else _Automata
 
 
 def name_marks(names: Names) -> Iterator[Mark]:
@@ -94,14 +159,3 @@ def own_name_marks(names: Names) -> Iterator[Mark]:
             words = words_of(spelled)
             parts = words if len(words) > 1 else list(name)
             yield Mark(r"[_\-. ]?".join(map(re.escape, parts)), CASELESS)
-
-
-def compiles(pattern: str) -> bool:
-    """Can hyperscan find the places of this pattern of Python's?"""
-    if not pattern.isascii():
-        return False
-    try:
-        Database([(pattern.encode(), PREFILTER)])
-    except hyperscan.error:
-        return False
-    return True

@@ -8,13 +8,18 @@ from collections.abc import Iterator
 from reenact.redact.replace import Replacer, merged
 from reenact.redact.shapes import SHAPES
 from reenact.redact.text import Hit, boundary, name_behind
+from reenact.redact.work import Work
 
 _CONTEXT = 256  # how much of what was written is kept to recognise what follows
 _MOST_HELD = 65536
+_LITTLE = 1024  # bytes left out that are looked at again with each piece
+_SPARE = 8192  # looks that a text may cost beyond those that each piece has
+_A_PIECE = 16
+_BLOCK = 65536
 _RUN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./+="
 _BEGINNINGS = {s.prefix[:n].encode(): s.strict for s in SHAPES for n in range(2, len(s.prefix) + 1)}
 _LONGEST = max(map(len, _BEGINNINGS))
-_OPEN_PASSWORD = re.compile(rb"://[^\s/:@\"'\\?#<>]*:([^\s/\"'\\?#<>]*)\Z")
+_OPEN_PASSWORD = re.compile(rb"://[^\s/:@\"'\\?#<>]*+:([^\s/\"'\\?#<>]*+)\Z")
 _OPEN_VALUE_BEHIND = re.compile(
     rb"(?P<value>[^\s&\"'\\=:]{1,40})[ \t]{0,4}[:=][ \t]?(?P<name>[\w.\-]{1,80})(?P<before>.?)", re.DOTALL
 )
@@ -32,12 +37,16 @@ class Pieces:
         self._replacer = replacer
         self._written = b""  # the end of what was passed on, as it was before redaction
         self._held = b""
+        self._waiting: list[bytes] = []  # what has arrived since, while that is too little to be looked at
+        self._size = 0  # of that
+        self._least = 0  # how much of it is enough
+        self._spare = _SPARE  # looks
         self._skip: re.Pattern[bytes] | None = None
 
     @property
     def pending(self) -> bool:
         """Is anything left out at the moment?"""
-        return bool(self._held)
+        return bool(self._held or self._waiting)
 
     def feed(self, data: bytes) -> bytes:
         if self._skip is not None:
@@ -47,6 +56,15 @@ class Pieces:
             data, self._skip = data[found.start() :], None
         if not data:
             return b""
+        if self._least:
+            self._waiting.append(data)
+            self._size += len(data)
+            if self._size < self._least:
+                return b""
+            data = self._arrived()
+        return self._feed(data)
+
+    def _feed(self, data: bytes) -> bytes:
         buffer, done = self._written + self._held + data, len(self._written)
         hits = self._hits(buffer, len(buffer) - len(data))
         hold = self._open(buffer, hits)
@@ -58,36 +76,60 @@ class Pieces:
             quoted = bool(hits) and hits[-1].end == len(buffer)
             self._skip = re.compile(rb"[\"']" if quoted else rb"[\s\"'&]")
             self._written, self._held = b"", b""
+            self._least = self._enough()
             return out + self._replacer.token(buffer[hold:].decode("utf-8", "replace")).encode()
         self._written, self._held = buffer[max(0, hold - _CONTEXT) : hold], buffer[hold:]
         if self._held and any(hit.end == hold for hit in hits):
             # What is held was told apart from a secret before it; together they would run into one again.
             self._written = out[-_CONTEXT:]
+        self._least = self._enough()
         return out
 
     def end(self, last: bytes = b"") -> bytes:
-        if not self._held and not last:
+        if not self.pending and not last:
             return b""
+        last = self._arrived() + last
         buffer, done = self._written + self._held + last, len(self._written)
         hits = self._hits(buffer, len(buffer) - len(last))
         self._written, self._held = b"", b""
         return self._replacer.cover(buffer, hits, json_=self.json, start=done)
 
+    def _arrived(self) -> bytes:
+        data = b"".join(self._waiting)
+        self._waiting, self._size = [], 0
+        return data
+
+    def _enough(self) -> int:
+        """How much must arrive before it is looked at, so that all looks together are in proportion to the text: what
+        is left out and long must grow by a part of itself, and a text that is dense comes in blocks.
+        """
+        if self._spare < 0:
+            return _BLOCK
+        return len(self._held) // 4 if len(self._held) > _LITTLE else 0
+
     def _hits(self, buffer: bytes, seam: int) -> list[Hit]:
         """The secrets of the buffer; where something is left out, also those that end or begin at the seam: two that
         follow each other in two pieces run together, and neither would be one any more.
         """
-        hits = self._replacer.hits(buffer)
+        hits = self._look(buffer)
         across = any(hit.start < seam < hit.end for hit in hits)
         if seam == len(buffer) or not (self._held or across):
             return hits
-        before = self._replacer.hits(buffer[:seam])
-        after = [
-            h._replace(start=h.start + seam, end=h.end + seam) for h in self._replacer.hits(buffer[seam:])
-        ]
+        before = self._look(buffer[:seam])
+        after = [h._replace(start=h.start + seam, end=h.end + seam) for h in self._look(buffer[seam:])]
         if before and after and before[-1].end == seam == after[0].start:
             hits = [h for h in hits if not h.start < seam < h.end]
         return merged(buffer, [*hits, *before, *after])
+
+    def _look(self, buffer: bytes) -> list[Hit]:
+        work = Work(len(buffer), least=max(0, self._spare))
+        before = work.left
+        hits = self._replacer.hits(buffer, json_=self.json, work=work)
+        # One that was too dense has more left than it began with.
+        self._spare = (
+            -1 if work.left > before else min(_SPARE, int(self._spare + _A_PIECE + work.left - before))
+        )
+        return hits
 
     def _open(self, buffer: bytes, hits: list[Hit]) -> int:
         """Where a secret may begin that is not finished at the end of the buffer; that end, if none does."""
@@ -114,7 +156,7 @@ class Pieces:
         return min(found)
 
     def _open_known(self, buffer: bytes) -> Iterator[int]:
-        for spelling, _ in self._replacer.known.spelled:
+        for spelling, _, _ in self._replacer.known.spelled:
             at = buffer.find(spelling[:4], max(0, len(buffer) - len(spelling) + 1))
             while at >= 0:
                 if spelling.startswith(buffer[at:]):

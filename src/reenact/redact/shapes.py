@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 TOKEN = re.compile(rb"\[\[secret:[a-z0-9\-]+:[0-9a-f]{8}\]\]")
-_DOTTED = r"(?:\.[\w\-]+)*"
+_DOTTED = r"(?:\.[\w\-]+)*+"
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,20 @@ class Shape:
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
-        text = f"{re.escape(self.prefix)}{self.needs}{self.chars}{{{self.least},}}{self.tail}"
+        text = f"{re.escape(self.prefix)}{self.needs}{self.chars}{{{self.least},}}+{self.tail}"
         return re.compile(text.encode())
 
     @cached_property
     def unfinished(self) -> re.Pattern[bytes]:
         """Its beginning, where the text breaks off. A dot at the end may go on, so a further part may be empty."""
-        return re.compile(f"{re.escape(self.prefix)}{self.chars}*{self.tail.replace('+', '*')}".encode())
+        return re.compile(f"{re.escape(self.prefix)}{self.chars}*+{self.tail.replace('+)', '*)')}".encode())
 
 
 _HEX = "0123456789abcdef"
 _W, _D, _A, _H = "[A-Za-z0-9_]", r"[A-Za-z0-9_\-]", "[A-Za-z0-9]", "[0-9a-f]"
 # Real keys hold a digit or a long unbroken run; the class names of scikit-learn's HTML
 # ("sk-toggleable__label") do not.
-_DENSE = r"(?:(?=[A-Za-z_\-]*[0-9])|(?=[A-Za-z0-9_\-]*?[A-Za-z0-9]{16}))"
+_DENSE = r"(?:(?=[A-Za-z_\-]*+[0-9])|(?=(?:[A-Za-z0-9]{0,15}+[_\-]++)*+[A-Za-z0-9]{16}))"
 _AWS = "(?=[A-Z0-9]{16}(?![A-Za-z0-9]))"
 _HOOK = "hooks.slack.com/services/"
 SHAPES: tuple[Shape, ...] = (
@@ -68,12 +68,12 @@ SHAPES: tuple[Shape, ...] = (
     Shape("slack", "xapp-", _D, 16),
     *(Shape("stripe", f"{k}k_{mode}_", _A, 10) for k in "sr" for mode in ("live", "test")),
     Shape("stripe", "whsec_", "[A-Za-z0-9+/=]", 16),
-    Shape("jwt", "eyJ", _D, 8, needs=r"(?=[\w\-]+\.[\w\-]{4,}\.)", tail=_DOTTED),
+    Shape("jwt", "eyJ", _D, 8, needs=r"(?=[\w\-]++\.[\w\-]{4,}+\.)", tail=_DOTTED),
     Shape("huggingface", "hf_", _A, 20, strict=True),
     Shape("groq", "gsk_", _A, 20),
     Shape("npm", "npm_", _A, 30),
     Shape("pypi", "pypi-", _D, 16),
-    Shape("sendgrid", "SG.", _D, 16, needs=r"(?=[\w\-]+\.[\w\-]{16})", tail=_DOTTED, strict=True),
+    Shape("sendgrid", "SG.", _D, 16, needs=r"(?=[\w\-]++\.[\w\-]{16})", tail=_DOTTED, strict=True),
     Shape("twilio", "SK", _H, 32, needs="(?=[0-9a-f]{32}(?![0-9A-Za-z]))", strict=True, first=_HEX),
     Shape("databricks", "dapi", _H, 32),
     Shape("xai", "xai-", _A, 20),
@@ -93,6 +93,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape("age", "AGE-SECRET-KEY-1", "[A-Z0-9]", 40),
     Shape("slack", _HOOK, "[A-Za-z0-9/]", 16, shown=len(_HOOK)),  # of a webhook's address only the end
 )
+_BEGINNINGS = tuple({shape.prefix[:2] for shape in SHAPES})
 _HOOK_END = re.compile(rb"T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{10,}")
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*", re.DOTALL)
 
@@ -100,7 +101,7 @@ _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*"
 def label_of(value: str) -> str:
     """The kind of a secret, by its shape."""
     data = value.encode("utf-8", "surrogatepass")
-    for shape in SHAPES:
+    for shape in SHAPES if value.startswith(_BEGINNINGS) else ():
         if value.startswith(shape.prefix) and not shape.shown and shape.pattern.fullmatch(data):
             return shape.label
     if _HOOK_END.fullmatch(data):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from reenact.redact.shapes import TOKEN
+from reenact.redact.work import Work
 
 
 class Hit(NamedTuple):
@@ -20,27 +22,19 @@ class Hit(NamedTuple):
     whole: bool = False  # complete, even though it may stand at the end of a stream's chunk
 
 
-Look = Callable[[bytes, int], Iterable[Hit]]
-"""Looks at one place of the data for a secret."""
+Look = Callable[[bytes, int, Work], Iterable[Hit]]
+"""Looks at one place of the data for a secret, and counts what it reads there."""
 
 ALNUM = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _ESCAPED_BEFORE = re.compile(rb"(\\+)(?:[nrtbf]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})\Z")
 SOFT = rb"\\++(?![nrtbf\"'\s]|u00(?:26|3c|3e|27|22|0a))"  # a backslash that is part of the text
-FORM_VALUE = re.compile(rb"(?:[^\s&\"'\\#<>`]|" + SOFT + rb")+")
-_QUOTE = re.compile(rb"(\\*)([\"'])")
+FORM_VALUE = re.compile(rb"(?:[^\s&\"'\\#<>`]++|" + SOFT + rb")++")
 
 
 def hit(data: bytes, start: int, end: int, value: str, *, quote: bytes = b"") -> Iterator[Hit]:
     """The hit, unless there is nothing, or a token already."""
     if start < end and not TOKEN.fullmatch(data, start, end):
         yield Hit(start, end, value, quote)
-
-
-def groups(pattern: re.Pattern[bytes], data: bytes) -> Iterator[Hit]:
-    """All hits of a user's pattern: its first group, where it has one."""
-    for found in pattern.finditer(data):
-        start, end = found.span(1) if pattern.groups and found[1] is not None else found.span()
-        yield from hit(data, start, end, plain(data[start:end], 0))
 
 
 def boundary(data: bytes, at: int, *, strict: bool = False) -> bool:
@@ -77,24 +71,27 @@ def plain(raw: bytes, level: int) -> str:
     return text
 
 
-def close(data: bytes, start: int, quote: int, level: int) -> int | None:
+def close(data: bytes, start: int, quote: int, level: int, work: Work) -> int | None:
     """Where the string that began at `start` ends: at its own quote or at that of a string around it.
 
     In a string nested `level` deep its own quote bears 2**level - 1 backslashes, and each backslash of its
     text is 2**(level + 1) of them; a quote that belongs to the text bears 2**(level + 1) - 1 or more.
     """
+    began, end = work.closes.get((quote, level), (len(data) + 1, None))
+    if start < began or (end is not None and start > end):  # else: it ends where the one around it does
+        found = _closing(quote, level).search(data, start)
+        end = found and (found.start("end") if found["end"] else found.start())
+        work.closes[quote, level] = (start, end)
+    return end
+
+
+@lru_cache(maxsize=64)
+def _closing(quote: int, level: int) -> re.Pattern[bytes]:
+    """The end of a string, begun with that quote. Each run of backslashes is read once: it is linear."""
+    if quote == 0x27:  # a repr within JSON: the string around it ends at a quote without a backslash
+        return re.compile(rb"(?<!\\)(?:\\\\)*+(?:'|(?P<end>\"))")
     period = 2 << level
-    for found in _QUOTE.finditer(data, start):
-        count = len(found[1])
-        if found[2] == b"'":
-            if quote == 0x27 and count % 2 == 0:
-                return found.start()
-        elif quote == 0x27:  # a repr within JSON: the string around it ends at a quote without a backslash
-            if count % 2 == 0:
-                return found.end() - 1
-        elif count % period < period // 2:
-            return found.end() - 1 - count % period
-    return None
+    return re.compile(rb"(?<!\\)(?:\\{%d})*+(?P<end>\\{0,%d}+\")" % (period, period // 2 - 1))
 
 
 def is_json(data: bytes) -> bool:

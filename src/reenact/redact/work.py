@@ -1,0 +1,40 @@
+"""A bound on the work of one redaction, whatever the text."""
+
+from __future__ import annotations
+
+_LEAST = 4096  # looks that any text may cost, however short it is
+_BYTES_A_LOOK = 32
+_BYTES_READ = 384  # bytes of a value that are read in the time of one look
+
+
+class TooDense(Exception):  # noqa: N818 - it is caught in this package, and no user sees it
+    """The text has more places to look at than its length pays for."""
+
+
+class Work:
+    """The looks that a text of that length may cost: in proportion to its length.
+
+    A text of everyday use needs a small part of them. A text that was made to be expensive (`sk-` a hundred
+    thousand times) needs more: `TooDense` then ends the looking, and such a text is replaced as a whole.
+    """
+
+    __slots__ = ("closes", "left")
+
+    def __init__(self, length: int, *, least: int = _LEAST) -> None:
+        self.left: float = least + length / _BYTES_A_LOOK
+        self.closes: dict[tuple[int, int], tuple[int, int | None]] = {}
+        """The last string of each kind whose end was looked for: (where the search began, where the string ends)."""
+
+    def spend(self, looks: float) -> None:
+        """Count that many looks.
+
+        Raises:
+            TooDense: There are none left.
+        """
+        self.left -= looks
+        if self.left < 0:
+            raise TooDense
+
+    def read(self, length: int) -> None:
+        """Count the reading of a value of that many bytes."""
+        self.spend(length / _BYTES_READ)

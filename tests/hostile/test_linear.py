@@ -1,0 +1,225 @@
+"""Hostile texts cost time in proportion to their length, whatever they say: processor time, and its growth."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reenact.errors import CorruptRecording, UsageError
+from reenact.family.answering import rules_of
+from reenact.redact import DEFAULT_RULES, Redactor, SecretRules, marks
+from reenact.redact.find import Finder
+from reenact.redact.work import Work
+
+FRAGMENTS = (
+    "sk-",
+    "sk-" + "ant-",
+    "sk-" + "ant-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "Cookie: a=b; ",
+    "a=b;",
+    "password=",
+    "password=abcd&",
+    "https://x.s3.com/a?X-Amz-Signature=abcdef0123456789&",
+    "Bearer ",
+    "eyJ",
+    "eyJaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.",
+    "-----BEGIN ",
+    "-----BEGIN RSA PRIV" + "ATE KEY-----\nA: ",
+    '{"a":',
+    '{"password": ',
+    '"',
+    "\\",
+    "%25",
+    "TWFueSBoYW5kcyBtYWtlIGxpZ2h0IHdvcms=",
+    "postgres://a:b@",
+    "/",
+    "@",
+    "\\u005c",
+    "pin:",
+    "password=\\'a",
+    '\\"password\\": \\"',
+    '"password",["',
+    "--token x ",
+    'name="password";\n',
+    "[[secret:x:01234567]]",
+    "token=%61%62%63%64",
+    'secret: \\\\\\\\\\\\\\\\\\"',
+    "     ",
+    "ghp_",
+)
+CANARY = "sk-" + "proj-aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2eF4hJ6"
+SMALL, LARGE = 100_000, 1_000_000
+
+
+def seconds(work):
+    """Processor time, the lesser of two."""
+
+    def once():
+        began = time.process_time()
+        work()
+        return time.process_time() - began
+
+    return min(once(), once())
+
+
+def is_linear(work):
+    """Ten times the text costs at most some twelve times the time, and never a second more than that."""
+    few, many = seconds(lambda: work(SMALL)), seconds(lambda: work(LARGE))
+    assert many <= 12 * few + 0.4, (few, many)
+
+
+def repeated(fragment, size):
+    return (fragment * (size // len(fragment) + 1))[:size]
+
+
+@pytest.fixture(scope="module")
+def redactor():
+    return Redactor(salt=b"a recording's salt")
+
+
+@pytest.mark.parametrize("fragment", FRAGMENTS)
+def test_a_text_of_one_fragment_costs_time_in_proportion(redactor, fragment):
+    is_linear(lambda size: redactor.raw(repeated(fragment, size).encode()))
+
+
+@pytest.mark.parametrize("fragment", FRAGMENTS)
+def test_an_event_with_such_a_text_costs_time_in_proportion_and_stays_json(redactor, fragment):
+    def work(size):
+        clean = redactor.line(json.dumps({"event": "returned", "value": repeated(fragment, size)}).encode())
+        assert json.loads(clean)["event"] == "returned"
+
+    is_linear(work)
+
+
+@pytest.mark.parametrize("size", [1, 7, 4096])
+@pytest.mark.parametrize(
+    "fragment", ["sk-", "Cookie: a=b; ", "password=abcd&", '{"data": "', "eyJ", "[[secret:x:01234567]]"]
+)
+def test_a_stream_of_such_chunks_costs_time_in_proportion(redactor, fragment, size):
+    def work(length):
+        text = repeated(fragment, length).encode()
+        stream = redactor.stream()
+        for at in range(0, len(text), size):
+            stream.chunk(text[at : at + size])
+        stream.end()
+
+    whole = {1: 20_000, 7: 100_000, 4096: LARGE}[size]
+    few, many = seconds(lambda: work(whole // 10)), seconds(lambda: work(whole))
+    assert many <= 14 * few + 0.5, (few, many)
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.sampled_from([*FRAGMENTS, " ", "\n", "x", "1", '", "']), min_size=1, max_size=12),
+    st.booleans(),
+)
+def test_a_text_of_many_fragments_costs_time_in_proportion(redactor, fragments, json_):
+    text = "".join(fragments)
+    clean = redactor.line if json_ else redactor.raw
+
+    def work(size):
+        whole = repeated(text, size)
+        clean(json.dumps([whole]).encode() if json_ else whole.encode())
+
+    is_linear(work)
+
+
+@pytest.mark.parametrize("fragment", FRAGMENTS)
+def test_a_secret_in_a_hostile_text_leaves_all_the_same(redactor, fragment):
+    half = repeated(fragment, 100_000)
+    text = f"{half}\n {CANARY} \n{half}"
+    assert CANARY.encode() not in redactor.raw(text.encode())
+    assert CANARY.encode() not in redactor.line(json.dumps({"value": text}).encode())
+    stream = redactor.stream()
+    data = text.encode()
+    out = b"".join(stream.chunk(data[at : at + 999]) for at in range(0, len(data), 999)) + stream.end()
+    assert CANARY.encode() not in out
+
+
+def test_an_everyday_text_beside_a_hostile_one_stays_as_it_is(redactor):
+    event = {
+        "event": "returned",
+        "text": "The quick brown fox. " * 200,
+        "value": repeated("sk-", 200_000),
+        "n": [1, 2],
+    }
+    clean = json.loads(redactor.line(json.dumps(event).encode()))
+    assert clean["value"].startswith("[[secret:")
+    assert {**clean, "value": 0} == {**event, "value": 0}
+
+
+def test_a_list_of_words_with_their_probabilities_stays_as_it_is(redactor):
+    words = [
+        {"token": f"w{n}", "logprob": -0.5, "bytes": [119, 49], "top_logprobs": []} for n in range(10_000)
+    ]
+    for document in ({"value": words}, {"value": json.dumps(words)}):
+        data = json.dumps(document).encode()
+        assert redactor.line(data) == data
+
+
+def test_both_engines_find_the_same_marks():
+    rules = SecretRules(
+        DEFAULT_RULES.names | {"badge number"}, DEFAULT_RULES.headers, values=frozenset({"hunter2hunter2"})
+    )
+    texts = [
+        *(repeated(one, 300) + two for one in FRAGMENTS for two in FRAGMENTS[:8]),
+        "My-BADGE_number: 1, api_key = x",
+    ]
+    finder = Finder(rules)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("reenact.redact.find.Database", marks._Automata)
+        other = Finder(rules)
+    for text in texts:
+        one, two = (each._marked.scan(text.encode(), Work(0, least=10**6)) for each in (finder, other))
+        assert sorted(one) == sorted(two), text
+        one, two = (sorted(each.find(text.encode(), Work(0, least=10**6))) for each in (finder, other))
+        assert one == two, text
+
+
+class TestPatternsOfUsers:
+    @pytest.mark.parametrize(
+        "pattern", [r"(a|aa)+$|(a+)+$", r"(a+)+b", r"a.*b|a", r"(x+x+)+y", r"\w+\s*=\s*(\w+);"]
+    )
+    def test_they_run_in_time_in_proportion_to_the_text(self, pattern):
+        rules = SecretRules(frozenset(), frozenset(), patterns=(pattern,))
+        redactor = Redactor(rules, salt=b"a salt")
+        is_linear(lambda size: redactor.raw(repeated("a", size).encode() + b"!"))
+        is_linear(lambda size: redactor.raw(repeated("x = xx", size).encode()))
+
+    @pytest.mark.parametrize(
+        "pattern",
+        [
+            r"(a)\1",
+            r"(?<=x)y",
+            r"x(?=y)",
+            "((a{100}){100}){100}",
+            "(a{1000}){1000}",
+            "a{900}",
+            "(",
+            "[",
+            "x" * 2000,
+            "\ud800(",
+        ],
+    )
+    def test_one_that_no_automaton_can_find_is_refused_in_one_line(self, pattern):
+        with pytest.raises(UsageError) as refused:
+            Redactor(SecretRules(frozenset(), frozenset(), patterns=(pattern,)), salt=b"a salt")
+        assert "\n" not in str(refused.value)
+        assert len(str(refused.value)) < 300
+
+    def test_the_rules_of_a_strangers_header_are_limited(self):
+        for secrets in (
+            {"patterns": ["a"] * 1000},
+            {"patterns": ["a" * 5000]},
+            {"patterns": [1]},
+            {"names": "abc"},
+            {"names": ["x"] * 100_000},
+            [],
+            "x",
+        ):
+            with pytest.raises(CorruptRecording, match="secrets"):
+                rules_of({"secrets": secrets or ["x"]})
