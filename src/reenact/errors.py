@@ -7,7 +7,8 @@
     │   ├── NotARecording               the file or folder is something else        (also a ValueError)
     │   ├── CorruptRecording            damaged before its last line                (also a ValueError)
     │   ├── FutureFormat                written by a newer Reenact
-    │   └── TooLarge                    unpacks to more than its limit              (also a ValueError)
+    │   ├── TooLarge                    unpacks to more than its limit              (also a ValueError)
+    │   └── UnsafeValue                 a recorded value is of a class that is not built again
     ├── ProgramError                    the recorded program cannot be run again
     ├── ForeignRecording                its program may not run before the user has agreed
     ├── FilterError                     a filter that does not parse                (also a ValueError)
@@ -64,6 +65,10 @@ class FutureFormat(RecordingError):
 
 class TooLarge(RecordingError, ValueError):
     """A file or a body unpacks to more bytes than its limit, or has too many members."""
+
+
+class UnsafeValue(RecordingError):
+    """A replay needs a recorded value of a class whose objects are not built again: one with a `__del__`, say."""
 
 
 class ProgramError(ReenactError):

@@ -68,7 +68,7 @@ def test_bytes_that_are_text_stay_bytes():
 def test_python_types_keep_their_tags():
     tree = codec.Encoder().encode({"price": Decimal("9.90"), "pair": (1, 2)})
     found = _changed(Edit(tree), "9.90", "1.25")
-    assert codec.decode(found.value) == {"price": Decimal("1.25"), "pair": (1, 2)}
+    assert codec.rebuild(found.value) == {"price": Decimal("1.25"), "pair": (1, 2)}
 
 
 def test_a_stream_of_texts_is_edited_as_their_joined_text():
@@ -93,7 +93,7 @@ def test_other_streams_are_lists_of_chunks():
 
 def test_an_error_is_edited_and_may_become_an_answer():
     answer = Edit(error=codec.encode_error(ValueError("too late"), codec.Encoder()))
-    assert str(codec.decode_error(_changed(answer, "too late", "too soon").error)) == "too soon"
+    assert str(codec.rebuild_error(_changed(answer, "too late", "too soon").error)) == "too soon"
     assert edited(draft(answer), '{"$returns": {"status": "ok"}}') == Edit({"status": "ok"})
     with pytest.raises(UsageError, match=r"\$returns"):
         edited(draft(answer), '{"status": "ok"}')
@@ -101,9 +101,9 @@ def test_an_error_is_edited_and_may_become_an_answer():
 
 def test_an_answer_may_become_an_error():
     found = edited(draft(Edit({"a": 1})), '{"$raises": "TimeoutError: too slow"}')
-    error = codec.decode_error(found.error)
+    error = codec.rebuild_error(found.error)
     assert (type(error), error.args) == (TimeoutError, ("too slow",))
-    assert codec.decode_error(edited(draft(Edit('{"a":1}')), '{"$raises": "KeyError: x"}').error).args == (
+    assert codec.rebuild_error(edited(draft(Edit('{"a":1}')), '{"$raises": "KeyError: x"}').error).args == (
         "x",
     )
 
@@ -154,7 +154,7 @@ def test_what_a_step_gave_is_read_from_its_recording(home):
         with pytest.raises(KeyError):
             lookup(0)
     steps = reenact.load(recording.id).steps
-    assert codec.decode(recorded(steps[0]).value) == {"order": 7, "picture": bytes(range(256)) * 100}
+    assert codec.rebuild(recorded(steps[0]).value) == {"order": 7, "picture": bytes(range(256)) * 100}
     assert recorded(steps[1]).error["type"] == "builtins:KeyError"
 
 

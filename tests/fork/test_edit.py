@@ -47,7 +47,7 @@ def answered(value):
 def edited(value, **change):
     """The value that comes of an edit."""
     recording = answered(value)
-    return codec.decode(
+    return codec.rebuild(
         edit_of(recording, recording.step(1), {k.replace("__", "."): v for k, v in change.items()}).value
     )
 
@@ -130,13 +130,13 @@ class TestErrors:
     )
     def test_a_type_and_a_text_make_an_error(self, text, kind):
         recording = answered(1)
-        made = codec.decode_error(edit_of(recording, recording.step(1), {"error": text}).error)
+        made = codec.rebuild_error(edit_of(recording, recording.step(1), {"error": text}).error)
         assert type(made) is kind
         assert "no" in str(made) or text == "OSError"
 
     def test_a_type_that_the_recording_knows_needs_no_module(self):
         recording = answered(UsageError("theirs"))
-        made = codec.decode_error(edit_of(recording, recording.step(1), {"error": "UsageError: mine"}).error)
+        made = codec.rebuild_error(edit_of(recording, recording.step(1), {"error": "UsageError: mine"}).error)
         assert type(made) is UsageError
         assert str(made) == "mine"
 

@@ -60,7 +60,7 @@ class Loud(ValueError):
 
 
 def through(value: Any) -> Any:
-    return codec.decode(codec.loads(codec.dumps(codec.Encoder().encode(value))))
+    return codec.rebuild(codec.loads(codec.dumps(codec.Encoder().encode(value))))
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_an_error_keeps_the_response_that_it_tells_of(library: str) -> None:
     )
     assert "of mine" not in str(tree)
 
-    error: Any = codec.decode_error(tree)
+    error: Any = codec.rebuild_error(tree)
     assert error.response.status_code == 503
     assert error.response.json() == {"error": "busy"}
     assert error.response.headers["Retry-After"] == "2"
@@ -132,7 +132,7 @@ def test_an_error_keeps_the_response_that_it_tells_of(library: str) -> None:
 
 
 def test_a_response_without_its_request_is_kept_all_the_same() -> None:
-    response = codec.decode(codec.Encoder().encode(httpx.Response(204)))
+    response = codec.rebuild(codec.Encoder().encode(httpx.Response(204)))
     assert (response.status_code, response.content) == (204, b"")
 
 
@@ -143,7 +143,7 @@ def test_an_error_of_requests_keeps_its_response() -> None:
     response._content = "später".encode()
     response.request = requests.Request("GET", response.url).prepare()
 
-    kept: Any = codec.decode_error(
+    kept: Any = codec.rebuild_error(
         codec.encode_error(requests.HTTPError("no", response=response), codec.Encoder())
     )
     assert (kept.response.status_code, kept.response.text, kept.response.ok) == (429, "später", False)
@@ -154,7 +154,7 @@ def test_an_error_of_requests_keeps_its_response() -> None:
 def test_a_response_whose_library_is_not_loaded_says_so() -> None:
     tree = {"$response": {"type": "httpx9:Response", "status": 200, "headers": {}, "body": ""}}
     assert "not loaded" in str(codec.flaw(tree))
-    unkept = codec.decode(tree)
+    unkept = codec.rebuild(tree)
     assert copy.deepcopy(unkept) == unkept
     with pytest.raises(
         AttributeError, match=r"not kept in the recording: httpx9:Response .* has no 'status_code'"
@@ -177,7 +177,7 @@ def test_what_cannot_be_kept_is_named_and_says_so_when_read(value: Any) -> None:
     tree = encoder.encode({"part": value})
     assert len(encoder.unkept) == 1
     assert "could not be kept" in (codec.flaw(tree) or "")
-    assert isinstance(codec.decode(tree)["part"], codec.Unkept)
+    assert isinstance(codec.rebuild(tree)["part"], codec.Unkept)
 
 
 def test_an_address_in_memory_is_no_part_of_what_is_compared() -> None:
@@ -206,13 +206,13 @@ def test_objects_that_name_each_other_twice_end_soon() -> None:
 def test_reading_imports_nothing_and_calls_no_constructor(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = codec.Encoder().encode(Frozen(1))
     monkeypatch.setattr(Frozen, "__init__", lambda *_: pytest.fail("called"))
-    assert codec.decode(tree).x == 1
+    assert codec.rebuild(tree).x == 1
     assert codec.find_type("antigravity:anything") is None
 
 
 def test_a_type_that_is_gone_becomes_a_stand_in_that_names_it() -> None:
     tree = {"$dataclass": {"type": "gone.module:Thing", "fields": {}}}
-    assert "gone.module:Thing" in repr(codec.decode(tree))
+    assert "gone.module:Thing" in repr(codec.rebuild(tree))
     assert "gone.module:Thing, which is not loaded" in (codec.flaw([tree]) or "")
 
 
@@ -273,4 +273,4 @@ class Slotted:
 def test_a_slotted_class_leaves_out_what_its_version_does_not_know():
     tree = codec.Encoder().encode(Slotted(1))
     tree["$dataclass"]["fields"]["brand_new"] = 2
-    assert codec.decode(tree) == Slotted(1)
+    assert codec.rebuild(tree) == Slotted(1)

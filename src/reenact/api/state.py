@@ -273,7 +273,7 @@ def _call(
         )
     function = _found(recording, str(known["name"]), run_foreign=run_foreign)
     given: dict[str, Tree] = known["args"]
-    args = {name: recording.logs[0].value(tree) for name, tree in given.items() if name not in changes}
+    args = {name: recording.logs[0].rebuilt(tree) for name, tree in given.items() if name not in changes}
     holes = [name for name in args if has_hole(given[name]) or codec.flaw(given[name])]
     if holes:
         raise UsageError(

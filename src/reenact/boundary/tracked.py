@@ -220,7 +220,7 @@ def _put(thing: Any, name: str, tree: Tree, lost: Callable[[str], None]) -> None
         thing.clear()
         (thing.update if hasattr(thing, "update") else thing.extend)(made)
         return
-    recorded = next(iter(tree)) if isinstance(tree, dict) and tree else type(codec.decode(tree)).__name__
+    recorded = next(iter(tree)) if isinstance(tree, dict) and tree else type(codec.view(tree)).__name__
     raise UsageError(
         f"{name!r} cannot be restored: a {type(thing).__name__} is tracked, recorded was a {recorded}"
     )

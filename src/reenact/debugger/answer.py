@@ -214,7 +214,7 @@ def _parsed(text: str) -> Any:
 def _sound(tree: Tree) -> Tree:
     """The tree, if it stands for a value."""
     try:
-        codec.decode(tree)
+        codec.view(tree)
     except Exception as error:  # whatever a hand-written tag does to the type that it names
         shown = orjson.dumps(plain(tree)).decode()[:60]
         raise UsageError(f"no value can be made of {shown}: {type(error).__name__}: {error}") from None

@@ -107,14 +107,14 @@ class Stop:
     def state(self) -> Mapping[str, Any]:
         """The tracked state at this moment, by name; what reached it unrecorded included."""
         found = tracked.live(self._question.scope.run) if self._question is not None else {}
-        return {name: codec.decode(tree) for name, tree in found.items()}
+        return {name: codec.rebuild(tree) for name, tree in found.items()}
 
     @property
     def args(self) -> Mapping[str, Any]:
         """The arguments as the program passes them now, secrets replaced."""
         if self._question is None:
             return {}
-        return {name: codec.decode(tree) for name, tree in self._question.trees.items()}
+        return {name: codec.rebuild(tree) for name, tree in self._question.trees.items()}
 
     def answer(self, value: Any) -> None:
         """Let the program have this in place of the recorded answer."""

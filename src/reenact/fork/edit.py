@@ -100,7 +100,12 @@ def _output(old: Edit, rest: str, value: Any, where: str) -> Edit:
 
 
 def _computed(step: Step, old: Edit, change: Callable[[Any], Any]) -> Edit:
-    given = step.error if old.error is not None else step.chunks if old.pieces is not None else step.output
+    # The program's own function, which reads the objects that it knows.
+    given: Any
+    if old.error is not None:
+        given = codec.rebuild_error(old.error)
+    else:
+        given = codec.rebuild(old.value if old.pieces is None else list(old.pieces))
     new = change(given)
     if isinstance(new, BaseException):
         return Edit(error=codec.encode_error(new, codec.Encoder()))

@@ -108,7 +108,7 @@ def _typed(tag: str, old: Any, new: Tree, where: str) -> Tree:
 
 def _checked(tree: Tree, tag: str, new: Any, where: str) -> Tree:
     try:
-        codec.decode(tree)
+        codec.view(tree)
     except Exception as error:
         raise UsageError(f"{where}: {new!r} is no {tag[1:]} ({error})") from None
     return tree

@@ -6,16 +6,18 @@ that its file takes to parse.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reenact.errors import CorruptRecording
+from reenact.errors import CorruptRecording, TooLarge
 from reenact.model import codec, delta
 from reenact.model.event import Event, Tree
 
 _KEPT = 32
+
+_FILLED = 512 << 20
+"""Bytes of blobs in one value: a line of text may name one blob a thousand times."""
 
 
 @dataclass(slots=True)
@@ -227,8 +229,12 @@ class Log:
         return known
 
     def value(self, tree: Tree) -> Any:
-        """The Python value of a tree, blobs fetched."""
-        return codec.decode(self.filled(tree))
+        """The Python value of a tree, blobs fetched, for reading: inert views in the place of objects."""
+        return codec.view(self.filled(tree))
+
+    def rebuilt(self, tree: Tree) -> Any:
+        """The Python value of a tree, blobs fetched, its classes restored: for a replay, a fork or a restored state."""
+        return codec.rebuild(self.filled(tree))
 
     def _restore(self, call: CallRecord) -> dict[str, Tree]:
         chain = [call]
@@ -261,15 +267,42 @@ class Log:
             ) from None
 
     def filled(self, tree: Tree) -> Tree:
-        """A tree with its blobs fetched and put in; the tree itself where it has none. Raises CorruptRecording."""
-        if isinstance(tree, dict):
+        """A tree with its blobs fetched and put in; the tree itself where it has none.
+
+        Raises CorruptRecording, and TooLarge where they are more than half a gigabyte.
+        """
+        return _Filled(self._blob).tree(tree)
+
+
+class _Filled:
+    """Puts blobs in the place of their addresses: each is read once, however often it is named."""
+
+    def __init__(self, blob: Callable[[str], bytes]) -> None:
+        self._blob = blob
+        self._known: dict[str, tuple[Tree, int]] = {}
+        self._size = 0
+
+    def tree(self, tree: Tree) -> Tree:
+        if type(tree) is dict:
             if "$blob" in tree and len(tree) == 1:
-                return codec.Encoder().encode(self._blob(tree["$blob"]))
-            pairs = {key: self.filled(item) for key, item in tree.items()}
+                return self._put(tree["$blob"])
+            pairs = {key: self.tree(item) for key, item in tree.items()}
             return tree if all(pairs[key] is item for key, item in tree.items()) else pairs
-        if isinstance(tree, list):
-            items = [self.filled(item) for item in tree]
+        if type(tree) is list:
+            items = [self.tree(item) for item in tree]
             return tree if all(map(operator.is_, items, tree)) else items
+        return tree
+
+    def _put(self, address: Tree) -> Tree:
+        if type(address) is not str:
+            raise CorruptRecording("a blob is named by something that is no text")
+        if address not in self._known:
+            data = self._blob(address)
+            self._known[address] = codec.Encoder().encode(data), len(data)
+        tree, size = self._known[address]
+        self._size += size
+        if self._size > _FILLED:
+            raise TooLarge(f"one value names blobs of more than {_FILLED >> 20} MB in all")
         return tree
 
 

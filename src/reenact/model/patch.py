@@ -15,13 +15,17 @@ import marshal
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import orjson
 
+from reenact.errors import CorruptRecording
 from reenact.model import codec, delta
 from reenact.model.event import Tree
 from reenact.model.shadow import SPLIT, Branch, Leaf, Node, mark, same
+
+_LARGEST = 256 << 20
 
 SAME: Tree = {"$same": True}
 
@@ -246,7 +250,11 @@ def _runs(new: Sequence[Hashable], natural: Sequence[Hashable]) -> list[list[int
 
 
 def patched(tree: Tree, base: Tree) -> Tree:
-    """The whole tree, from what was written and the tree before. Changes neither; shares what they share."""
+    """The whole tree, from what was written and the tree before. Changes neither; shares what they share.
+
+    Raises CorruptRecording for a tree that was written against another one, or that takes more of it than a program's
+    state can have: a few hundred bytes must not become a gigabyte.
+    """
     if type(tree) is not dict:
         return tree
     if "$same" in tree:
@@ -254,16 +262,50 @@ def patched(tree: Tree, base: Tree) -> Tree:
     if "$keys" in tree:
         return _members(tree, base)
     if "$pieces" in tree:
-        items: list[Tree] = []
-        for piece in tree["$pieces"]:
-            if isinstance(piece, list):
-                items += base[piece[0] : piece[0] + piece[1]]
-            elif "new" in piece:
-                items += piece["new"]
-            else:
-                items.append(patched(piece["by"], base[piece["at"]]))
-        return items
+        return _joined(tree["$pieces"], base)
     return delta.restore(tree, base) if "$text" in tree else tree
+
+
+def _joined(pieces: Tree, base: Tree) -> Tree:
+    items: list[Tree] = []
+    taken: list[tuple[int, int]] = []
+    for piece in pieces:
+        if isinstance(piece, list):
+            first, count = piece
+            items += base[_place(first, base, count) : first + count]
+            taken.append((first, first + count))
+        elif "new" in piece:
+            items += piece["new"]
+        else:
+            first = _place(piece["at"], base)
+            items.append(patched(piece["by"], base[first]))
+            taken.append((first, first + 1))
+    # Taken twice, an earlier item is a reference here and a copy wherever the state is written out.
+    taken.sort()
+    twice = any(one[1] > other[0] for one, other in pairwise(taken))
+    if twice and _size(items, {}) > _LARGEST:
+        raise CorruptRecording(f"a state of more than {_LARGEST >> 20} MB")
+    return items
+
+
+def _place(first: Tree, base: Tree, count: Tree = 1) -> int:
+    if type(base) is not list or type(first) is not int or type(count) is not int:
+        raise CorruptRecording("a piece of a list is named by its first item and their number")
+    if first < 0 or count < 0 or first + count > len(base):
+        raise CorruptRecording("a piece of a list that the state before does not have")
+    return first
+
+
+def _size(tree: Tree, known: dict[int, int]) -> int:
+    """How many bytes a tree takes, written out; about. Counts what is shared each time, and walks it once."""
+    if type(tree) is str:
+        return len(tree) + 2
+    if type(tree) is not dict and type(tree) is not list:
+        return 4
+    if id(tree) not in known:
+        kids = tree.values() if type(tree) is dict else tree
+        known[id(tree)] = 2 + sum(_size(kid, known) for kid in kids)
+    return known[id(tree)]
 
 
 def _members(tree: Tree, base: Tree) -> Tree:
@@ -274,7 +316,10 @@ def _members(tree: Tree, base: Tree) -> Tree:
     if "order" not in tree:
         return kept
     names = list(kept)
-    return {name: kept[name] for first, count in tree["order"] for name in names[first : first + count]}
+    runs = [(_place(first, names, count), count) for first, count in tree["order"]]
+    if sum(count for _, count in runs) != len(names):
+        raise CorruptRecording("the order of a state's members does not name each of them once")
+    return {name: kept[name] for first, count in runs for name in names[first : first + count]}
 
 
 def readable(tree: Tree) -> bool:

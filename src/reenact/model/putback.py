@@ -22,7 +22,7 @@ def put_back(live: Any, tree: Tree, lost: Callable[[str], None]) -> Any:
     if _is_hole(tree):
         if live is None:
             lost(_said(tree))
-            return codec.decode(tree)
+            return codec.rebuild(tree)
         return live
     if isinstance(live, dict) and (pairs := _pairs(tree)) is not None:
         return _into_dict(live, pairs, lost)
@@ -43,7 +43,7 @@ def put_into_attributes(live: Any, tree: Tree, lost: Callable[[str], None]) -> N
 
 def made_of(tree: Tree, get: Callable[[], Any], lost: Callable[[str], None]) -> Any:
     """A recorded value anew; for what a recording cannot hold, what `get` gives now has to serve."""
-    return put_back(get(), tree, lost) if has_hole(tree) else codec.decode(tree)
+    return put_back(get(), tree, lost) if has_hole(tree) else codec.rebuild(tree)
 
 
 def _into_dict(live: dict[Any, Any], pairs: Mapping[Any, Tree], lost: Callable[[str], None]) -> Any:
@@ -75,14 +75,14 @@ def _into_object(live: Any, fields: Mapping[str, Tree], tree: Tree, lost: Callab
 
 def _item(live: list[Any], place: int, tree: Tree, lost: Callable[[str], None]) -> Any:
     if not has_hole(tree):
-        return codec.decode(tree)
+        return codec.rebuild(tree)
     return put_back(live[place] if place < len(live) else None, tree, lost)
 
 
 def _anew(live: Any, tree: Tree, lost: Callable[[str], None]) -> Any:
     if has_hole(tree):
         lost(_said(tree))
-    return codec.decode(tree)
+    return codec.rebuild(tree)
 
 
 def _pairs(tree: Tree) -> dict[Any, Tree] | None:
@@ -101,7 +101,7 @@ def _pairs(tree: Tree) -> dict[Any, Tree] | None:
 
 
 def _key(tree: Tree) -> Any:
-    key = codec.decode(tree)
+    key = codec.rebuild(tree)
     return tuple(key) if isinstance(key, list) else key
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from reenact.errors import CorruptRecording
 from reenact.model import codec
 from reenact.model.event import Tree
 from reenact.model.log import CallRecord, Log
@@ -40,26 +42,38 @@ class Step:
 
     @property
     def args(self) -> dict[str, Any]:
-        """The arguments, as Python values."""
-        return {name: self.log.value(tree) for name, tree in self.log.args(self.call).items()}
+        """The arguments, as Python values; inert views in the place of objects of classes."""
+        with self._placed("args"):
+            return {name: self.log.value(tree) for name, tree in self.log.args(self.call).items()}
 
     @property
     def output(self) -> Any:
-        """What it returned (a stream: its head), or None."""
+        """What it returned (a stream: its head), or None. Inert views as in `args`."""
         outcome = self.call.outcome
-        return self.log.value(outcome["value"]) if outcome is not None and "value" in outcome else None
+        with self._placed("output"):
+            return self.log.value(outcome["value"]) if outcome is not None and "value" in outcome else None
 
     @property
     def chunks(self) -> list[Any]:
-        """A stream's chunks."""
-        return [self.log.value(tree) for _, _, tree in self.call.pieces]
+        """A stream's chunks. Inert views as in `args`."""
+        with self._placed("chunks"):
+            return [self.log.value(tree) for _, _, tree in self.call.pieces]
 
     @property
     def error(self) -> BaseException | None:
-        """What it raised, or None."""
+        """What it raised, or None: one of Python's own exceptions, or a `RecordedError`."""
         outcome = self.call.outcome
         tree = outcome["error"] if outcome is not None and "error" in outcome else self.call.end
-        return codec.decode_error(self.log.filled(tree)) if isinstance(tree, dict) else None
+        with self._placed("error"):
+            return codec.view_error(self.log.filled(tree)) if isinstance(tree, dict) else None
+
+    @contextmanager
+    def _placed(self, what: str) -> Iterator[None]:
+        """Name the step in the error of a value that stands for none."""
+        try:
+            yield
+        except CorruptRecording as error:
+            raise CorruptRecording(f"step {self.number}, its {what}: {error}") from None
 
 
 class Recording:

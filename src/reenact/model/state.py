@@ -165,7 +165,7 @@ def tree_of(log: Log, name: str, place: int) -> Tree:
             raise CorruptRecording(f"the state of {name!r} cannot be read: its snapshot {at} is missing")
         try:
             tree = patch.patched(snapshots[at]["value"], tree)
-        except (KeyError, IndexError, TypeError, AttributeError):
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError, RecursionError):
             text = f"the state of {name!r} cannot be read: its snapshot {at} does not fit the one before"
             raise CorruptRecording(text) from None
         if len(known) >= _KEPT:

@@ -7,6 +7,7 @@ from typing import Any
 
 from reenact.boundary import Answer, ReplayingTurnstile
 from reenact.boundary.handler import Piece
+from reenact.errors import RecordingError
 from reenact.model import codec
 from reenact.model.event import Cancelled, Failure, Tree, Value
 from reenact.model.log import CallRecord, Log
@@ -41,10 +42,9 @@ class Answers:
         if outcome["event"] == "cancelled":
             return Answer(Cancelled(), None, call.number)
         if outcome["event"] == "raised":
-            error = codec.decode_error(self._kept(call, outcome["error"]))
-            return Answer(Failure(error), call.order, call.number)
+            return Answer(Failure(self._error(call, outcome["error"])), call.order, call.number)
         pieces = tuple(Piece(order, self._value(call, tree)) for order, _, tree in call.pieces)
-        end = codec.decode_error(call.end) if isinstance(call.end, dict) else call.end
+        end = self._error(call, call.end) if isinstance(call.end, dict) else call.end
         value = Value(self._value(call, outcome["value"]), bool(outcome.get("stream")))
         cut = behind if end is None and value.stream else None
         return Answer(value, call.order, call.number, pieces, end, call.end_order, cut)
@@ -56,7 +56,7 @@ class Answers:
         last = ends[-1] if ends else len(self._log.times)
         if edit.error is not None:
             self._turnstile.abandon(order for order in ends if order != (call.order if ends else None))
-            return Answer(Failure(codec.decode_error(edit.error)), ends[0] if ends else last, call.number)
+            return Answer(Failure(self._error(call, edit.error)), ends[0] if ends else last, call.number)
         value = self._value(call, edit.value)
         if edit.pieces is None:
             self._turnstile.abandon(ends[1:])
@@ -71,13 +71,22 @@ class Answers:
     def _value(self, call: CallRecord, tree: Tree) -> Any:
         if type(tree) is dict and len(tree) == 1 and type(text := tree.get("$utf8")) is str:
             return text.encode()
-        # To look for a word in the text takes a tenth of the time that a walk through the tree does.
-        data = codec.dumps(tree)
-        if b"$" not in data or b'"$' not in data:
-            return codec.loads(data)
-        if codec.tagged(data, b"unkept"):
-            self._kept(call, tree)
-        return self._log.value(tree) if codec.tagged(data, b"blob") else codec.decode(tree)
+        try:
+            # To look for a word in the text takes a tenth of the time that a walk through the tree does.
+            data = codec.dumps(tree)
+            if b"$" not in data or b'"$' not in data:
+                return codec.loads(data)
+            if codec.tagged(data, b"unkept"):
+                self._kept(call, tree)
+            return self._log.rebuilt(tree) if codec.tagged(data, b"blob") else codec.rebuild(tree)
+        except RecordingError as error:
+            raise self._unanswerable(call, str(error)) from None
+
+    def _error(self, call: CallRecord, tree: Tree) -> BaseException:
+        try:
+            return codec.rebuild_error(self._log.filled(tree))
+        except RecordingError as error:
+            raise self._unanswerable(call, str(error)) from None
 
     def _kept(self, call: CallRecord, tree: Tree) -> Tree:
         if "error" not in (call.outcome or {}) and (flaw := codec.flaw(tree)) is not None:

@@ -77,7 +77,7 @@ class Mixing(Replayer):
             self._drawn[key] = place + 1
             values = self._mix.other.draws.get(key, [])
             return (
-                codec.decode(values[place])
+                codec.rebuild(values[place])
                 if place < len(values)
                 else self._undrawn(scope, source, place, values, live)
             )
@@ -123,12 +123,12 @@ class Mixing(Replayer):
     def _from_there(self, edit: Edit) -> Answer:
         # It has no place in this run's order: it comes at once, and a stream's chunks when nothing else is due.
         if edit.error is not None:
-            return Answer(Failure(codec.decode_error(edit.error)), None)
-        value = codec.decode(edit.value)
+            return Answer(Failure(codec.rebuild_error(edit.error)), None)
+        value = codec.rebuild(edit.value)
         if edit.pieces is None:
             return Answer(Value(value), None)
         last = len(self._log.times)
-        pieces = tuple(Piece(last, codec.decode(tree)) for tree in edit.pieces)
+        pieces = tuple(Piece(last, codec.rebuild(tree)) for tree in edit.pieces)
         return Answer(Value(value, stream=True), None, None, pieces, "ended")
 
     def _use(self, call: CallRecord) -> None:

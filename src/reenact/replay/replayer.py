@@ -142,7 +142,7 @@ class Replayer:
             self._drawn[key] = place + 1
             values = self._log.draws.get(key, [])
             if place < len(values):
-                return codec.decode(values[place])
+                return codec.rebuild(values[place])
             return self._undrawn(scope, source, place, values, live)
 
     def read_on(self, answer: Answer) -> BaseException:
@@ -396,7 +396,7 @@ class Replayer:
         self.note(f"a read of {source} in {scope.path} that was not recorded")
         if kind == "clock" and values:
             # Monotonic, in growing steps: a loop that waits for a deadline gets there. An int counts nanoseconds.
-            last, extra = codec.decode(values[-1]), (place - len(values) + 1) ** 2
+            last, extra = codec.rebuild(values[-1]), (place - len(values) + 1) ** 2
             return last + extra * 1000 if isinstance(last, int) else last + extra * 1e-6
         if kind == "entropy":
             size = len(live())

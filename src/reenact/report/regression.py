@@ -193,7 +193,7 @@ def _recorded_function(recording: Recording) -> Entry | None:
     module, _, function = str(known.get("name", "")).partition(":")
     if not function.isidentifier() or module == "__main__":
         return None
-    args = {name: _literal(codec.decode(tree)) for name, tree in dict(known.get("args") or {}).items()}
+    args = {name: _literal(codec.view(tree)) for name, tree in dict(known.get("args") or {}).items()}
     if not all(args.values()):
         return None
     call = f"{function}({', '.join(f'{name}={value}' for name, value in args.items())})"

@@ -188,7 +188,9 @@ def caller(entry: str) -> Callable[[Recording], Any]:
         known = recording.header.get("function")
         args = {}
         if isinstance(known, dict):
-            args = {key: recording.logs[0].value(tree) for key, tree in dict(known.get("args") or {}).items()}
+            args = {
+                key: recording.logs[0].rebuilt(tree) for key, tree in dict(known.get("args") or {}).items()
+            }
         try:
             bound = inspect.signature(function).bind(**args)
         except TypeError as error:

@@ -99,7 +99,7 @@ def plain(value: Any) -> Any:
         return schema() if schema is not None else f"<{value.__module__}.{value.__qualname__}>"
     encoder = codec.Encoder()
     tree = encoder.encode(value)
-    return f"<{type(value).__module__}.{type(value).__qualname__}>" if encoder.unkept else codec.decode(tree)
+    return f"<{type(value).__module__}.{type(value).__qualname__}>" if encoder.unkept else codec.view(tree)
 
 
 def _messages(messages: Sequence[BaseMessage]) -> codec.Items:

@@ -71,4 +71,4 @@ def _plain(value: Any) -> Any:
         return value
     encoder = codec.Encoder()
     tree = encoder.encode(value)
-    return f"<{type(value).__module__}.{type(value).__qualname__}>" if encoder.unkept else codec.decode(tree)
+    return f"<{type(value).__module__}.{type(value).__qualname__}>" if encoder.unkept else codec.view(tree)

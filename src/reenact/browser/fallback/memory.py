@@ -17,7 +17,7 @@ from reenact.boundary import aperform
 from reenact.browser.consequence import plain
 from reenact.browser.fallback.mend import Known, Past, base_of
 from reenact.browser.program import script_of
-from reenact.model.codec import decode
+from reenact.model.codec import view
 from reenact.model.event import Effect
 from reenact.store.local import EVENTS, LocalStore
 
@@ -138,7 +138,7 @@ def _of(folder: Path, key: str) -> tuple[list[dict[str, Any]], list[dict[str, An
     for value in _answers(folder):
         if "verified_by" in value:
             if value["verified_by"] and value.get("healed", True) and value.get("key") == key:
-                heals.append(decode(value))
+                heals.append(view(value))
                 if mended is not None and equals:
                     equals[-1] = _past(folder.name, mended)
             mended = None
@@ -180,8 +180,8 @@ def _answers(folder: Path) -> Iterator[dict[str, Any]]:
 def _past(recording: str, outcome: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "recording": recording,
-        "selectors": decode(outcome.get("selectors") or {}),
-        "fingerprint": decode(outcome.get("fingerprint")),
-        "consequence": decode(outcome.get("consequence")),
+        "selectors": view(outcome.get("selectors") or {}),
+        "fingerprint": view(outcome.get("fingerprint")),
+        "consequence": view(outcome.get("consequence")),
         "count": 1,
     }

@@ -4,14 +4,19 @@ Plain JSON would turn a tuple into a list and a datetime into text, and so chang
 word for is written as an object with one key that begins with `$` (`{"$tuple": [1, 2]}`); `docs/format.md` lists
 them. A dict of the user's that looks like such an object is itself escaped.
 
-Reading back executes nothing: a type is looked up among the modules that are already loaded, and its instance is
-filled in without calling its constructor. What cannot be kept becomes an `Unkept`, which says so where it is used.
+Trees are read in two ways. `view` is for all reading: it touches no class of the program's and gives inert views in
+the place of objects. `rebuild` restores objects of the classes that the running program has loaded, for a replay, a
+fork or a restored state; it executes nothing of theirs. Both raise CorruptRecording for a tree that stands for no
+value. What cannot be kept becomes an `Unkept`, which says so where it is used.
 """
 
-from reenact.model.codec.decode import TAGS, Unkept, decode, decode_error, flaw
+from reenact.model.codec.decode import TAGS, Unkept
 from reenact.model.codec.encode import BLOB_SIZE, Encoder
 from reenact.model.codec.errors import RecordedError, encode_error
+from reenact.model.codec.rebuild import flaw, rebuild, rebuild_error
 from reenact.model.codec.types import find_type, type_name
+from reenact.model.codec.view import RecordedValue, view, view_error
+from reenact.model.codec.viewed import RecordedTuple
 from reenact.model.codec.written import Items, Memory, dumps, fragments, loads, packed, tagged
 
 __all__ = [
@@ -21,9 +26,9 @@ __all__ = [
     "Items",
     "Memory",
     "RecordedError",
+    "RecordedTuple",
+    "RecordedValue",
     "Unkept",
-    "decode",
-    "decode_error",
     "dumps",
     "encode_error",
     "find_type",
@@ -31,6 +36,10 @@ __all__ = [
     "fragments",
     "loads",
     "packed",
+    "rebuild",
+    "rebuild_error",
     "tagged",
     "type_name",
+    "view",
+    "view_error",
 ]

@@ -1,31 +1,26 @@
-"""Trees as values again. Nothing that is read back is executed."""
+"""Trees as values again: what viewing and rebuilding have in common. Nothing here knows a class of the program's."""
 
 from __future__ import annotations
 
-import base64
-import dataclasses
 import datetime as dt
 import pathlib
-import re
 import uuid
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Mapping
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from reenact.model.codec import errors, http
-from reenact.model.codec.types import find_type
-from reenact.model.codec.written import dumps, loads, tagged
+from reenact.errors import CorruptRecording, UnsafeValue
+from reenact.model.codec import limits
+from reenact.model.codec.written import dumps, loads, printable, tagged
 from reenact.model.event import Tree
 
-_ESCAPED = re.compile(r"\\(?:\\|u([0-9a-f]{4}))")
-_TYPED = ("$dataclass", "$enum", "$model", "$namedtuple", "$request", "$response", "$secret", "$sub")
+NOT_LOADED = "(its type is not loaded in this program)"
+
+_MALFORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, MemoryError)
 
 
 class Unkept:
-    """Stands in a replay for a part of a value that the recording could not keep."""
+    """Stands for a part of a value that the recording could not keep, or whose type is not loaded."""
 
     def __init__(self, type_name: str, text: str) -> None:
         self.type_name = type_name
@@ -37,7 +32,7 @@ class Unkept:
         raise AttributeError(f"{self!r} has no {name!r} in a replay" if known else name)
 
     def __repr__(self) -> str:
-        return f"<not kept in the recording: {self.type_name} {self.text}>"
+        return f"<not kept in the recording: {shown(self.type_name)} {shown(self.text)}>"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Unkept) and (self.type_name, self.text) == (other.type_name, other.text)
@@ -46,178 +41,156 @@ class Unkept:
         return hash((self.type_name, self.text))
 
 
-def decode(tree: Tree) -> Any:
-    """The value of a tree, its Python types restored. Shares nothing with the tree."""
-    data = dumps(tree)
-    # Without a tag the tree is the value, and reading JSON copies it faster than a walk.
-    return _decode(tree) if tagged(data) else loads(data)
+def shown(text: str) -> str:
+    """A recorded text on one line, without characters that a terminal obeys."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in printable(text))
 
 
-def _decode(tree: Tree) -> Any:
-    if type(tree) is dict:
-        if len(tree) == 1:
-            ((key, inner),) = tree.items()
-            known = _DECODE.get(key)
-            if known is not None:
-                return known(inner)
-        return {key: item if type(item) is str else _decode(item) for key, item in tree.items()}
-    if type(tree) is list:
-        return [item if type(item) is str else _decode(item) for item in tree]
-    return tree
+class Decoder:
+    """Makes values of trees.
+
+    Args:
+        readers: By tag, what makes a value of the tag's content.
+        key: Refuses a value that is to be a member of a set or a key of a dict.
+    """
+
+    __slots__ = ("_key", "_readers")
+
+    def __init__(
+        self, readers: Mapping[str, Callable[[Decoder, Tree], Any]], key: Callable[[Any], None] | None = None
+    ) -> None:
+        self._readers = readers
+        self._key = key
+
+    def read(self, tree: Tree) -> Any:
+        """The value of a tree. Shares nothing with it. Raises CorruptRecording for a tree that stands for none."""
+        try:
+            data = dumps(tree)
+            # Without a tag the tree is the value, and reading JSON copies it faster than a walk.
+            if not tagged(data):
+                return loads(data)
+            return self.value(tree if type(tree) is dict or type(tree) is list else loads(data))
+        except RecursionError:
+            raise CorruptRecording("a recorded value is nested too deeply to be read") from None
+        except (CorruptRecording, UnsafeValue):
+            raise
+        except _MALFORMED as error:
+            raise CorruptRecording(f"a recorded value cannot be read: {_said(error)}") from None
+
+    def value(self, tree: Tree) -> Any:
+        """The value of a tree within a value."""
+        if type(tree) is dict:
+            if len(tree) == 1:
+                ((tag, inner),) = tree.items()
+                known = self._readers.get(tag)
+                if known is not None:
+                    try:
+                        return known(self, inner)
+                    except _MALFORMED as error:
+                        if isinstance(error, CorruptRecording):
+                            raise
+                        text = f"a recorded value cannot be read: its {tag} is malformed ({_said(error)})"
+                        raise CorruptRecording(text) from None
+            return self.fields(tree)
+        if type(tree) is list:
+            return self.items(tree)
+        return tree
+
+    def fields(self, tree: Tree) -> dict[str, Any]:
+        """The values of an object's members."""
+        found = {}
+        for name, item in limits.members(tree).items():
+            found[name] = item if type(item) is str else self.value(item)
+        return found
+
+    def items(self, tree: Tree) -> list[Any]:
+        """The values of a list's items."""
+        found = []
+        for item in limits.items(tree):
+            # A comprehension would be one frame more for each level.
+            found.append(item if type(item) is str else self.value(item))  # noqa: PERF401
+        return found
+
+    def keys(self, trees: list[Tree]) -> list[Any]:
+        """The values of trees that are to be members of a set or keys of a dict."""
+        found = []
+        for tree in trees:
+            key = tree if type(tree) is str else self.value(tree)
+            # A tuple whose type was lost on its way.
+            key = tuple(key) if type(key) is list else key
+            if self._key is not None:
+                self._key(key)
+            found.append(key)
+        limits.spread(found)
+        return found
+
+    def pairs(self, tree: Tree) -> list[tuple[Any, Any]]:
+        """Keys with their values."""
+        found = limits.pairs(tree)
+        keys = self.keys([pair[0] for pair in found])
+        return [(key, self.value(pair[1])) for key, pair in zip(keys, found, strict=True)]
 
 
-def decode_error(tree: Tree) -> BaseException:
-    """The exception of a tree: of its own type where that is loaded, else a `RecordedError` that says so."""
-    return errors.restored(tree, decode)
+def _said(error: BaseException) -> str:
+    return shown(str(error))[:120] or type(error).__name__
 
 
-def flaw(tree: Tree) -> str | None:
-    """Why the tree's value cannot be given back whole: a part was not kept, or its type is not loaded here."""
-    if type(tree) is list:
-        return next((found for item in tree if (found := flaw(item)) is not None), None)
-    if type(tree) is not dict:
-        return None
-    for tag, inner in tree.items():
-        if tag == "$unkept":
-            return f"a value of type {inner[0]} could not be kept when it was recorded"
-        if tag in _TYPED:
-            name = inner[0] if tag == "$enum" else inner["type"]
-            if find_type(name) is None:
-                return f"it holds a value of type {name}, which is not loaded in this program"
-        found = flaw(inner)
-        if found is not None:
-            return found
-    return None
+def _counter(decoder: Decoder, tree: Tree) -> Counter[Any]:
+    found: Counter[Any] = Counter()
+    dict.update(found, decoder.pairs(tree))
+    return found
 
 
-def _fill(name: str, fields: Mapping[str, Any]) -> Any:
-    kind = find_type(name)
-    if kind is None:
-        return Unkept(name, "(its type is not loaded in this program)")
-    instance: Any = object.__new__(kind)
-    for key, item in fields.items():
-        if hasattr(instance, "__dict__") or hasattr(kind, key):
-            object.__setattr__(instance, key, _decode(item))
-    for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
-        # Recorded under another version of its library, which did not have that field.
-        if field.name not in fields and field.default_factory is not dataclasses.MISSING:
-            object.__setattr__(instance, field.name, field.default_factory())
-    return instance
+def _deque(decoder: Decoder, tree: Tree) -> deque[Any]:
+    items, most = limits.items(tree)
+    return deque(decoder.items(items), None if most is None else limits.number(most))
 
 
-def _decode_pydantic(tree: Tree) -> Any:
-    kind: Any = find_type(tree["type"])
-    if kind is None:
-        return Unkept(tree["type"], "(its type is not loaded in this program)")
-    instance = kind.__new__(kind)
-    slots = {
-        "__dict__": {name: _decode(item) for name, item in tree["fields"].items()},
-        "__pydantic_fields_set__": set(tree["set"]),
-        "__pydantic_extra__": {name: _decode(item) for name, item in tree["extra"].items()}
-        if "extra" in tree
-        else ({} if getattr(kind, "model_config", {}).get("extra") == "allow" else None),
-        "__pydantic_private__": {name: _decode(item) for name, item in tree["private"].items()}
-        if "private" in tree
-        else None,
-    }
-    for name, item in slots.items():
-        object.__setattr__(instance, name, item)
-    return instance
+def _bytearray(decoder: Decoder, tree: Tree) -> bytearray:
+    data = decoder.value(tree)
+    if type(data) is not bytes:
+        raise TypeError("bytes are wanted")
+    return bytearray(data)
 
 
-def _decode_secret(tree: Tree) -> Any:
-    kind, value = find_type(tree["type"]), decode(tree["secret"])
-    if kind is None:
-        return value
-    instance: Any = object.__new__(kind)
-    object.__setattr__(instance, "_secret_value", value)
-    return instance
+def _unkept(_: Decoder, tree: Tree) -> Unkept:
+    name, text = map(limits.text, limits.items(tree))
+    return Unkept(name, text)
 
 
-def _decode_namedtuple(tree: Tree) -> Any:
-    items = [_decode(item) for item in tree["items"]]
-    kind = find_type(tree["type"])
-    return tuple.__new__(kind, items) if kind is not None and issubclass(kind, tuple) else tuple(items)
-
-
-def _decode_enum(tree: Tree) -> Any:
-    kind = find_type(tree[0])
-    try:
-        return kind[tree[1]]  # type: ignore[index]
-    except (TypeError, KeyError):
-        return Unkept(tree[0], tree[1])
-
-
-def _decode_sub(tree: Tree) -> Any:
-    kind: Any = find_type(tree["type"])
-    base: Any = _BASES[tree["base"]]
-    value = _decode(tree["value"])
-    if kind is None or not issubclass(kind, base):
-        return Unkept(tree["type"], "(its type is not loaded in this program)")
-    if base in (list, dict, deque):
-        instance = kind.__new__(kind)
-        base.__init__(instance, value)
-        return instance
-    return base.__new__(kind, value)
-
-
-def _decode_http(tree: Tree) -> Any:
-    found = http.decode_response(tree, decode) if "status" in tree else http.decode_request(tree)
-    return Unkept(tree["type"], "(its type is not loaded in this program)") if found is None else found
-
-
-def _decode_datetime(tree: Tree) -> dt.datetime:
-    if isinstance(tree, str):
-        return dt.datetime.fromisoformat(tree)
-    moment = dt.datetime.fromisoformat(tree["at"])
-    if "zone" in tree:
-        moment = moment.replace(tzinfo=ZoneInfo(tree["zone"]))
-    return moment.replace(fold=tree.get("fold", 0))
-
-
-_BASES: dict[str, type] = {kind.__name__: kind for kind in (str, int, float, list, dict, bytes)}
-
-_DECODE: dict[str, Callable[[Tree], Any]] = {
-    "$dict": lambda tree: {_hashable(_decode(key)): _decode(item) for key, item in tree},
-    "$tuple": lambda tree: tuple(_decode(item) for item in tree),
-    "$set": lambda tree: {_hashable(_decode(item)) for item in tree},
-    "$frozenset": lambda tree: frozenset(_hashable(_decode(item)) for item in tree),
-    "$int": int,
-    "$float": float,
-    "$utf8": str.encode,
-    "$bytes": base64.b64decode,
-    "$bytearray": lambda tree: bytearray(decode(tree)),
-    "$datetime": _decode_datetime,
-    "$date": dt.date.fromisoformat,
-    "$time": dt.time.fromisoformat,
-    "$timedelta": lambda tree: dt.timedelta(*tree),
-    "$decimal": Decimal,
-    "$fraction": Fraction,
-    "$complex": lambda tree: complex(*tree),
-    "$uuid": uuid.UUID,
-    "$ordereddict": lambda tree: OrderedDict((_hashable(_decode(k)), _decode(v)) for k, v in tree),
-    "$counter": lambda tree: Counter({_hashable(_decode(k)): v for k, v in tree}),
-    "$deque": lambda tree: deque(_decode(tree[0]), maxlen=tree[1]),
-    "$range": lambda tree: range(*tree),
-    "$ellipsis": lambda _: ...,
-    "$surrogates": lambda tree: _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else "\\", tree),
-    "$path": pathlib.Path,
-    "$enum": _decode_enum,
-    "$dataclass": lambda tree: _fill(tree["type"], tree["fields"]),
-    "$model": _decode_pydantic,
-    "$namedtuple": _decode_namedtuple,
-    "$secret": _decode_secret,
-    "$sub": _decode_sub,
-    "$request": _decode_http,
-    "$response": _decode_http,
-    "$error": decode_error,
-    "$unkept": lambda tree: Unkept(tree[0], tree[1]),
+PLAIN: dict[str, Callable[[Decoder, Tree], Any]] = {
+    "$dict": lambda decoder, tree: dict(decoder.pairs(tree)),
+    "$tuple": lambda decoder, tree: tuple(decoder.items(tree)),
+    "$set": lambda decoder, tree: set(decoder.keys(limits.items(tree))),
+    "$frozenset": lambda decoder, tree: frozenset(decoder.keys(limits.items(tree))),
+    "$int": lambda _, tree: limits.whole(tree),
+    "$float": lambda _, tree: limits.floating(tree),
+    "$utf8": lambda _, tree: limits.text(tree).encode(),
+    "$bytes": lambda _, tree: limits.binary(tree),
+    "$bytearray": _bytearray,
+    "$datetime": lambda _, tree: limits.moment(tree),
+    "$date": lambda _, tree: dt.date.fromisoformat(limits.text(tree)),
+    "$time": lambda _, tree: dt.time.fromisoformat(limits.text(tree)),
+    "$timedelta": lambda _, tree: limits.duration(tree),
+    "$decimal": lambda _, tree: limits.decimal(tree),
+    "$fraction": lambda _, tree: limits.fraction(tree),
+    "$complex": lambda _, tree: limits.imaginary(tree),
+    "$uuid": lambda _, tree: uuid.UUID(limits.text(tree)),
+    "$ordereddict": lambda decoder, tree: OrderedDict(decoder.pairs(tree)),
+    "$counter": _counter,
+    "$deque": _deque,
+    "$range": lambda _, tree: limits.span(tree),
+    "$ellipsis": lambda _, __: ...,
+    "$surrogates": lambda _, tree: limits.unescaped(tree),
+    "$path": lambda _, tree: pathlib.Path(limits.text(tree)),
+    "$unkept": _unkept,
 }
+"""The tags of values that are Python's own, with what reads them."""
 
+CLASSES = (
+    "$enum", "$dataclass", "$model", "$namedtuple", "$secret", "$sub", "$request", "$response", "$error",
+)  # fmt: skip
+"""The tags of values of classes."""
 
-def _hashable(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-TAGS = tuple(_DECODE)
+TAGS = (*PLAIN, *CLASSES)
 """The tags that a tree may have, less `$blob`, which is the store's."""

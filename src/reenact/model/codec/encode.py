@@ -23,6 +23,7 @@ import orjson
 from reenact.model.codec import http
 from reenact.model.codec.errors import encode_error
 from reenact.model.codec.types import type_name
+from reenact.model.codec.viewed import RecordedTuple, Viewed
 from reenact.model.codec.written import Items, packed, printable, tagged
 from reenact.model.event import Tree
 
@@ -133,6 +134,8 @@ class Encoder:
 
     def _other(self, value: Any) -> Tree:
         kind = type(value)
+        if isinstance(value, Viewed):
+            return value._tree
         if isinstance(value, Enum):
             return {"$enum": [type_name(kind), value.name]}
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -212,6 +215,9 @@ _ENCODE: dict[type, Callable[[Encoder, Any], Tree]] = {
     dict: Encoder._dict,
     list: Encoder._list,
     tuple: lambda self, value: {"$tuple": self._list(value)},
+    RecordedTuple: lambda self, value: {
+        "$namedtuple": {"type": value.type_name, "items": self._list(list(value))}
+    },
     bytes: Encoder._bytes,
     bytearray: lambda encoder, value: {"$bytearray": encoder._bytes(bytes(value))},
     memoryview: lambda self, value: self._bytes(value.tobytes()),
@@ -223,12 +229,12 @@ _ENCODE: dict[type, Callable[[Encoder, Any], Tree]] = {
     dt.timedelta: lambda _, value: {"$timedelta": [value.days, value.seconds, value.microseconds]},
     Decimal: lambda _, value: {"$decimal": str(value)},
     Fraction: lambda _, value: {"$fraction": str(value)},
-    complex: lambda _, value: {"$complex": [value.real, value.imag]},
+    complex: lambda self, value: {"$complex": [self._float(value.real), self._float(value.imag)]},
     uuid.UUID: lambda _, value: {"$uuid": str(value)},
     OrderedDict: lambda self, value: {
         "$ordereddict": [[self.encode(k), self.encode(v)] for k, v in value.items()]
     },
-    Counter: lambda self, value: {"$counter": [[self.encode(k), v] for k, v in value.items()]},
+    Counter: lambda self, value: {"$counter": [[self.encode(k), self.encode(v)] for k, v in value.items()]},
     deque: lambda self, value: {"$deque": [self._list(list(value)), value.maxlen]},
     range: lambda _, value: {"$range": [value.start, value.stop, value.step]},
     type(Ellipsis): lambda _, __: {"$ellipsis": True},

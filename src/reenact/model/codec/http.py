@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from reenact.model.codec import limits
+from reenact.model.codec.decode import NOT_LOADED, Decoder, Unkept
 from reenact.model.codec.types import find_type, type_name
 from reenact.model.event import Tree
 
@@ -40,36 +42,62 @@ def encode(value: Any, encode: Callable[[Any], Tree]) -> Tree | None:
     return {"$response": tree}
 
 
-def decode_request(tree: Tree) -> Any:
-    """The request again, without headers and body; None where its library is not loaded."""
-    kind: Any = find_type(tree["type"])
-    if kind is None or tree["type"] not in _REQUESTS:
-        return None
-    if tree["type"].startswith("requests"):
+def rebuild_request(decoder: Decoder, tree: Tree) -> Any:
+    """The request again, without headers and body."""
+    members = limits.members(tree)
+    name, method, url = (limits.text(members[part]) for part in ("type", "method", "url"))
+    kind: Any = find_type(name) if name in _REQUESTS else None
+    if kind is None:
+        return Unkept(name, NOT_LOADED)
+    if name.startswith("requests"):
         request = kind()
-        request.method, request.url = tree["method"], tree["url"]
+        request.method, request.url = method, url
         return request
-    return kind(tree["method"], tree["url"])
+    return _made(lambda: kind(method, url), "$request")
 
 
-def decode_response(tree: Tree, decode: Callable[[Tree], Any]) -> Any:
-    """The response again, wholly read; None where its library is not loaded."""
-    name, body = tree["type"], decode(tree["body"])
-    kind: Any = find_type(name)
-    if kind is None or name not in _RESPONSES:
-        return None
+def rebuild_response(decoder: Decoder, tree: Tree) -> Any:
+    """The response again, wholly read."""
+    members = limits.members(tree)
+    name = limits.text(members["type"])
+    kind: Any = find_type(name) if name in _RESPONSES else None
+    if kind is None:
+        return Unkept(name, NOT_LOADED)
+    status, kept, content = limits.number(members["status"]), headers(members), body(decoder, members)
     request = None
-    if "url" in tree:
+    if "url" in members:
         asked = _REQUESTS[_RESPONSES.index(name)]
-        request = decode_request({"type": asked, "method": tree["method"], "url": tree["url"]})
+        request = rebuild_request(
+            decoder, {"type": asked, "method": members.get("method"), "url": members["url"]}
+        )
     if not name.startswith("requests"):
-        return kind(tree["status"], headers=tree["headers"], content=body, request=request)
+        return _made(lambda: kind(status, headers=kept, content=content, request=request), "$response")
     response = kind()
-    response.status_code, response._content, response._content_consumed = tree["status"], body, True
-    response.headers.update(tree["headers"])
-    response.request, response.url = request, tree.get("url")
-    response.encoding = _charset(tree["headers"].get("content-type", ""))
+    response.status_code, response._content, response._content_consumed = status, content, True
+    response.headers.update(kept)
+    response.request, response.url = request, members.get("url")
+    response.encoding = _charset(kept.get("content-type", ""))
     return response
+
+
+def _made(make: Callable[[], Any], tag: str) -> Any:
+    try:
+        return make()
+    except Exception as error:  # the library's own errors, of whatever base
+        raise ValueError(f"{tag}: {error}") from None
+
+
+def headers(members: dict[str, Tree]) -> dict[str, str]:
+    """The headers, less those that would have a library unpack the body anew."""
+    found = limits.members(members["headers"])
+    return {name: limits.text(item) for name, item in found.items() if name.lower() not in _PACKED}
+
+
+def body(decoder: Decoder, members: dict[str, Tree]) -> bytes:
+    data = decoder.value(members["body"])
+    if type(data) is not bytes:
+        raise TypeError("a body is bytes")
+    return data
 
 
 def _charset(content_type: str) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
+from reenact.errors import CorruptRecording
 from reenact.model.event import Tree
 
 _SURROGATE = re.compile(r"[\\\ud800-\udfff]")
@@ -69,7 +70,10 @@ def dumps(tree: Tree) -> bytes:
     try:
         return orjson.dumps(tree, _default)
     except TypeError:
-        return orjson.dumps(_without_surrogates(tree), _default)
+        try:
+            return orjson.dumps(_without_surrogates(tree), _default)
+        except RecursionError:
+            raise CorruptRecording("a value is nested too deeply to be read") from None
 
 
 def packed(tree: Tree) -> bytes:
