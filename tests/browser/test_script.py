@@ -10,9 +10,10 @@ import pytest
 
 import reenact
 from reenact import boundary
-from reenact.browser import scribe, script
+from reenact.browser import script
 from reenact.errors import UsageError
 from reenact.model.event import Effect
+from reenact.report import python
 
 SIGN_IN = {"playwright": 'get_by_role("button", name="Sign in")', "css": "#login > button:nth-of-type(1)"}
 
@@ -75,7 +76,7 @@ def test_actions_become_calls_with_durable_selectors(recording):
         {"type": "fill", "selector": "#q", "value": "two\nlines", "timeout": 900},
     ]
     assert "client.Session(viewport_width=800) as session:" in text
-    assert max(map(len, text.splitlines())) <= scribe.WIDTH + 20
+    assert max(map(len, text.splitlines())) <= python.WIDTH + 20
 
 
 def test_what_an_agent_did_stands_in_a_block_that_falls_back_to_one(recording):

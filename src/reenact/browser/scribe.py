@@ -1,13 +1,12 @@
-"""Python as text: actions as calls, values as literals, remarks as comments.
+"""A session as Python: actions as calls, values as literals, remarks as comments, all in one syntax tree.
 
-Nothing that a page said ends up as code: texts are string literals, and in comments stand on one line.
+Nothing that a page said ends up as code: texts are constants of the tree, and in comments stand on one line.
 """
 
 from __future__ import annotations
 
 import ast
 import json
-import keyword
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from reenact.browser.actions import MASK
-
-WIDTH = 100
-"""Longer lines are broken up."""
+from reenact.report import python
 
 _ID = frozenset({"id", "selector", "timeout"})
 _TOKEN = re.compile(r"\[\[secret:[^\]]*\]\]")
@@ -114,15 +111,14 @@ def _variable(text: str) -> str:
 # -- as Python ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Code:
-    """Python as it stands, among values that are written as literals."""
-
-    text: str
+_OF_THIS_MACHINE = frozenset({
+    "cdp_url", "chrome_args", "cookie_file", "downloads", "executable_path", "home", "model", "profile",
+})  # fmt: skip
+"""Options of a session that name programs, files or addresses of the machine that it was recorded on."""
 
 
 class Writer:
-    """Writes the script, line by line.
+    """Writes the script, as a syntax tree.
 
     Args:
         recording: Where it comes from, for its first line.
@@ -131,99 +127,102 @@ class Writer:
     def __init__(self, recording: str) -> None:
         self._recording = recording
         self._names = Names()
-        self._lines: list[str] = []
         self._secrets = self._patterns = self._suppresses = False
 
     def script(self, stretches: Sequence[Stretch], options: Mapping[str, Any]) -> str:
         """The whole text."""
-        opened = _call("with client.Session", options)
-        opened[-1] += " as session:"
-        self._lines += opened
+        body: list[ast.stmt] = []
         for _, together in groupby(stretches, _block_of):
-            self._stretches(list(together))
-        if not stretches:
-            self._lines.append("    pass")
+            body += self._stretches(list(together))
         used = {"contextlib": self._suppresses, "os": self._secrets, "re": self._patterns}
-        imports = "".join(f"import {name}\n" for name, is_used in used.items() if is_used)
-        head = [
-            f'"""Recording {_one_line(self._recording)}, as a script. Written by `reenact export-script`."""\n',
-            *([imports] if imports else []),
-            "from reenact import Client\n",
-            "client = Client()\n",
-        ]
-        return "\n".join([*head, *self._lines]) + "\n"
+        imports = [python.imported(name) for name, is_used in used.items() if is_used]
+        own = {name: value for name, value in options.items() if name not in _OF_THIS_MACHINE}
+        return python.source(
+            [
+                python.docstring(
+                    [f"Recording {_said(self._recording)}, as a script. Written by `reenact export-script`."]
+                ),
+                python.Blank(),
+                *([*imports, python.Blank()] if imports else []),
+                python.imported("reenact", "Client"),
+                python.Blank(),
+                ast.Assign([ast.Name("client", ast.Store())], python.call(python.name("Client"))),
+                python.Blank(),
+                *(
+                    python.Comment(f"Left out, as it is of the machine that recorded: {name}={value!r}")
+                    for name, value in options.items()
+                    if name in _OF_THIS_MACHINE
+                ),
+                python.within(
+                    python.call(python.dotted("client.Session"), (), _written(own)), body, "session"
+                ),
+            ]
+        )
 
-    def _stretches(self, together: Sequence[Stretch]) -> None:
+    def _stretches(self, together: Sequence[Stretch]) -> list[ast.stmt]:
         """Those of one block, an agent's, or one of the script's."""
         first = together[0]
         if not first.block and first.actor != "agent":
-            for done in first.actions:
-                self._action(done, "    ")
-            return
-        heal = {"heal": first.heal} if first.heal else {}
-        block = _call("    with client.AgentFallback", {"task": first.task, **heal}, "session")
-        block[-1] += ":"
-        self._lines += block
-        indent = " " * 8
-        before = len(self._lines)
+            return [line for done in first.actions for line in self._action(done)]
+        body: list[ast.stmt] = []
         for done in (done for stretch in together for done in stretch.actions):
             if done.success:
-                self._action(done, indent)
+                body += self._action(done)
             else:  # there it would call an agent; what was done in its place comes next
-                self._say(indent, f"{done.kind} failed: {done.message}")
-        if all(line.lstrip().startswith("#") for line in self._lines[before:]):
-            self._lines.append(f"{indent}pass")
+                body.append(python.Comment(f"{done.kind} failed: {done.message}"))
+        options = _written({"task": first.task, **({"heal": first.heal} if first.heal else {})})
+        return [
+            python.within(
+                python.call(python.dotted("client.AgentFallback"), [python.name("session")], options), body
+            )
+        ]
 
-    def _action(self, done: Done, indent: str) -> None:
+    def _action(self, done: Done) -> list[ast.stmt]:
         if done.kind == "set_cookies":
-            self._say(indent, "Cookies were set here; their values are not in the recording:")
-            self._say(indent, 'session.set_cookies(cookie_file="cookies.json")')
-            return
+            return [
+                python.Comment("Cookies were set here; their values are not in the recording:"),
+                python.Comment('session.set_cookies(cookie_file="cookies.json")'),
+            ]
         failed = not done.success
-        if failed:
-            self._say(indent, f"It failed: {done.message}")
+        said: list[ast.stmt] = [python.Comment(f"It failed: {done.message}")] if failed else []
         if done.kind.startswith("page."):
-            self._page(done, indent, failed=failed)
-            return
-        fields = {}
-        for name, value in fields_of(done).items():
-            fields[name] = self._literal(done, name, value, indent)
+            return [*said, *self._page(done, failed=failed)]
+        fields = {name: self._literal(done, name, value, said) for name, value in fields_of(done).items()}
         more = {"raise_on_failure": False} if failed else {}
-        self._lines += _call(f"{indent}session.execute", {"type": done.kind, **fields, **more})
+        arguments = _written({"type": done.kind, **fields, **more})
+        return [*said, ast.Expr(python.call(python.dotted("session.execute"), (), arguments))]
 
-    def _page(self, done: Done, indent: str, *, failed: bool) -> None:
+    def _page(self, done: Done, *, failed: bool) -> list[ast.stmt]:
         """A call of `session.page`, which is Playwright's."""
         target = str(done.fields.get("on") or "page")
         given = list(done.fields.get("args") or ())
-        if not _describes(target) or not _plain(given):
-            self._say(
-                indent, f"Left out, as it holds what only that browser had: {target}.{done.kind[5:]}(...)"
-            )
-            return
-        first = [
-            _written(self._literal(done, f"{place}", value, indent)) for place, value in enumerate(given)
-        ]
+        described = _described(target)
+        method = done.kind[5:]
+        if described is None or not _plain(given) or not python.is_name(method):
+            text = f"Left out, as it holds what only that browser had: {target}.{method}(...)"
+            return [python.Comment(text)]
+        said: list[ast.stmt] = []
+        first = [_node(self._literal(done, f"{place}", value, said)) for place, value in enumerate(given)]
         options = {name: value for name, value in done.fields.items() if name not in {"on", "args"}}
+        called = python.call(ast.Attribute(described, method, ast.Load()), first, _written(options))
         self._patterns = self._patterns or "re.compile(" in target
-        if failed:
-            # It raised, and the script went on, or ended there.
-            self._lines.append(f"{indent}with contextlib.suppress(Exception):")
-            self._suppresses = True
-            indent += "    "
-        self._lines += _call(f"{indent}session.{target}.{done.kind[5:]}", options, *first)
+        if not failed:
+            return [*said, ast.Expr(called)]
+        # It raised, and the script went on, or ended there.
+        self._suppresses = True
+        suppressed = python.call(python.dotted("contextlib.suppress"), [python.name("Exception")])
+        return [*said, python.within(suppressed, [ast.Expr(called)])]
 
-    def _say(self, indent: str, text: str) -> None:
-        self._lines.append(f"{indent}# {_one_line(text)}"[: WIDTH + 20])
-
-    def _literal(self, done: Done, name: str, value: Any, indent: str) -> Any:
+    def _literal(self, done: Done, name: str, value: Any, said: list[ast.stmt]) -> Any:
         if isinstance(value, Mapping) and name == "value":
-            return {key: self._literal(done, key, one, indent) for key, one in value.items()}
+            return {key: self._literal(done, key, one, said) for key, one in value.items()}
         if not is_secret(value):
             return value
         self._secrets = True
-        self._say(indent, "A secret was filled in here: it is not in the recording.")
+        said.append(python.Comment("A secret was filled in here: it is not in the recording."))
         part = name if name != "value" and not done.kind.startswith("page.") else ""
-        return _Code(f'os.environ["{self._names.of(done, part)}"]')
+        variable = ast.Constant(self._names.of(done, part))
+        return ast.Subscript(python.dotted("os.environ"), variable, ast.Load())
 
 
 def _block_of(stretch: Stretch) -> int:
@@ -231,20 +230,57 @@ def _block_of(stretch: Stretch) -> int:
     return stretch.block or -id(stretch)
 
 
-def _describes(target: str) -> bool:
-    """Whether that is an expression which only describes an element of the page, with nothing but literals in it."""
+_DESCRIBING = frozenset({
+    "and_", "content_frame", "context", "filter", "first", "frame_locator", "get_by_alt_text", "get_by_label",
+    "get_by_placeholder", "get_by_role", "get_by_test_id", "get_by_text", "get_by_title", "keyboard", "last", "locator",
+    "main_frame", "mouse", "nth", "or_", "owner", "touchscreen", "clock", "frame",
+})  # fmt: skip
+"""What a description of an element may ask of a page, a frame or an element."""
+
+
+def _described(target: str) -> ast.expr | None:
+    """`session.` and an expression which only describes an element of the page; None for any other text."""
     try:
-        tree = ast.parse(target, mode="eval")
-    except (SyntaxError, ValueError):
-        return False
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return names <= {"page", "re"} and all(isinstance(node, _ALLOWED) for node in ast.walk(tree))
+        tree = ast.parse(target, mode="eval").body
+        return python.as_unparsed(_describing(tree))
+    except (SyntaxError, ValueError, RecursionError, MemoryError, _Other):
+        return None
 
 
-_ALLOWED = (
-    ast.Expression, ast.Call, ast.Attribute, ast.Name, ast.Load, ast.Constant, ast.keyword, ast.List, ast.Tuple,
-    ast.Dict, ast.UnaryOp, ast.USub, ast.BinOp, ast.BitOr,
-)  # fmt: skip
+class _Other(Exception):
+    """An expression that does more than describe an element."""
+
+
+def _describing(node: ast.expr) -> ast.expr:
+    """The same expression built anew, of what describes an element alone. Raises _Other."""
+    match node:
+        case ast.Name("page"):
+            return python.dotted("session.page")
+        case ast.Attribute(value, name) if name in _DESCRIBING:
+            return ast.Attribute(_describing(value), name, ast.Load())
+        case ast.Call(ast.Attribute(ast.Name("re"), "compile"), arguments, []):
+            return python.call(python.dotted("re.compile"), [_flag(one) for one in arguments])
+        case ast.Call(ast.Attribute(value, name), arguments, options) if name in _DESCRIBING:
+            given = {option.arg: _describing(option.value) for option in options if option.arg}
+            if len(given) < len(options) or not all(map(python.is_name, given)):
+                raise _Other
+            function = ast.Attribute(_describing(value), name, ast.Load())
+            return python.call(function, [_describing(one) for one in arguments], given)
+    try:
+        return python.literal(ast.literal_eval(node))
+    except (ValueError, TypeError, SyntaxError):
+        raise _Other from None
+
+
+def _flag(node: ast.expr) -> ast.expr:
+    match node:
+        case ast.Attribute(ast.Name("re"), name) if name.isalpha() and name.isupper():
+            return python.dotted(f"re.{name}")
+        case ast.BinOp(left, ast.BitOr(), right):
+            return ast.BinOp(_flag(left), ast.BitOr(), _flag(right))
+        case ast.Constant():
+            return ast.Constant(node.value)
+    raise _Other
 
 
 def _plain(value: Any) -> bool:
@@ -254,56 +290,21 @@ def _plain(value: Any) -> bool:
     return all(map(_plain, value)) if isinstance(value, list | tuple) else True
 
 
-def _call(function: str, arguments: Mapping[str, Any], *first: str) -> list[str]:
-    """A call, on one line, or one line an argument where that is too long."""
-    plain = {
-        name: value
-        for name, value in arguments.items()
-        if name.isidentifier() and not keyword.iskeyword(name)
-    }
-    flat = (
-        f"{function}({', '.join([*first, *(f'{name}={_written(value)}' for name, value in plain.items())])})"
-    )
-    if len(flat) <= WIDTH:
-        return [flat]
-    indent = " " * (len(function) - len(function.lstrip()) + 4)
-    lines = [f"{function}(", *(f"{indent}{one}," for one in first)]
-    for name, value in plain.items():
-        lines += _argument(f"{indent}{name}=", value, indent)
-    return [*lines, f"{indent[4:]})"]
+def _written(values: Mapping[str, Any]) -> dict[str, ast.expr]:
+    return {name: _node(value) for name, value in values.items()}
 
 
-def _argument(start: str, value: Any, indent: str) -> list[str]:
-    flat = f"{start}{_written(value)},"
-    if len(flat) <= WIDTH or not isinstance(value, Mapping):
-        return [flat]
-    inner = [
-        line
-        for key, one in value.items()
-        for line in _argument(f"{indent}    {_written(key)}: ", one, indent + "    ")
-    ]
-    return [start + "{", *inner, indent + "},"]
+def _node(value: Any) -> ast.expr:
+    """A value as a literal; one that has none as the text that shows it."""
+    if isinstance(value, Mapping):
+        return ast.Dict([_node(key) for key in value], [_node(one) for one in value.values()])
+    if isinstance(value, list | tuple):
+        return ast.List([_node(one) for one in value], ast.Load())
+    try:
+        return python.literal(value)
+    except python.Unwritable:
+        return ast.Constant(repr(value))
 
 
-def _written(value: Any) -> str:
-    """A value as a literal."""
-    match value:
-        case _Code():
-            return value.text
-        case str():
-            # JSON's strings are Python's, and read better; what does not print is spelt out.
-            plain = value.isprintable() and value.count('"') <= value.count("'")
-            return json.dumps(value, ensure_ascii=False) if plain else repr(value)
-        case Mapping():
-            return "{" + ", ".join(f"{_written(key)}: {_written(one)}" for key, one in value.items()) + "}"
-        case list() | tuple():
-            return "[" + ", ".join(map(_written, value)) + "]"
-    return repr(value)
-
-
-def _one_line(text: str) -> str:
-    return (
-        "".join(letter if letter.isprintable() else " " for letter in text)
-        .replace('"""', "'''")
-        .replace("\\", "/")
-    )
+def _said(text: str) -> str:
+    return python.one_line(text).replace('"""', "'''").replace("\\", "/")

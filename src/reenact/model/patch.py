@@ -26,6 +26,7 @@ from reenact.model.event import Tree
 from reenact.model.shadow import SPLIT, Branch, Leaf, Node, mark, same
 
 _LARGEST = 256 << 20
+_MOST = 10_000_000
 
 SAME: Tree = {"$same": True}
 
@@ -272,8 +273,11 @@ def _joined(pieces: Tree, base: Tree) -> Tree:
     for piece in pieces:
         if isinstance(piece, list):
             first, count = piece
-            items += base[_place(first, base, count) : first + count]
+            first = _place(first, base, count)
             taken.append((first, first + count))
+            if len(items) + count > _MOST and _twice(taken):
+                raise CorruptRecording(f"a state of more than {_MOST:,} items")
+            items += base[first : first + count]
         elif "new" in piece:
             items += piece["new"]
         else:
@@ -281,11 +285,14 @@ def _joined(pieces: Tree, base: Tree) -> Tree:
             items.append(patched(piece["by"], base[first]))
             taken.append((first, first + 1))
     # Taken twice, an earlier item is a reference here and a copy wherever the state is written out.
-    taken.sort()
-    twice = any(one[1] > other[0] for one, other in pairwise(taken))
-    if twice and _size(items, {}) > _LARGEST:
+    if _twice(taken) and _size(items, {}) > _LARGEST:
         raise CorruptRecording(f"a state of more than {_LARGEST >> 20} MB")
     return items
+
+
+def _twice(taken: list[tuple[int, int]]) -> bool:
+    taken.sort()
+    return any(one[1] > other[0] for one, other in pairwise(taken))
 
 
 def _place(first: Tree, base: Tree, count: Tree = 1) -> int:

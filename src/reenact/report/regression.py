@@ -8,11 +8,11 @@ instead, once it is mended, is for the reader to say.
 from __future__ import annotations
 
 import ast
-import json
 import os
 import re
 import sys
 import textwrap
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,13 @@ from reenact.model import codec
 from reenact.model.facts import RecordingFacts
 from reenact.model.plain import compact
 from reenact.model.recording import Recording
+from reenact.report import python
+from reenact.report.marked import is_marked
 from reenact.store.local import SUFFIX
 
 _WIDTH = 100
 _SHOWN = 12
+_LONGEST = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +53,14 @@ class Entry:
     """What the test calls: a function of a module, with arguments."""
 
     module: str
-    function: str
-    call: str
+    call: ast.Call
     is_async: bool = False
+
+    @property
+    def function(self) -> str:
+        """The function's name."""
+        assert isinstance(self.call.func, ast.Name)
+        return self.call.func.id
 
 
 def kept(
@@ -77,7 +85,7 @@ def kept(
     """
     title = _title(recording, name)
     fixture = f"recordings/{test_file.stem}/{title}{SUFFIX}"
-    entry = entry or _recorded_function(recording)
+    entry = entry or _recorded_function(recording, test_file)
     if entry is not None:
         return _of_function(recording, entry, title, fixture, live)
     return _of_command(recording, test_file, title, fixture, live)
@@ -90,16 +98,17 @@ def entry_of(text: str, *, is_async: bool = False) -> Entry:
     """
     module, colon, call = text.partition(":")
     example = "write it as pkg.module:function('an argument')"
-    if not colon or not all(part.isidentifier() for part in module.split(".")):
+    if not colon or not all(map(python.is_name, module.split("."))):
         raise UsageError(f"--entry {text}: {example}")
     call = call if call.endswith(")") else f"{call}()"
     try:
         tree = ast.parse(call, mode="eval").body
-    except SyntaxError:
+    except (SyntaxError, ValueError):
         tree = None
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
         raise UsageError(f"--entry {text}: {example}")
-    return Entry(module, tree.func.id, call, is_async)
+    python.as_unparsed(tree)
+    return Entry(module, tree, is_async)
 
 
 def add(existing: str, test: Kept) -> str:
@@ -131,22 +140,21 @@ def add(existing: str, test: Kept) -> str:
 
 
 def _of_function(recording: Recording, entry: Entry, title: str, fixture: str, live: tuple[str, ...]) -> Kept:
-    options = f", live={_listed(live)}" if live else ""
-    await_ = "await " if entry.is_async else ""
-    lines = [f"@pytest.mark.reenact({_quoted(fixture)}{options})"]
-    lines += ["@pytest.mark.asyncio"] if entry.is_async else []
-    lines += [f"{'async ' if entry.is_async else ''}def {title}():", *_story(recording)]
-    output = _literal(recording.output) if "output" in (recording.logs[0].sealed or {}) else None
-    if output is not None:
-        lines.append(f"    assert {await_}{entry.call} == {output}")
-    else:
-        lines.append(f"    {await_}{entry.call}")
-    return Kept(
-        title,
-        fixture,
-        ("import pytest", f"from {entry.module} import {entry.function}"),
-        "\n".join(lines) + "\n",
+    marked = python.call(
+        python.dotted("pytest.mark.reenact"),
+        [ast.Constant(fixture)],
+        {"live": python.literal(list(live))} if live else {},
     )
+    called: ast.expr = ast.Await(entry.call) if entry.is_async else entry.call
+    output = _literal(recording.output) if "output" in (recording.logs[0].sealed or {}) else None
+    body: list[ast.stmt] = [_story(recording)]
+    body.append(
+        ast.Expr(called) if output is None else ast.Assert(ast.Compare(called, [ast.Eq()], [output]), None)
+    )
+    kind = ast.AsyncFunctionDef if entry.is_async else ast.FunctionDef
+    decorators = [marked, *([python.dotted("pytest.mark.asyncio")] if entry.is_async else [])]
+    imports = [python.imported("pytest"), python.imported(entry.module, entry.function)]
+    return _kept(title, fixture, imports, kind(title, _nothing(), body, decorators))
 
 
 def _of_command(
@@ -160,52 +168,72 @@ def _of_command(
             "say what to call: --entry pkg.module:function('an argument')"
         )
     folder = os.path.relpath(str(program.get("cwd") or "."), test_file.absolute().parent)
-    python = "proxy" not in program
-    words = ", ".join(["sys.executable" if python else _quoted(argv[0]), *map(_quoted, argv[1:])])
-    text = [
-        f"def {title}():",
-        *_story(recording),
-        "    here = Path(__file__).parent",
-        "    done = rerun(",
-        f"        here / {_quoted(fixture)},",
-        f"        [{words}],",
-        f"        cwd=here / {_quoted(folder)},",
-        *([f"        live={_listed(live)},"] if live else []),
-        "    )",
+    runs_python = "proxy" not in program
+    words = [
+        python.dotted("sys.executable") if runs_python else ast.Constant(argv[0]),
+        *map(ast.Constant, argv[1:]),
     ]
-    if live:
-        text.append("    assert not done.verdict.divergences, str(done.verdict)")
-    else:
-        text.append("    assert done.verdict.faithful, str(done.verdict)")
-    imports = (
-        *(("import sys",) if python else ()),
-        "from pathlib import Path",
-        "from reenact.testing import rerun",
+    here = python.name("here")
+    rerun = python.call(
+        python.name("rerun"),
+        [ast.BinOp(here, ast.Div(), ast.Constant(fixture)), ast.List(words, ast.Load())],
+        {
+            "cwd": ast.BinOp(here, ast.Div(), ast.Constant(folder)),
+            **({"live": python.literal(list(live))} if live else {}),
+        },
     )
-    return Kept(title, fixture, imports, "\n".join(text) + "\n")
+    beside = ast.Attribute(python.call(python.name("Path"), [python.name("__file__")]), "parent", ast.Load())
+    verdict = python.dotted("done.verdict")
+    proof = python.dotted("done.verdict.faithful")
+    body: list[ast.stmt] = [
+        _story(recording),
+        ast.Assign([ast.Name("here", ast.Store())], beside),
+        ast.Assign([ast.Name("done", ast.Store())], rerun),
+        ast.Assert(
+            ast.UnaryOp(ast.Not(), python.dotted("done.verdict.divergences")) if live else proof,
+            python.call(python.name("str"), [verdict]),
+        ),
+    ]
+    imports = [
+        *([python.imported("sys")] if runs_python else []),
+        python.imported("pathlib", "Path"),
+        python.imported("reenact.testing", "rerun"),
+    ]
+    return _kept(title, fixture, imports, ast.FunctionDef(title, _nothing(), body, []))
 
 
-def _recorded_function(recording: Recording) -> Entry | None:
-    """The function that `@reenact.recorded` has written down, if its arguments can be written as Python."""
+def _kept(title: str, fixture: str, imports: list[ast.stmt], test: ast.stmt) -> Kept:
+    lines = tuple(python.source([one]).rstrip("\n") for one in imports)
+    return Kept(title, fixture, lines, python.source([test]))
+
+
+def _nothing() -> ast.arguments:
+    return ast.arguments([], [], None, [], [], None, [])
+
+
+def _recorded_function(recording: Recording, test_file: Path) -> Entry | None:
+    """The function that `@reenact.recorded` has written down, if the program here marks it so, and if its arguments
+    can be written as Python.
+    """
     known = recording.header.get("function")
     if not isinstance(known, dict):
         return None
     module, _, function = str(known.get("name", "")).partition(":")
-    if not function.isidentifier() or module == "__main__":
+    if not is_marked(module, function, test_file):
         return None
-    args = {name: _literal(codec.view(tree)) for name, tree in dict(known.get("args") or {}).items()}
-    if not all(args.values()):
+    args = {key: _literal(codec.view(tree)) for key, tree in dict(known.get("args") or {}).items()}
+    given = {key: value for key, value in args.items() if value is not None and python.is_name(key)}
+    if len(given) < len(args):
         return None
-    call = f"{function}({', '.join(f'{name}={value}' for name, value in args.items())})"
-    return Entry(module, function, call, bool(known.get("async")))
+    return Entry(module, python.call(python.name(function), [], given), bool(known.get("async")))
 
 
-def _story(recording: Recording) -> list[str]:
-    """What happened, for whoever reads the test."""
+def _story(recording: Recording) -> ast.stmt:
+    """What happened, for the reader of the test."""
     facts = RecordingFacts(recording)
     when = recording.started[:16].replace("T", " ")
     first = f"Kept from recording {recording.id} of {when}, which ended {_ended(recording)}."
-    lines = textwrap.wrap(first, _WIDTH - 8)
+    lines = textwrap.wrap(_said(first), _WIDTH - 8)
     for step in list(facts)[:_SHOWN]:
         call = step.model_call
         label = f"model {call.model}" if call is not None else step.call.label
@@ -215,16 +243,17 @@ def _story(recording: Recording) -> list[str]:
             if call and call.answer
             else []
         )
-        said = " ".join([text, *asked]).strip().replace("\\", "/").replace('"""', "'''")
-        shown = textwrap.shorten(f"{label} {said}", _WIDTH - 14, placeholder=" …")
+        said = " ".join([text, *asked]).strip()
+        shown = textwrap.shorten(_said(f"{label} {said}"), _WIDTH - 14, placeholder=" …")
         lines.append(f"{step.step.number:>3}  {shown}")
     if len(recording.steps) > _SHOWN:
         lines.append(f"     … {len(recording.steps) - _SHOWN} more steps")
-    return [
-        '    """' + lines[0],
-        *(["", *(f"    {line}" for line in lines[1:])] if lines[1:] else []),
-        '    """',
-    ]
+    return python.docstring(lines)
+
+
+def _said(text: str) -> str:
+    """A recorded text as it may stand in a docstring: on one line, and without need of backslashes."""
+    return python.one_line(text).replace("\\", "/").replace('"""', "'''")
 
 
 def _ended(recording: Recording) -> str:
@@ -235,27 +264,17 @@ def _title(recording: Recording, name: str) -> str:
     words = re.sub(r"\W+", "_", (name or recording.name or recording.id).strip().lower()).strip("_")
     if name and not words:
         raise UsageError(f"--name {name}: a test's name is made of letters, digits and _")
-    words = words or recording.id
-    return words if words.startswith("test_") else f"test_{words}"
+    words = unicodedata.normalize("NFKC", words or recording.id)[:_LONGEST]
+    title = words if words.startswith("test_") else f"test_{words}"
+    return title if title.isidentifier() else f"test_{re.sub(r'[^a-z0-9_]', '_', title.lower())}"
 
 
-def _literal(value: Any) -> str | None:
+def _literal(value: Any) -> ast.expr | None:
     """A value as Python that means the same, or None."""
-    text = repr(value)
     try:
-        same = ast.literal_eval(text) == value
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return python.literal(value)
+    except python.Unwritable:
         return None
-    return text if same else None
-
-
-def _quoted(text: str) -> str:
-    """A text as Python, in the quotes that formatters prefer."""
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _listed(words: tuple[str, ...]) -> str:
-    return f"[{', '.join(map(_quoted, words))}]"
 
 
 def _grouped(imports: list[str]) -> list[str]:

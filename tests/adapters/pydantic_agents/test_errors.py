@@ -50,7 +50,9 @@ def test_a_provider_that_is_out_of_order(maker, stream, provider):
     first, recording = faithful(program, provider)
     assert first[2] == 500
     assert [step.call.status for step in recording] == ["error"]
-    assert isinstance(recording.step(1).error, ModelHTTPError)
+    error = recording.step(1).error
+    assert error.type_name == "pydantic_ai.exceptions:_HTTPModelServerError"
+    assert error.status_code == 500
 
 
 def test_a_provider_that_fails_and_then_answers(provider):
@@ -127,7 +129,7 @@ def test_a_tool_that_asks_for_another_try(provider):
 
     (_, messages), recording = faithful(program, provider)
     assert "not 0." in str(messages)
-    assert isinstance(recording.step(2).error, ModelRetry)
+    assert recording.step(2).error.type_name == "pydantic_ai.exceptions:ModelRetry"
 
 
 def test_a_tool_whose_tries_run_out(provider):
