@@ -373,4 +373,4 @@ def test_a_state_that_doubles_with_every_snapshot_is_refused(tmp_path: Path) -> 
     began = time.process_time()
     with pytest.raises(CorruptRecording):
         dict(reenact.load(forge_folder(tmp_path / "bomb", lines)).state())
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 6

@@ -26,7 +26,7 @@ from reenact.model.event import Tree
 from reenact.model.shadow import SPLIT, Branch, Leaf, Node, mark, same
 
 _LARGEST = 256 << 20
-_MOST = 10_000_000
+_MOST = 1_000_000
 
 SAME: Tree = {"$same": True}
 

@@ -142,7 +142,7 @@ def source(body: Sequence[ast.stmt]) -> str:
 
 def _bare(body: Iterable[ast.stmt]) -> list[ast.stmt]:
     """The statements without comments and empty lines."""
-    found = []
+    found: list[ast.stmt] = []
     for node in body:
         if isinstance(node, Comment | Blank):
             continue
