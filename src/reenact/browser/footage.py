@@ -14,6 +14,7 @@ from typing import Any
 
 from reenact.errors import CorruptRecording, RecordingError
 from reenact.model.schema import is_address
+from reenact.store import shared
 from reenact.store.lines import SessionReader
 from reenact.store.local import whole_blob
 
@@ -54,7 +55,7 @@ class Footage:
         where a line is damaged.
         """
         reader = Reading(self.path)
-        with self.path.open("rb") as file:
+        with shared.opened(self.path) as file:
             for line in file:
                 entry = reader.take(line)
                 if entry is not None and (not kinds or entry.event in kinds):
@@ -79,7 +80,7 @@ def sessions(folder: Path) -> list[Footage]:
     """The sessions of a recording, in the order in which they began. Raises RecordingError for a damaged one."""
     found = []
     for path in sorted(folder.glob("session.*.jsonl"), key=_number):
-        with path.open("rb") as file:
+        with shared.opened(path) as file:
             head = Reading(path).take(file.readline())
         if head is not None:
             found.append(Footage(path, head))

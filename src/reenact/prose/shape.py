@@ -136,7 +136,8 @@ def stored(path: Path, first: str) -> Iterator[list[bytes]]:
                 yield _lines(archive.read(name))
         return
     for file in sorted(path.glob("events*.jsonl"), key=lambda file: (file.name != first, file.name)):
-        data = file.read_bytes()
+        with shared.opened(file) as opened:
+            data = opened.read()
         yield _lines(shared.whole(data, path) if file.name == first else data)
 
 

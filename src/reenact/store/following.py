@@ -115,7 +115,7 @@ class Following:
 
     def _read(self, name: str, file: _File, changed: Changed) -> None:
         try:
-            with file.path.open("rb") as source:
+            with shared.opened(file.path) as source:
                 state = os.fstat(source.fileno())
                 if (file.inode and state.st_ino != file.inode) or state.st_size < file.offset:
                     raise Rewritten

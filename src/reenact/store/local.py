@@ -202,7 +202,8 @@ def load(path: Path) -> Recording:
     torn: list[str] = []
     logs: list[Log] = []
     for name in process_files(os.listdir(path)):
-        data = (path / name).read_bytes()
+        with shared.opened(path / name) as file:
+            data = file.read()
         if name == EVENTS:
             data = shared.whole(data, path)
         logs.append(Log(read_events(data, f"{path / name}", torn, of=_id_of(logs)), Blobs(path)))

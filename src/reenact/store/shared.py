@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
@@ -32,6 +33,15 @@ _MOST = 100
 _ID = re.compile(r"[\w-]{1,64}")
 _SHORT = 64
 _BLOB = re.compile(rb'"sha256:([0-9a-f]{64})"')
+
+
+def opened(path: Path) -> IO[bytes]:
+    """Open a file of a recording. Raises CorruptRecording for a pipe or a device, which may never end, and OSError."""
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC))  # noqa: SIM115 - returned open
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise CorruptRecording(f"{path} is no file; delete it")
+    return file
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,213 @@
+"""Every command, given every hostile recording: nothing runs, nothing outside is touched, and each ends with a word.
+
+Commands are taken from the application itself: a new one is tried without being added here, and where its arguments
+cannot be guessed this test fails until they are named in `EXTRA`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from reenact.cli import application
+from tests.hostile import corpus
+
+EXTRA = {
+    "fork": ["--at", "1"],
+    "bisect": ["--good", "{ref}", "--check", "true"],
+    "report": ["--output", "{out}/report.md"],
+    "keep": ["--as", "{out}/test_kept.py"],
+    "diff": ["--html", "{out}/diff.html"],
+    "verify": ["--workers", "1", "--timeout", "20", "--junit", "{out}/v.xml", "--html", "{out}/v.html"],
+    "watch": ["--output", "{out}/watch.html"],
+    "video": ["--output", "{out}/video.html"],
+    "export-script": ["--output", "{out}/script.py"],
+    "debug": ["--plain"],
+    "show": ["--full", "--state"],
+    "rm": ["--yes"],
+    "prune": ["--dry-run", "--keep", "0"],
+    "console": ["--port", "0"],
+    "serve": ["--port", "0"],
+    "collect": ["--port", "0"],
+    "list": ["--all", "--tree"],
+    "reproduce": ["--times", "1"],
+    "team plan": [],
+}
+"""Options besides the arguments. `{ref}` is the recording, `{out}` a folder of the command's own."""
+
+ARGUMENTS = {
+    "ref": "{ref}", "refs": "{ref}", "a": "{ref}", "b": "{ref}", "bad": "{ref}", "files": "{path}", "file": "{out}/out",
+    "script": "{out}/none.py", "id": "none", "where": "{out}/backup", "step": "", "command": "", "filter": "", "name": "x",
+    "project": "x", "other": "", "arguments": "",
+}  # fmt: skip
+"""What is given for an argument of that name; nothing for what may be left out."""
+
+ONCE = (
+    "doctor",
+    "record",
+    "serve",
+    "keys",
+    "team",
+    "push",
+    "pull",
+    "sync",
+    "ship",
+    "harden",
+    "collect",
+    "mcp",
+)
+"""Commands that read no recording's events: one case is enough."""
+
+SANE = {0, 1, 2, 3, 4, 130}
+
+
+def commands():
+    """(words, click command) of every command there is."""
+
+    def walk(command, words):
+        inner = getattr(command, "commands", None)
+        if inner is None:
+            yield words, command
+            return
+        for name, one in inner.items():
+            yield from walk(one, [*words, name])
+
+    return list(walk(get_command(application([])), []))
+
+
+def order(words, command, case, place, home):
+    """The command line for a case."""
+    out = place / "-".join(words)
+    out.mkdir(exist_ok=True)
+    fill = {"ref": corpus.ID, "path": str(home / "recordings" / corpus.ID), "out": str(out)}
+    line = list(words)
+    for one in command.params:
+        if one.param_type_name == "argument":
+            given = ARGUMENTS[one.name]
+            line += [given.format(**fill)] if given else []
+    line += [text.format(**fill) for text in EXTRA.get(" ".join(words), [])]
+    return {"name": f"{' '.join(words)}: {case}", "words": line, "home": str(home), "cwd": str(place)}
+
+
+def drive(scratch, orders, patience=900):
+    """Run the orders, and return what went wrong."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.hostile.drive", str(scratch)],
+        input="\n".join(map(json.dumps, orders)),
+        capture_output=True,
+        text=True,
+        timeout=patience,
+        check=False,
+        cwd=Path(__file__).parents[2],
+        env={k: v for k, v in os.environ.items() if not k.startswith(("REENACT", "PYTEST"))}
+        | {"PYTHONUTF8": "1"},
+    )
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    problems = []
+    for one in reports:
+        if "begins" not in one:
+            problems += [f"{one['name']}: {problem}" for problem in problems_of(one)]
+    answered = sum("begins" not in one for one in reports)
+    if answered < len(orders):
+        last = reports[-1].get("begins") if reports else "nothing"
+        problems.append(f"the process ended with {done.returncode} at {last}: {done.stderr[-500:]}")
+    marks = [str(path) for path in scratch.rglob(corpus.MARK)]
+    return problems + [f"{mark} was made" for mark in marks]
+
+
+def problems_of(report):
+    if report["problem"]:
+        yield report["problem"].strip()[-700:]
+    if "Traceback (most recent call last)" in report["said"]:
+        yield "a traceback was written: " + report["said"][-700:]
+    if not report["problem"] and report["status"] not in SANE:
+        yield f"exit status {report['status']}"
+    yield from report["seen"]
+    if "\x1b]0;" in report["said"] or "\x1b[2J" in report["said"]:
+        yield "what was recorded moves the terminal"
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    return corpus.base(tmp_path_factory.mktemp("base"))
+
+
+def made(scratch, case, number, lines):
+    """A case in a home of its own: (folder, home)."""
+    place = scratch / str(number)
+    home = place / "home"
+    case.make(home / "recordings" / corpus.ID, lines)
+    (place / "canary").write_text("alive")
+    return place, home
+
+
+def tried(scratch, cases, chosen, lines):
+    """What went wrong, of the cases and commands for which `chosen(number, name, place)` is true."""
+    orders, everything = [], commands()
+    for number, case in enumerate(cases):
+        place, home = made(scratch, case, number, lines)
+        for at, (words, command) in enumerate(everything):
+            if words[0] in ONCE and number:
+                continue
+            if chosen(number, words[0], at):
+                orders.append(order(words, command, case.name, place, home))
+    # What removes it comes last.
+    orders.sort(key=lambda one: (one["cwd"], one["words"][0] == "rm"))
+    problems = drive(scratch, orders)
+    for number, case in enumerate(cases):
+        if not (scratch / str(number) / "canary").exists():
+            problems.append(f"{case.name}: a file was removed")
+    return problems
+
+
+READING = ("show", "list", "diff", "replay")
+
+
+@pytest.mark.timeout(900)
+def test_no_command_is_harmed_by_a_hostile_recording(tmp_path, lines):
+    """In short: all cases with the commands that read, each with some of the others."""
+    cases = corpus.cases(20)
+    problems = tried(
+        tmp_path,
+        cases,
+        lambda number, name, at: name == "show" or (number + at) % 8 == 0 or number == 0,
+        lines,
+    )
+    assert not problems, f"{len(problems)} problems:\n\n" + "\n\n".join(problems)
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("part", range(8))
+def test_no_command_is_harmed_by_any_hostile_recording(tmp_path, lines, part):
+    cases = corpus.cases(None)[part::8]
+    problems = tried(tmp_path, cases, lambda *_: True, lines)
+    assert not problems, f"{len(problems)} problems:\n\n" + "\n\n".join(problems)
+
+
+@pytest.mark.timeout(900)
+def test_no_hostile_file_does_harm(tmp_path, lines):
+    orders = []
+    for number, (name, data) in enumerate(corpus.archives(lines).items()):
+        place = tmp_path / str(number)
+        place.mkdir()
+        file = place / "x.reenact"
+        file.write_bytes(data)
+        for words in (["show", str(file)], ["import", str(file)], ["diff", str(file), str(file)]):
+            orders.append(
+                {
+                    "name": f"{words[0]}: {name}",
+                    "words": words,
+                    "home": str(place / "home"),
+                    "cwd": str(place),
+                }
+            )
+    problems = drive(tmp_path, orders)
+    left = [str(path) for path in tmp_path.rglob("incoming-*")]
+    assert not problems + left, "\n\n".join(problems + left)
