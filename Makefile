@@ -16,6 +16,7 @@
 #   make test-browser-use   the adapter of browser-use, with a real browser, in environments of its own
 #   make test-ray    a fleet of replays on a Ray cluster of several nodes, all on this machine
 #   make bench    figures side by side with peers, written to benchmarks/RESULTS.md and HEALING.md
+#   make audit    asks the package index's advisory service about the pinned dependencies; needs the network
 #   make clean    removes the environment and everything made here
 
 PYTHON ?= python3
@@ -44,7 +45,7 @@ INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python \
 	--constraints constraints.txt --build-constraints constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-browser exercise picture test test-browser-use test-ray soak faults load frameworks frameworks-older \
+.PHONY: help audit demo demo-browser exercise picture test test-browser-use test-ray soak faults load frameworks frameworks-older \
 	frameworks-browser-use check format bench constraints constraints-older clean pages setup-demo setup-dev \
 	setup-bench setup-older setup-browser-use chromium console
 
@@ -108,6 +109,11 @@ check: setup-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@if [ -d console/node_modules ]; then npm --prefix console run --silent check; fi
+
+# Apart from the environment that is audited. Where the service does not answer this fails, and nothing else rests on it.
+audit: $(BIN)/uv
+	grep -v '^-' constraints.txt | $(BIN)/uvx --quiet pip-audit --disable-pip --no-deps --progress-spinner off \
+		--requirement /dev/stdin
 
 format: setup-dev
 	$(BIN)/ruff check --fix-only .
