@@ -19,7 +19,7 @@ from reenact.model.storable import LONGEST, LONGEST_TAG
 from reenact.model.summary import Summary
 from reenact.store import bundle, shared
 from reenact.store.index import Index
-from reenact.store.local import LocalStore
+from reenact.store.local import LocalStore, load
 from reenact.store.reach import Reaching
 
 _AGE = re.compile(r"(\d+)\s*([mhdw])")
@@ -43,6 +43,10 @@ def export(
     ] = Path(),
     *,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    salvage: Annotated[
+        bool,
+        typer.Option("--salvage", help="Of a damaged recording, keep what is whole and note the holes."),
+    ] = False,
     otlp: Annotated[
         str,
         typer.Option(
@@ -78,6 +82,8 @@ def export(
     conventions.
     """
     if otlp or otlp_json is not None:
+        if salvage:
+            raise UsageError("--salvage writes a file: send or show that one as a trace")
         if file != Path():
             raise UsageError(f"{file}: with --otlp and --otlp-json no other file is written")
         if otlp_json is not None:
@@ -86,7 +92,10 @@ def export(
             collecting.send(Reaching(home), ref, otlp, otlp_header or [])
         return
     with present.progress("exporting") as report:
-        target = bundle.export(Reaching(home), ref, file, force=force, progress=report)
+        target = bundle.export(Reaching(home), ref, file, force=force, whole=not salvage, progress=report)
+    if salvage:
+        for note in load(target).notes:
+            present.say(note)
     present.say(f"exported to {target} ({present.size(target.stat().st_size)})")
 
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from reenact.model import delta
+from reenact.model.codec.written import nested
 from reenact.model.event import Tree
 
-DEEPEST = 300
-"""How many levels the objects and lists of a line may be nested. A recorder writes at most 254 of them in a value."""
+DEEPEST = 200
+"""How many levels the objects and lists of a line may be nested. A recorder keeps no value with more than 190."""
 
 TAGS, TAG = 1000, 1000
 """How many tags a recording may have, and how many characters each."""
@@ -71,19 +72,7 @@ def check_by(events: Compiled, data: dict[str, Tree]) -> None:
 
 def too_deep(line: bytes, tree: Tree) -> bool:
     """Whether a line's tree is nested deeper than `DEEPEST`."""
-    if line.count(b"[") + line.count(b"{") <= DEEPEST:
-        return False
-    level = [tree]
-    for _ in range(DEEPEST):
-        level = [
-            item
-            for parent in level
-            for item in (parent.values() if type(parent) is dict else parent)
-            if type(item) is dict or type(item) is list
-        ]
-        if not level:
-            return False
-    return True
+    return nested(line, tree, DEEPEST)
 
 
 def is_address(value: Any) -> bool:

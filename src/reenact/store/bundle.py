@@ -39,6 +39,7 @@ from reenact.model.event import FORMAT
 from reenact.model.storable import storable
 from reenact.store import shared
 from reenact.store.local import EVENTS, SUFFIX, UNREADABLE, LocalStore, load
+from reenact.store.salvage import salvage
 from reenact.store.summarised import reason
 from reenact.unpack import Archive
 
@@ -55,7 +56,13 @@ Progress = Callable[[int, int], None]
 
 
 def export(
-    store: LocalStore, ref: str, target: Path, *, force: bool = False, progress: Progress | None = None
+    store: LocalStore,
+    ref: str,
+    target: Path,
+    *,
+    force: bool = False,
+    whole: bool = True,
+    progress: Progress | None = None,
 ) -> Path:
     """Write a recording to one file; returns the file.
 
@@ -64,6 +71,8 @@ def export(
         ref: Its id, an unambiguous prefix, `last`, or a path.
         target: The file, or a folder to put it in under the recording's name.
         force: Replace a file that is there.
+        whole: Refuse a damaged recording; otherwise keep what is whole of it, with a hole noted where lines are left
+            out.
         progress: Told of each member, as (done, all).
 
     Raises:
@@ -71,6 +80,12 @@ def export(
         UsageError: The file exists, or its folder does not.
     """
     source = store.find(ref)
+    if not whole:
+        with tempfile.TemporaryDirectory(prefix="reenact-") as name:
+            folder = Path(name, source.name)
+            folder.mkdir()
+            salvage(source, folder)
+            return export(store, f"{folder}{os.sep}", target, force=force, progress=progress)
     recording = load(source)
     if source.is_file():
         raise UsageError(f"{source} is an exported file already; copy it")

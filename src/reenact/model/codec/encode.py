@@ -24,12 +24,13 @@ from reenact.model.codec import http
 from reenact.model.codec.errors import encode_error
 from reenact.model.codec.types import type_name
 from reenact.model.codec.viewed import RecordedTuple, Viewed
-from reenact.model.codec.written import Items, packed, printable, tagged
+from reenact.model.codec.written import DEEPEST, Items, nested, packed, printable, tagged
 from reenact.model.event import Tree
 
 _SAFE_INT = 2**63
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-_DEPTH = 200
+_DEPTH = 60
+"""How deep values are encoded; each may take three levels of JSON."""
 
 BLOB_SIZE = 16384
 """From how many bytes on a binary value is kept as a blob."""
@@ -193,6 +194,8 @@ def _plain(value: Any) -> Tree | None:
         marshal.dumps(value)
         data = orjson.dumps(value, option=orjson.OPT_STRICT_INTEGER)
     except (TypeError, ValueError):
+        return None
+    if nested(data, value, DEEPEST):
         return None
     if tagged(data):
         # A key that looks like a tag has to be escaped.

@@ -84,6 +84,26 @@ def packed(tree: Tree) -> bytes:
         return orjson.dumps(_without_surrogates(tree), _default, orjson.OPT_SORT_KEYS)
 
 
+DEEPEST = 190
+"""How many levels of lists and objects a value may have. What is deeper is not kept: readers would fail on it."""
+
+_MOST = 254
+"""How many levels deep orjson writes."""
+
+
+def nested(data: bytes, tree: Any, levels: int) -> bool:
+    """Whether a tree is nested more than so many levels deep; `data` is its JSON. orjson counts them, in C."""
+    if data.count(b"[") + data.count(b"{") <= levels:
+        return False
+    for _ in range(_MOST - levels):
+        tree = [tree]
+    try:
+        orjson.dumps(tree)
+    except TypeError:
+        return True
+    return False
+
+
 loads = orjson.loads
 """The tree of JSON bytes."""
 
