@@ -284,7 +284,7 @@ def _with(what: str, /, **tests: Test) -> Test:
 
 @means("an error")
 def _error(value: Tree) -> bool:
-    while type(value) is dict and not members(value, _ERROR):
+    while type(value) is dict and "type" in value and "text" in value and not members(value, _ERROR):
         value = value.get("cause")
         if value is None:
             return True
@@ -294,6 +294,7 @@ def _error(value: Tree) -> bool:
 _ERROR: Members = {
     "type": text,
     "text": lambda value: type(_escaped(value)) is str,
+    "args": lambda value: type(value) is list,
     "attributes": or_null(object_),
 }
 
