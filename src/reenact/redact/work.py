@@ -7,7 +7,7 @@ _BYTES_A_LOOK = 32
 _BYTES_READ = 384  # bytes of a value that are read in the time of one look
 
 
-class TooDense(Exception):  # noqa: N818 - it is caught in this package, and no user sees it
+class TooDense(Exception):
     """The text has more places to look at than its length pays for."""
 
 
