@@ -44,7 +44,9 @@ from reenact.store.summarised import reason
 from reenact.unpack import Archive
 
 MANIFEST = "manifest.json"
-_MEMBER = re.compile(r"events(\.[\w-]+)?\.jsonl|session\.[\w-]+\.jsonl|blobs/[0-9a-f]{2}/[0-9a-f]{64}", re.ASCII)
+_MEMBER = re.compile(
+    r"events(\.[\w-]+)?\.jsonl|session\.[\w-]+\.jsonl|blobs/[0-9a-f]{2}/[0-9a-f]{64}", re.ASCII
+)
 _BLOCK = 1 << 20
 _MANIFEST_SIZE = 32 << 20
 LIMIT = 16 << 30
