@@ -1,5 +1,6 @@
 """Over TLS, and through a proxy's tunnel: connecting is part of the exchange, and none of it happens in a replay."""
 
+import asyncio
 import shutil
 import socket
 import ssl
@@ -7,6 +8,7 @@ import subprocess
 import threading
 from contextlib import suppress
 
+import aiohttp  # reads SSL_CERT_FILE once, when it is imported: here, before a test sets it
 import pytest
 
 from tests.adapters.http.clients import ASYNC, SYNC
@@ -113,10 +115,6 @@ def test_a_certificate_that_is_not_trusted(bench, tls, monkeypatch):
 
 
 def test_an_aiohttp_certificate_error(bench, tls):
-    import asyncio
-
-    import aiohttp
-
     async def main():
         async with aiohttp.ClientSession() as session:
             with pytest.raises(aiohttp.ClientConnectorCertificateError) as info:
