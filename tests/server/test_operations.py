@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
 import reenact
+from reenact.browser.isolation import sandbox
 from reenact.errors import UsageError
 from reenact.operations import logs, metrics
 from reenact.server.app import application
@@ -73,7 +74,13 @@ def test_health_and_readiness_need_no_key_and_tell_no_secrets(serve, tmp_path):
     for path in ("/ready", "/api/v1/ready"):
         answer = client.get(path)
         assert answer.status_code == 200
-        assert answer.json() == {"ready": True, "checks": {"disk": "ok", "home": "ok", "recordings": "ok"}}
+        found = answer.json()
+        assert found.pop("browsers") == sandbox.told()
+        assert found == {
+            "ready": True,
+            "checks": {"disk": "ok", "home": "ok", "recordings": "ok"},
+            "broken": 0,
+        }
     assert str(tmp_path) not in answer.text
 
 

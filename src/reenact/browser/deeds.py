@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from playwright.async_api import TimeoutError as TooLate
 
 from reenact.browser import actions as do
 from reenact.browser import consequence, forms, scrape, selectors
+from reenact.browser.isolation.addresses import typed
 from reenact.browser.live import Live
 from reenact.errors import ActionError
 
@@ -47,14 +47,6 @@ class Deed:
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
-def full(url: str) -> str:
-    """An address as the browser wants it: `example.com` means `https://example.com`."""
-    if re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://|(about|data|blob|javascript|view-source|file|mailto):", url):
-        return url
-    local = re.match(r"(localhost|127\.|\[::1\])", url)
-    return f"{'http' if local else 'https'}://{url}"
-
-
 def _the(deed: Deed) -> str:
     """The element, in words: `button 'Sign in'`."""
     told = deed.fingerprint or {}
@@ -78,7 +70,8 @@ async def _goto_new_tab(deed: Deed) -> None:
 
 
 async def _open(deed: Deed, page: Page, url: str) -> None:
-    address = full(url)
+    address = typed(url)
+    deed.live.check(address)
     try:
         response = await page.goto(address, wait_until="domcontentloaded")
     except Error as error:
@@ -254,9 +247,7 @@ async def _select(deed: Deed) -> None:
 
 async def _upload_file(deed: Deed) -> None:
     assert isinstance(deed.action, do.UploadFile)
-    path = Path(deed.action.file_path)
-    if not path.is_file():  # noqa: ASYNC240 - one look at the disk
-        raise ActionError(f"there is no file {deed.action.file_path}")
+    path = deed.live.given(deed.action.file_path)
     element = _element(deed)
     if await element.evaluate("e => e.tagName === 'INPUT' && e.type === 'file'"):
         await element.set_input_files(path, timeout=_timeout(deed))
@@ -281,11 +272,14 @@ async def _download_file(deed: Deed) -> None:
     download = await started.value
     if failure := await download.failure():
         raise ActionError(f"the download of {download.suggested_filename} failed: {failure}")
-    asked = deed.action.file_path
+    room = deed.live.room
+    asked = deed.action.file_path if room is None else None
     path = Path(asked) if asked else deed.live.downloads() / Path(download.suggested_filename).name
-    await download.save_as(path)
-    deed.data = str(path)
-    size = path.stat().st_size
+    if room is None:
+        await download.save_as(path)
+        size = path.stat().st_size
+    else:
+        size = await asyncio.to_thread(room.fetch, Path(await download.path()), path)
     deed.data = str(path)
     deed.said = f"downloaded {download.suggested_filename} ({size} bytes) to {path}"
 

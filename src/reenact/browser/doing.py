@@ -12,7 +12,8 @@ from playwright.async_api import Error, Locator, Page
 
 from reenact.browser import actions as do
 from reenact.browser import consequence, selectors, sight
-from reenact.browser.deeds import DEEDS, LOADING, Deed, full
+from reenact.browser.deeds import DEEDS, LOADING, Deed
+from reenact.browser.isolation.addresses import typed
 from reenact.browser.live import Live
 from reenact.browser.why import why
 from reenact.errors import ActionError, SessionError
@@ -203,7 +204,10 @@ async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[s
         return deed.live.ended, None
     action = deed.action
     if isinstance(action, (do.Goto, do.GotoNewTab)) and isinstance(error, Error):
-        return unreachable(full(action.url), error.message), None
+        url = typed(action.url)
+        if said := deed.live.unreached(url, error.message):
+            return f"{url} was not opened: {said}", None
+        return unreachable(url, error.message), None
     if isinstance(action, do.EvaluateJs) and isinstance(error, Error):
         hint = "; write it as a function, () => { … }" if "Illegal return" in error.message else ""
         return f"the script failed: {_first(error.message)}{hint}", None

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import socket
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.request import getproxies
 
 from playwright.async_api import Browser, BrowserContext, Error, Playwright
 
 from reenact.browser import finding
+from reenact.browser.isolation import commands, sandbox
+from reenact.browser.isolation.addresses import Reach
+from reenact.browser.isolation.door import Door
+from reenact.browser.isolation.egress import Egress
+from reenact.browser.isolation.guest import Guest
+from reenact.browser.isolation.protocol import Protocol
 from reenact.errors import SessionError
 
 _PORT = "DevToolsActivePort"
 _PROFILE = "reenact-browser-"
+_LOCAL = Reach(private=True)
 DOWNLOADS = "reenact-downloads-"
 """How the temporary folder of a session's downloads is called, before the number of its process."""
 
@@ -34,6 +44,7 @@ class Settings:
         longest: Seconds after which it ends at all; 0 for never.
         mask: Selectors of elements whose content is secret.
         cdp: Whether the browser listens for other programs of this machine.
+        guest: What a server gives to a session that it has open for others; None for a program's own session.
     """
 
     headless: bool = True
@@ -49,31 +60,126 @@ class Settings:
     longest: float = 0
     mask: tuple[str, ...] = ()
     cdp: bool = True
+    guest: Guest | None = None
 
 
 @dataclass(frozen=True)
 class Started:
-    """A browser: its context, the address by which other clients connect, and a folder to remove behind it."""
+    """A browser: its context, the address by which other clients connect, a folder to remove behind it, its proxy."""
 
     context: BrowserContext
     browser: Browser | None
     cdp: str | None
     folder: str | None = None
+    egress: Egress | None = None
+    room: sandbox.Room | None = None
+    door: Door | None = None
 
 
 async def launch(playwright: Playwright, settings: Settings) -> Started:
     """Start a browser. Raises SessionError where there is none, or it does not start."""
-    kind = playwright.chromium
-    path = finding.find(settings.executable, own=kind.executable_path)
+    path = finding.find(settings.executable, own=playwright.chromium.executable_path)
     _sweep()
+    return await (_for_a_guest if settings.guest else _for_a_program)(playwright, settings, path)
+
+
+async def _for_a_program(playwright: Playwright, settings: Settings, path: str) -> Started:
+    """Start a browser for a program of this machine, as its user."""
     own = None if settings.profile else tempfile.mkdtemp(prefix=f"{_PROFILE}{os.getpid()}-")
     folder = settings.profile or own
     assert folder is not None
+    egress = None if _has_proxy(settings) else Egress(_LOCAL)
+    arguments = [] if egress is None else _through(await egress.start())
+    if settings.cdp:
+        arguments.append("--remote-debugging-port=0")
+    options = {"executable_path": path, **_options(settings, arguments)}
+    # Some containers allow no sandbox to anybody.
+    for inner in (True, False) if _may_have_sandbox() else (False,):
+        try:
+            context = await playwright.chromium.launch_persistent_context(
+                folder, chromium_sandbox=inner, **options
+            )
+        except Error as error:
+            if inner:
+                continue
+            if egress is not None:
+                await egress.stop()
+            if own is not None:
+                shutil.rmtree(own, ignore_errors=True)
+            raise _unstarted(path, error) from None
+        address = _address(Path(folder) / _PORT) if settings.cdp else None
+        return Started(context, context.browser, address, own, egress)
+    raise AssertionError("one of them was tried last")
+
+
+async def _for_a_guest(playwright: Playwright, settings: Settings, path: str) -> Started:
+    """Start a browser for others, apart from all else on this machine as far as that can be."""
+    guest = settings.guest
+    assert guest is not None
+    found = await asyncio.to_thread(sandbox.isolation, path)
+    if settings.cdp and not (found.files and found.network):
+        raise SessionError(f"cdp=True is refused here: {found}")
+    room = sandbox.Room(guest.folder, path, found, protocol=settings.cdp)
+    tries = (True, False) if (found.user or found.files or _may_have_sandbox()) else (False,)
+    for one in tries if found.sandbox is None else (found.sandbox,):
+        egress = Egress(guest.reach)
+        room.prepare(headed=not settings.headless)
+        beginning = asyncio.create_task(_begin(room, egress))
+        try:
+            arguments = _through(sandbox.PORT if found.network else await egress.start())
+            context = await playwright.chromium.launch_persistent_context(
+                room.profile,
+                chromium_sandbox=one,
+                executable_path=room.program,
+                env={**room.environ(headed=not settings.headless)},
+                downloads_path=room.incoming,
+                **_options(settings, arguments),
+            )
+            door = await beginning
+        except (Error, OSError) as error:
+            beginning.cancel()
+            await egress.stop()
+            if one:
+                continue
+            room.leave()
+            raise _unstarted(path, error) from None
+        if found.policy is None:
+            found = sandbox.seen(path, policy=await _obeys(context), sandbox=one)
+        return Started(context, context.browser, None, None, egress, room, door)
+    raise AssertionError("one of them was tried last")
+
+
+async def _begin(room: sandbox.Room, egress: Egress) -> Door | None:
+    """Take what the browser gives when it starts: a socket in its own network for the proxy, and its pipes."""
+    if not room.speaks:
+        return None
+    descriptors = await room.received()
+    if room.isolation.network:
+        await egress.start(socket.socket(fileno=descriptors.pop(0)))
+    if not descriptors:
+        return None
+    protocol = Protocol(descriptors, commands.check)
+    await protocol.start()
+    return Door(protocol)
+
+
+async def _obeys(context: BrowserContext) -> bool:
+    """Tell whether the browser refuses what the policies forbid, by asking for it."""
+    page = await context.new_page()
+    try:
+        await page.goto("chrome://version", timeout=5000)
+    except Error as error:
+        return "ERR_BLOCKED_BY_ADMINISTRATOR" in error.message
+    finally:
+        await page.close()
+    return False
+
+
+def _options(settings: Settings, arguments: list[str]) -> dict[str, Any]:
     width, height = settings.viewport
-    options: dict[str, Any] = {
-        "executable_path": path,
+    return {
         "headless": settings.headless,
-        "args": [*(["--remote-debugging-port=0"] if settings.cdp else []), *settings.chrome_args],
+        "args": [*arguments, *settings.chrome_args],
         "viewport": {"width": width, "height": height},
         "user_agent": settings.user_agent,
         "extra_http_headers": settings.headers or None,
@@ -83,19 +189,15 @@ async def launch(playwright: Playwright, settings: Settings) -> Started:
         "handle_sigterm": False,
         "handle_sighup": False,
     }
-    # Some containers allow no sandbox to anybody.
-    for sandbox in (True, False) if hasattr(os, "geteuid") and os.geteuid() != 0 else (False,):
-        try:
-            context = await kind.launch_persistent_context(folder, chromium_sandbox=sandbox, **options)
-        except Error as error:
-            if sandbox:
-                continue
-            if own is not None:
-                shutil.rmtree(own, ignore_errors=True)
-            raise SessionError(f"the browser {path} did not start: {_first_line(error)}") from None
-        address = _address(Path(folder) / _PORT) if settings.cdp else None
-        return Started(context, context.browser, address, own)
-    raise AssertionError("one of them was tried last")
+
+
+def _may_have_sandbox() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() != 0
+
+
+def _unstarted(path: str, error: Exception) -> SessionError:
+    said = _first_line(error) if isinstance(error, Error) else str(error)
+    return SessionError(f"the browser {path} did not start: {said}")
 
 
 async def connect(playwright: Playwright, settings: Settings) -> Started:
@@ -109,6 +211,24 @@ async def connect(playwright: Playwright, settings: Settings) -> Started:
     if settings.headers:
         await context.set_extra_http_headers(settings.headers)
     return Started(context, browser, url)
+
+
+def _has_proxy(settings: Settings) -> bool:
+    """Tell whether the user's own proxy connects the browser: by an argument, or the system's settings."""
+    named = any(one.startswith(("--proxy-", "--no-proxy-server")) for one in settings.chrome_args)
+    return named or bool(getproxies().keys() & {"http", "https", "all", "socks"})
+
+
+def _through(port: int) -> list[str]:
+    """Return the arguments that send all of a browser's connections through the proxy at a port of loopback."""
+    return [
+        f"--proxy-server=socks5://127.0.0.1:{port}",
+        # Without this, loopback would be connected to directly.
+        "--proxy-bypass-list=<-loopback>",
+        "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+        "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+        "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    ]
 
 
 def _sweep() -> None:

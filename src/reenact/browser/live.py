@@ -13,15 +13,31 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 from typing import Any
+from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, BrowserContext, Error, Locator, Page, Playwright, async_playwright
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    Frame,
+    Locator,
+    Page,
+    Playwright,
+    Route,
+    async_playwright,
+)
 
 from reenact.browser import secret, sight
 from reenact.browser.camera import Camera
 from reenact.browser.consequence import Requests
 from reenact.browser.covering import covered
+from reenact.browser.isolation import sandbox
+from reenact.browser.isolation.addresses import RefusedAddressError, check_scheme
+from reenact.browser.isolation.door import Door
+from reenact.browser.isolation.egress import Egress
+from reenact.browser.isolation.sandbox import Room
 from reenact.browser.launching import DOWNLOADS, Settings, connect, launch
-from reenact.errors import SessionError
+from reenact.errors import ActionError, SessionError
 from reenact.model.event import FORMAT
 from reenact.record.beside import Beside
 
@@ -48,6 +64,7 @@ class Live:
         camera: Who films it, if anybody does.
         asked: An action that is about to be done, and its element, or why there is none.
         requests: What its tabs send.
+        room: Where the browser of a server's session lives; None for a program's own.
     """
 
     context: BrowserContext
@@ -64,6 +81,7 @@ class Live:
         self._hidden: dict[Page, list[str]] = {}
         self.requests = Requests()
         self._under_way: set[Any] = set()
+        self._leading: set[asyncio.Task[None]] = set()
         self._unborn = 0
         self._moved = asyncio.Event()
         self._numbers: dict[Page, int] = {}
@@ -71,6 +89,9 @@ class Live:
         self._playwright: Playwright | None = None
         self._browser: Browser | None = None
         self._folder: str | None = None
+        self._egress: Egress | None = None
+        self.room: Room | None = None
+        self._door: Door | None = None
         self._downloads: str | None = None
         self._began = self._used = monotonic()
         self._busy = 0
@@ -93,6 +114,10 @@ class Live:
             raise
         self.context, self._browser, self.cdp = started.context, started.browser, started.cdp
         self._folder = started.folder
+        self._egress, self.room, self._door = started.egress, started.room, started.door
+        if self.room is not None and not sandbox.isolation(self.room.executable).policy:
+            # Costs the browser its cache, so only where its own policies do not do it.
+            await self.context.route(_is_refused, _refuse)
         self.context.on("page", self._opened)
         self.context.on("close", lambda _: self._died())
         self.context.on("request", self._requested)
@@ -130,6 +155,12 @@ class Live:
             playwright, self._playwright = self._playwright, None
             with suppress(Error, OSError):
                 await playwright.stop()
+        if self._door is not None:
+            await self._door.close()
+        if self._egress is not None:
+            await self._egress.stop()
+        if self.room is not None:
+            self.room.leave()
         for folder in (self._folder, self._downloads):
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -151,6 +182,8 @@ class Live:
             if not left:
                 raise SessionError("every tab is closed: goto_new_tab opens one")
             front = self._front = left[-1]
+        if self.settings.guest is not None and not _is_shown(front.url):
+            raise SessionError(f"the tab shows {front.url[:100]}, which is not for others to see: close it")
         return front
 
     def show(self, page: Page) -> None:
@@ -261,6 +294,35 @@ class Live:
     async def _masks(self, page: Page) -> list[secret.Box]:
         return await secret.masks(page, self.mask(page))
 
+    async def address(self) -> str | None:
+        """Return where another program may speak to the browser, or None. It is a secret: who has it may do all."""
+        return self.cdp if self._door is None else await self._door.url()
+
+    def check(self, url: str) -> None:
+        """See that an address may be opened. Raises ActionError."""
+        if self.settings.guest is None:
+            return
+        try:
+            check_scheme(url)
+        except RefusedAddressError as error:
+            raise ActionError(str(error)) from None
+
+    def given(self, name: str) -> Path:
+        """Return the path of a file that a page is to be given. Raises ActionError where there is none."""
+        path, guest = Path(name), self.settings.guest
+        try:
+            if path.is_file():
+                return path if guest is None else guest.lend(path)
+        except FileNotFoundError as error:
+            raise ActionError(str(error)) from None
+        raise ActionError(f"there is no file {name}")
+
+    def unreached(self, url: str, said: str) -> str | None:
+        """Return why an address was not connected to, where the browser knows only that its proxy said no."""
+        if self._egress is None or "ERR_SOCKS_CONNECTION" not in said:
+            return None
+        return self._egress.why(urlsplit(url).hostname or "") or self._egress.last
+
     def downloads(self) -> Path:
         """The folder of downloads; where the user named none, it is gone with the session."""
         if self.settings.downloads:
@@ -290,6 +352,8 @@ class Live:
         self._unborn = max(self._unborn - 1, 0)
         self._moved.set()
         page.on("close", self._closed)
+        if self.room is not None:
+            page.on("framenavigated", self._strayed)
         if self._busy and self._front is not None:
             # What an action opens comes to the front, as in any browser.
             self.show(page)
@@ -297,6 +361,13 @@ class Live:
     def _closed(self, page: Page) -> None:
         self.sight.pop(page, None)
         self._hidden.pop(page, None)
+
+    def _strayed(self, frame: Frame) -> None:
+        """Lead a guest's tab back that shows something else than a page of the web."""
+        if frame.parent_frame is None and not _is_shown(frame.url):
+            task = asyncio.create_task(_lead_back(frame.page))
+            self._leading.add(task)
+            task.add_done_callback(self._leading.discard)
 
     def _requested(self, request: Any) -> None:
         self.requests.sent(request)
@@ -351,6 +422,28 @@ class _Use:
     def __exit__(self, *_: object) -> None:
         self._live._busy -= 1
         self._live._used = monotonic()
+
+
+def _is_refused(url: str) -> bool:
+    try:
+        check_scheme(url)
+    except RefusedAddressError:
+        return True
+    return False
+
+
+def _is_shown(url: str) -> bool:
+    """Tell whether a guest may see a tab: one with a page of the web, none yet, or the browser's word of a failure."""
+    return url in ("", ":", "chrome-error://chromewebdata/") or not _is_refused(url)
+
+
+async def _lead_back(page: Page) -> None:
+    with suppress(Error):
+        await page.goto("about:blank")
+
+
+async def _refuse(route: Route) -> None:
+    await route.abort("blockedbyclient")
 
 
 def _minutes(seconds: float) -> str:

@@ -10,6 +10,7 @@ import asyncio
 import atexit
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -18,6 +19,7 @@ from reenact.browser import reading, steps
 from reenact.browser.crossing import Crossing, Keep
 from reenact.browser.driver import Doer, Driver
 from reenact.browser.here import Here
+from reenact.browser.isolation.guest import Guest
 from reenact.browser.options import Options
 from reenact.browser.page import Page
 from reenact.browser.remote.link import Server
@@ -49,6 +51,7 @@ class Session:
     Args:
         session_id: A session of the past, for `replay()`.
         server: Where the browser is, and where the session is recorded; None for this machine.
+        guest: What a server gives to a session that it has open for others.
         options: Those of `reenact.browser.options.Options`.
 
     Attributes:
@@ -56,7 +59,12 @@ class Session:
     """
 
     def __init__(
-        self, session_id: str | None = None, *, server: Server | None = None, **options: Any
+        self,
+        session_id: str | None = None,
+        *,
+        server: Server | None = None,
+        guest: Guest | None = None,
+        **options: Any,
     ) -> None:
         self.options = Options.of(options)
         self.raise_on_failure = self.options.raise_on_failure
@@ -64,7 +72,7 @@ class Session:
         keep = cast("Keep", self.options.save_replay_on)
         self._crossing = Crossing(self.options.name, keep, self.options.home, elsewhere=server is not None)
         self._there = None if server is None else There(server, self._crossing, session_id, options)
-        doer: Doer = self._there or Here(self._crossing, self.options.settings())
+        doer: Doer = self._there or Here(self._crossing, replace(self.options.settings(), guest=guest))
         self._driver = Driver(self._crossing, doer)
         self._closed: str | None = _UNBEGUN
         self._failed = False

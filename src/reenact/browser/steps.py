@@ -376,16 +376,16 @@ def telling_cdp() -> Step:
 
     async def live(browser: Live, call: int | None) -> str:
         with browser.use():
-            if browser.cdp is None:
-                raise UsageError("this browser listens on no port: Session(cdp=True) has it listen")
-            return browser.cdp
+            if (found := await browser.address()) is None:
+                raise UsageError(
+                    "this browser cannot be connected to: Session(cdp=True) lets other programs in"
+                )
+            return found
 
     async def wire(link: Link) -> str:
         found = str((await link.ask("GET", "debug"))["ws"]["cdp"])
         if not found:
-            raise UsageError(
-                "this browser cannot be connected to: Session(cdp=True) has it listen, for the server's own machine"
-            )
+            raise UsageError("this browser cannot be connected to: Session(cdp=True) lets other programs in")
         return found
 
     return Step("cdp_url", live, wire=wire)

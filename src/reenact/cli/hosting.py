@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import threading
 from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 import typer
 
+from reenact.browser.isolation import sandbox
+from reenact.browser.isolation.addresses import Reach
 from reenact.cli import present
 from reenact.cli.opening import opened
 from reenact.cli.options import Home, Log, ids
@@ -83,7 +86,7 @@ def alone(
         show: Open it in the browser, where there is a screen.
         begun: A debugging session that is open from the start.
     """
-    settings = Settings(store.root, LOOPBACK, keyless=True, running=True)
+    settings = Settings(store.root, LOOPBACK, keyless=True, running=True, reach=Reach(private=True))
     if not (settings.console / "index.html").is_file():
         present.say(
             "the console's pages are not in this installation, only the API is: run `make console` in the checkout "
@@ -155,6 +158,15 @@ def serve_(
     rate: Annotated[
         float, typer.Option(min=0, help="Requests a second of one key, on the average; 0 is as many as come.")
     ] = 0.0,
+    browse_private: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NETWORK|NAME",
+            help="Machines beside the public network that browser sessions may open pages from: 10.0.0.0/8, "
+            "wiki.internal. May be given several times. A server on loopback without --host-name opens them all.",
+            show_default=False,
+        ),
+    ] = None,
     home: Home = None,
 ) -> None:
     """Serve the console and the API, to a team.
@@ -180,7 +192,7 @@ def serve_(
     limits = _limits(max_upload, quota, quota_recordings, team)
     settings = Settings(
         store.root, names, keyless=keyless, running=running, team=team, limits=limits, rate=rate,
-        metrics_token=_token(),
+        metrics_token=_token(), reach=Reach.of(browse_private or (), private=alone and not host_name),
     )  # fmt: skip
     listening = listen(host, port)
     sys.stdout.write(f"{address_of(listening, host)}\n")
@@ -249,6 +261,17 @@ def _run(settings: Settings, listening: socket.socket, log: Form | None) -> None
         logs.event(
             "started", command="serve", port=listening.getsockname()[1], team=settings.team is not None
         )
+
+    def tell() -> None:
+        """Say what keeps browser sessions from this machine. Finding that out takes a moment."""
+        if (found := sandbox.find_out()) is None:
+            return
+        if log is None:
+            present.say(str(found))
+        else:
+            logs.event("isolation", browsers=str(found))
+
+    threading.Thread(target=tell, name="reenact isolation", daemon=True).start()
     serve(_application(settings), listening)
 
 

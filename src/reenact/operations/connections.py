@@ -65,6 +65,13 @@ class Connection(H11Protocol):
             self._came += len(data)
             super().data_received(data)
 
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Leave the connection to what speaks WebSocket: it has no requests to wait for."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        super().handle_websocket_upgrade(event)
+
     def _too_many(self) -> bool:
         if len(self.connections) > most():
             return True

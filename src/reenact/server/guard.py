@@ -32,6 +32,9 @@ from reenact.server.rates import Rates
 from reenact.server.settings import Settings
 from reenact.ship import wire
 
+PROTOCOL = "/protocol"
+"""Where the addresses of WebSockets to hosted browsers begin; the session's id and its key follow."""
+
 BODY = 1_000_000
 """Bytes that a request may have."""
 
@@ -114,7 +117,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1008})
+            await self._socket(scope, receive, send)
             return
         told = _headed(send, self._pages if _is_page(scope["path"]) else DATA)
         try:
@@ -128,6 +131,20 @@ class Guard:
             await JSONResponse({"detail": str(error)}, 503)(scope, receive, told)
             return
         await _within(limit, self._app, scope, receive, told)
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One WebSocket: of programs alone, which send no origin. The session's key is in its path."""
+        headers = Headers(scope=scope)
+        try:
+            self._addressed(headers)
+            self._count(scope, "")
+            allowed = "origin" not in headers and scope["path"].startswith(f"{PROTOCOL}/")
+        except _Refusal:
+            allowed = False
+        if allowed:
+            await self._app(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
 
     # -- what is asked ---------------------------------------------------------------------------------------
 

@@ -6,6 +6,8 @@ import errno
 import ipaddress
 import logging
 import socket
+from importlib.util import find_spec
+from typing import Literal
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -19,6 +21,9 @@ PORT = 8090
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """The names of this machine to itself."""
+
+SOCKETS: Literal["websockets-sansio", "none"] = "websockets-sansio" if find_spec("websockets") else "none"
+"""What answers WebSockets: programs speak to hosted browsers by them."""
 
 _GRACE = 1
 """Seconds that open streams are given to end by themselves."""
@@ -73,8 +78,8 @@ def serve(app: ASGIApp, listening: socket.socket) -> None:
     SIGTERM ends the process as it ends others, after all is put away; Ctrl-C returns.
     """
     config = uvicorn.Config(
-        app, http=Connection, ws="none", lifespan="on", server_header=False, timeout_graceful_shutdown=_GRACE,
-        **of_uvicorn(),
+        app, http=Connection, ws=SOCKETS, ws_max_size=64 << 20, lifespan="on", server_header=False,
+        timeout_graceful_shutdown=_GRACE, **of_uvicorn(),
     )  # fmt: skip
     server = uvicorn.Server(config)
     # A stream that is closed because the server ends is no error of the route that wrote it.

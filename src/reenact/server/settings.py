@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reenact.browser.isolation.addresses import PUBLIC, Reach
 from reenact.store.intake import Limits
 from reenact.store.team.place import Place
 
@@ -27,6 +28,7 @@ class Settings:
         team: The team's store that it stands before, where there is one.
         limits: How much is taken of a recording and of a project, where the recordings are kept here.
         rate: Requests a second that are answered to one key, or to one address that has none; 0 for as many as come.
+        reach: Which machines the pages of browser sessions may be opened from.
         metrics_token: By which metrics may be read without a key; empty for none.
     """
 
@@ -38,4 +40,5 @@ class Settings:
     team: Place | None = None
     limits: Limits = field(default_factory=Limits)
     rate: float = 0.0
+    reach: Reach = PUBLIC
     metrics_token: str = field(default="", repr=False)

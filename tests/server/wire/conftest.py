@@ -16,9 +16,10 @@ import pytest
 import uvicorn
 
 from reenact.browser import finding
+from reenact.browser.isolation.addresses import Reach
 from reenact.errors import SessionError
 from reenact.server.app import application
-from reenact.server.hosting import LOOPBACK
+from reenact.server.hosting import LOOPBACK, SOCKETS
 from reenact.server.settings import Settings
 from tests.browser.conftest import Site
 from tests.server.wire.scripting import Model
@@ -29,11 +30,11 @@ class Wired:
 
     def __init__(self, home, *, keyless=False):
         self.home = home
-        self.app = application(Settings(home, LOOPBACK, keyless=keyless))
+        self.app = application(Settings(home, LOOPBACK, keyless=keyless, reach=Reach(private=True)))
         listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         config = uvicorn.Config(
-            self.app, http="h11", ws="none", log_level="warning", timeout_graceful_shutdown=1
+            self.app, http="h11", ws=SOCKETS, log_level="warning", timeout_graceful_shutdown=1
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(

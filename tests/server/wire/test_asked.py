@@ -44,7 +44,7 @@ def test_an_action_is_read_as_either_client_writes_it(files, sent, meant):
     ("sent", "told"),
     [
         ({"type": "goto", "url": "file:///etc/passwd"}, "file: addresses are not opened by a server"),
-        ({"type": "goto", "url": " VIEW-SOURCE:file:///etc/passwd"}, "VIEW-SOURCE: addresses"),
+        ({"type": "goto", "url": " VIEW-SOURCE:file:///etc/passwd"}, "view-source: addresses"),
         ({"type": "goto_new_tab", "url": "chrome://settings"}, "chrome: addresses"),
         ({"type": "upload_file", "id": "I1", "file_path": "/etc/passwd"}, "there is no file '/etc/passwd'"),
         ({"type": "upload_file", "id": "I1", "file_path": "../x"}, "there is no file '../x'"),

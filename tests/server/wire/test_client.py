@@ -157,7 +157,7 @@ def test_a_script_that_breaks_is_finished_by_an_agent_there(client, form, model)
 def test_what_needs_the_browser_in_this_process_says_so(client, form, tmp_path):
     with pytest.raises(UsageError, match=r"page\.title needs the browser in this process"):
         form.page.title()
-    with pytest.raises(UsageError, match=r"Session\(cdp=True\) has it listen"):
+    with pytest.raises(UsageError, match=r"Session\(cdp=True\) lets other programs in"):
         form.cdp_url()
     with pytest.raises(UsageError, match="does not go with a server: what is downloaded"):
         client.Session(downloads=tmp_path)

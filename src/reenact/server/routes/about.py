@@ -6,6 +6,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import BaseModel
 
 from reenact import __version__
+from reenact.browser.isolation import sandbox
 from reenact.operations import checks, metrics
 from reenact.server.access import Reader, Role
 from reenact.server.keys import DEFAULT
@@ -25,11 +26,14 @@ class Ready(BaseModel):
 
     `broken` counts the recordings that cannot be summarised, as far as projects are in use: they are listed with the
     reason, and the server is ready all the same.
+
+    `browsers` says what keeps hosted browsers from the server's machine; it is empty until that was found.
     """
 
     ready: bool
     checks: dict[str, str]
     broken: int
+    browsers: str = ""
 
 
 class Me(BaseModel):
@@ -58,7 +62,7 @@ async def ready(request: Request, response: Response) -> Ready:
     well = checks.ready(found)
     response.status_code = 200 if well else 503
     broken = sum(library.broken for library in request.app.state.projects.opened().values())
-    return Ready(ready=well, checks=found, broken=broken)
+    return Ready(ready=well, checks=found, broken=broken, browsers=sandbox.told())
 
 
 async def measured(request: Request) -> Response:

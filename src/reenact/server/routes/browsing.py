@@ -11,6 +11,7 @@ def browsing() -> tuple[list[APIRouter], list[APIRouter]]:
     """All routers of it, and those of them that are there without `/api/v1` too."""
     try:
         # Playwright and Pydantic AI: the console reads recordings without them.
+        from reenact.server import protocol  # noqa: PLC0415
         from reenact.server.routes import (  # noqa: PLC0415
             agents,
             mending,
@@ -25,7 +26,7 @@ def browsing() -> tuple[list[APIRouter], list[APIRouter]]:
         absent = _absent(name)
         return [absent], [absent]
     root = [sessions.router, session_files.router, scraping.router, agents.router]
-    return [*root, mending.router], root
+    return [*root, mending.router], [*root, protocol.router]
 
 
 def _absent(name: str) -> APIRouter:

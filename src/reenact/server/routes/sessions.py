@@ -17,6 +17,7 @@ from reenact.browser.script import Workflow, WorkflowCode
 from reenact.browser.video import render
 from reenact.errors import SessionError
 from reenact.server.access import Access, Reader, Writer
+from reenact.server.guard import PROTOCOL
 from reenact.server.links import Lender
 from reenact.server.refusals import refusals
 from reenact.server.wire import asked as asking
@@ -29,8 +30,6 @@ from reenact.server.wire.told import Json
 
 GOOD_FOR = 3600.0
 """Seconds that a video's address is good for."""
-
-_LOOPBACK = ("127.0.0.1", "::1", "localhost", "testclient")
 
 
 @asynccontextmanager
@@ -249,11 +248,16 @@ def replay(
 
 @router.get("/{id}/debug")
 def debug(request: Request, access: Writer, hosts: Hosts, id: SessionId) -> Debug:
-    """Where its browser is, for a program on the server's own machine: from another one there is no way to it."""
+    """Where its browser is: the console's page, and with `cdp` the WebSocket for other programs. That has the session's
+    own key in it.
+    """
     hosted = hosts.find(access.project, id)
     driver = hosted.live()._driver
-    near = request.client is not None and request.client.host in _LOOPBACK
-    cdp = driver.live.cdp if near and driver.live is not None else None
+    live = driver.live
+    cdp = None
+    if live is not None and driver.call(live.address) is not None:
+        at = str(request.base_url).rstrip("/").replace("http", "ws", 1)
+        cdp = f"{at}{PROTOCOL}/{id}/{hosted.key}"
     viewer = _viewer(request, hosted)
     tabs = [
         TabTold(metadata={"tab_id": number, "title": "", "url": url}, debug_url=viewer, ws_url=cdp or "")

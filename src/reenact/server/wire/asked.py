@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from reenact.browser import actions as do
 from reenact.browser.agent.models import full_name
+from reenact.browser.isolation.addresses import RefusedAddressError, check_scheme, typed
 from reenact.errors import UsageError
 from reenact.server.wire.files import Files
 
@@ -77,15 +78,12 @@ _ABSENT = frozenset(
 """Those that would, and are refused where they ask for anything. (`proxies=True` is that client's default.)"""
 
 _FLAG = re.compile(
-    r"--(lang|window-size|window-position|start-maximized|force-device-scale-factor|proxy-server|proxy-bypass-list|"
+    r"--(lang|window-size|window-position|start-maximized|force-device-scale-factor|"
     r"disable-blink-features|blink-settings|force-dark-mode|hide-scrollbars|mute-audio|incognito|disable-gpu|"
     r"disable-notifications|disable-popup-blocking|disable-infobars|disable-dev-shm-usage|disable-extensions|"
     r"autoplay-policy|font-render-hinting|force-color-profile)(=.*)?"
 )
 """Arguments of the browser's that another may give: others start programs, or read and write files."""
-
-_SCHEME = re.compile(r"\s*([a-z][a-z0-9+.-]*):", re.IGNORECASE)
-_OPENED = frozenset({"http", "https", "about", "data", "blob", "localhost"})
 
 _DECORATION = frozenset({"category", "description", "param", "text_label", "status", "actor"})
 _UNSUPPORTED = ("captcha_solve", "email_read", "email_verification_read", "sms_read")
@@ -109,8 +107,7 @@ def options_of(given: Mapping[str, Any], *, foreign: bool, alone: bool = False) 
     options = plain.model_dump(exclude_unset=True)
     picture = asked.pop("screenshot_type", "viewport")
     options["screenshot_type"] = "viewport" if foreign else picture
-    # A browser that listens is heard by all of the machine, and other sessions' browsers are on it.
-    options["cdp"] = bool(asked.pop("cdp", alone))
+    options["cdp"] = bool(asked.pop("cdp", False))
     if "cdp_url" in options and not alone:
         raise UsageError(
             "cdp_url=… is not for others to set on a server: what listens on its machine is not theirs"
@@ -177,9 +174,10 @@ def scrape_of(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_address(url: str) -> None:
     """See that an address is one of the web. Raises UsageError: a server's own disk is not for others to read."""
-    found = _SCHEME.match(url)
-    if found is not None and found[1].lower() not in _OPENED and not url[found.end() :][:1].isdigit():
-        raise UsageError(f"{found[1]}: addresses are not opened by a server")
+    try:
+        check_scheme(typed(url))
+    except RefusedAddressError as error:
+        raise UsageError(str(error)) from None
 
 
 def model_of(named: str | None, default: str | None, *, foreign: bool) -> str | None:

@@ -5,6 +5,7 @@ A session records itself in its project's home, as it would in a program; it has
 
 from __future__ import annotations
 
+import secrets
 import shutil
 import tempfile
 import threading
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from reenact.browser.agent import Agent
+from reenact.browser.isolation.addresses import PUBLIC, Reach
+from reenact.browser.isolation.guest import Guest
 from reenact.browser.session import Session
 from reenact.errors import SessionError
 from reenact.server.wire.files import Files
@@ -54,6 +57,7 @@ class Hosted:
         created: When it began; `used` when it was last asked for something; `closed` when it ended.
         reason: Why it ended, in words; `cause` in one.
         agents: The agents that work or worked in it, by id.
+        key: By which programs come to its browser; it cannot be guessed, and means no other session.
     """
 
     session: Session
@@ -65,6 +69,7 @@ class Hosted:
     reason: str = ""
     cause: str | None = None
     agents: dict[str, Agent] = field(default_factory=dict)
+    key: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
 
     @property
     def id(self) -> str:
@@ -84,10 +89,12 @@ class Hosting:
 
     Args:
         most: So many may be open at once.
+        reach: Which machines their pages may be opened from.
     """
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MOST, reach: Reach = PUBLIC) -> None:
         self._most = most
+        self._reach = reach
         self._all: dict[str, Hosted] = {}
         self._starting = 0
         self._stopping = False
@@ -123,6 +130,16 @@ class Hosting:
         with self._lock:
             found = self._all.get(id)
         if found is None or found.project != project:
+            raise UnknownSessionError(f"there is no session {id} here")
+        return found
+
+    def by_key(self, id: str, key: str) -> Hosted:
+        """A session whose own key is shown. Raises UnknownSessionError."""
+        with self._lock:
+            found = self._all.get(id)
+        # Compared even where there is none: the time tells nothing.
+        right = secrets.compare_digest(key.encode(), (found.key if found is not None else "").encode())
+        if found is None or not right or found.closed is not None:
             raise UnknownSessionError(f"there is no session {id} here")
         return found
 
@@ -179,7 +196,8 @@ class Hosting:
         folder = Path(tempfile.mkdtemp(prefix="reenact-hosted-"))
         files = Files(folder)
         try:
-            session = Session(home=home, downloads=files.downloads, **options).start()
+            guest = Guest(folder, self._reach)
+            session = Session(guest=guest, home=home, downloads=files.downloads, **options).start()
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise

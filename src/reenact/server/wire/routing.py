@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import Body, Depends, Path, Request, Response
@@ -56,7 +57,9 @@ def hosting(request: Request) -> Hosting:
     """The sessions of the server that is asked."""
     found: Hosting | None = getattr(request.app.state, "hosting", None)
     if found is None:
-        found = request.app.state.hosting = Hosting()
+        # The port where it listens, as the server that runs it says it.
+        own = (request.scope.get("server") or ("", None))[1] or 0
+        found = request.app.state.hosting = Hosting(reach=replace(request.app.state.settings.reach, own=own))
     return found
 
 

@@ -1,0 +1,55 @@
+"""Which commands of the browser's protocol a client may give to a browser that a server has open for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reenact.browser.isolation.addresses import check_scheme
+from reenact.browser.isolation.protocol import Client
+
+_REFUSED = frozenset({
+    # They end the browser that the session goes on in, or tell of its machine.
+    "Browser.close", "Browser.crash", "Browser.crashGpuProcess", "Browser.executeBrowserCommand",
+    "Browser.getBrowserCommandLine", "Browser.getHistogram", "Browser.getHistograms", "Page.crash",
+    # They write files.
+    "Page.setDownloadBehavior", "Tracing.start",
+    # They carry other commands, which would not be looked at, or open other ways to the browser.
+    "Target.sendMessageToTarget", "Target.exposeDevToolsProtocol", "Target.setRemoteLocations", "Target.openDevTools",
+})  # fmt: skip
+_REFUSED_DOMAINS = frozenset(
+    {"SystemInfo", "PWA", "Cast", "DeviceAccess", "Extensions", "FileSystem", "Tethering"}
+)
+_OPENING = frozenset({"Page.navigate", "Target.createTarget", "Network.loadNetworkResource"})
+_PROXY = ("proxyServer", "proxyBypassList", "originsWithUniversalNetworkAccess")
+
+
+def check(client: Client, method: str, params: dict[str, Any]) -> Mapping[str, Any] | None:
+    """See that a client may give a command; the browser's sandbox holds whatever is forgotten here.
+
+    Returns:
+        None where the command is passed on, else the answer to it.
+
+    Raises:
+        ValueError: It may not.
+    """
+    if method in _REFUSED or method.partition(".")[0] in _REFUSED_DOMAINS:
+        raise ValueError(f"{method} is not for others to use on a server")
+    if method in _OPENING and params.get("url"):
+        check_scheme(str(params["url"]))
+    if method == "Browser.setDownloadBehavior":
+        if params.get("browserContextId") not in client.contexts:
+            # Playwright sets it when it connects. It is answered and not done: the session has downloads of its own.
+            return {}
+        params.pop("downloadPath", None)
+        params["behavior"] = "deny"
+    if method == "DOM.setFileInputFiles" and params.get("files"):
+        raise ValueError("DOM.setFileInputFiles is not for others to use on a server: use upload_file")
+    if method == "Target.createBrowserContext" and any(params.get(name) for name in _PROXY):
+        raise ValueError("a proxy is not for others to set on a server")
+    if method == "Target.disposeBrowserContext" and params.get("browserContextId") not in client.contexts:
+        raise ValueError("Target.disposeBrowserContext: that context is the session's own")
+    if method in ("Target.attachToTarget", "Target.setAutoAttach", "Target.autoAttachRelated"):
+        # Otherwise what is said there would come in another form.
+        params["flatten"] = True
+    return None

@@ -1,0 +1,359 @@
+"""Give each hosted browser a user, files and a network of its own, as far as the machine allows.
+
+`start.py` changes the user and the network, bubblewrap (`bwrap`) shows the browser the system's programs and its own
+folder alone, and Chromium's own sandbox goes on inside. What a machine allows is found by trying, once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shlex
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from reenact.browser import finding
+from reenact.errors import SessionError
+
+START = Path(__file__).with_name("start.py")
+PORT = 1080
+"""Where the proxy is inside a network of the browser's own."""
+
+_USERS = range(61_184, 65_520)
+"""Numbers of users that systems keep free for such a purpose."""
+_PATIENCE = 20.0
+_ENVIRON = ("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ")
+"""What a browser is told of the server's environment; with a screen also its name."""
+
+_SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_SETTINGS = (
+    "alternatives", "chromium.d", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "mime.types",
+    "nsswitch.conf", "pki", "ssl", "timezone",
+)  # fmt: skip
+_POLICIES = ("chromium", "chromium-browser", "opt/chrome", "opt/chrome_for_testing", "opt/edge")
+"""Folders of /etc in which browsers look for policies/managed."""
+
+POLICY: dict[str, Any] = {
+    # The star alone does not mean the browser's own pages.
+    "URLBlocklist": [
+        "*",
+        "chrome://*",
+        "chrome-extension://*",
+        "chrome-untrusted://*",
+        "devtools://*",
+        "file://*",
+        "filesystem:*",
+        "view-source:*",
+    ],
+    "URLAllowlist": ["http://*", "https://*", "data:*", "blob:*", "about:blank", "about:srcdoc"],
+    "AudioCaptureAllowed": False,
+    "BackgroundModeEnabled": False,
+    "BrowserSignin": 0,
+    "DefaultFileSystemReadGuardSetting": 2,
+    "DefaultFileSystemWriteGuardSetting": 2,
+    "DnsOverHttpsMode": "off",
+    "ExtensionInstallBlocklist": ["*"],
+    "MaxConnectionsPerProxy": 99,
+    "NetworkPredictionOptions": 2,
+    "PrintingEnabled": False,
+    "QuicAllowed": False,
+    "SyncDisabled": True,
+    "VideoCaptureAllowed": False,
+    "WebRtcIPHandling": "disable_non_proxied_udp",
+}
+"""What Chromium itself refuses: every page that is not of the web, and other ways out."""
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """What keeps hosted browsers from the machine they are on.
+
+    Attributes:
+        user: Whether each has a user of its own, which is not the server's.
+        files: Whether each sees the system's programs and its own folder alone, and processes of its own alone.
+        network: Whether each has a network of its own that leads to its proxy alone.
+        policy: Whether Chromium's policies refuse other pages than those of the web; None until one was started.
+        sandbox: Whether Chromium's own sandbox is on; None until one was started.
+    """
+
+    user: bool = False
+    files: bool = False
+    network: bool = False
+    policy: bool | None = None
+    sandbox: bool | None = None
+
+    def __str__(self) -> str:
+        """Say in one line what is there, and what is missing."""
+        parts = {
+            "a user of its own": self.user or _plain_user(),
+            "files and processes of its own": self.files,
+            "a network of its own": self.network,
+            "Chromium's policies": self.policy if self.policy is not None else self.files,
+            "Chromium's sandbox": self.sandbox is not False,
+        }
+        there = [name for name, is_there in parts.items() if is_there]
+        missing = [name for name, is_there in parts.items() if not is_there]
+        text = f"each browser session has {', '.join(there) or 'nothing but the egress proxy'}"
+        if missing:
+            text += f"; missing: {', '.join(missing)}"
+            if not self.files and shutil.which("bwrap") is None:
+                text += " (install bubblewrap)"
+        return text
+
+
+_known: dict[str, Isolation] = {}
+_probing = threading.Lock()
+_taken: set[int] = set()
+_taking = threading.Lock()
+
+
+def isolation(executable: str) -> Isolation:
+    """Find what the machine allows for a browser, by trying the strongest first; remember it. Takes up to seconds."""
+    with _probing:
+        found = _known.get(executable)
+        if found is None:
+            found = _known[executable] = next(
+                (one for one in _candidates() if _works(one, executable)), Isolation()
+            )
+        return found
+
+
+def _candidates() -> Iterator[Isolation]:
+    if not sys.platform.startswith("linux"):
+        return
+    users = (True, False) if os.geteuid() == 0 else (False,)
+    for files in (True, False) if shutil.which("bwrap") else (False,):
+        for network in (True, False):
+            for user in users:
+                yield Isolation(user, files, network)
+
+
+def _works(one: Isolation, executable: str) -> bool:
+    with TemporaryDirectory(prefix="reenact-trying-") as folder:
+        room = Room(Path(folder), executable, one)
+        try:
+            room.prepare(channel=False)
+            done = subprocess.run(  # noqa: S603 - the program that was written just now
+                [room.program, "--version"],
+                env=room.environ(),
+                capture_output=True,
+                timeout=_PATIENCE,
+                check=False,
+            )
+        except (OSError, subprocess.SubprocessError):
+            return False
+        finally:
+            room.leave()
+        return done.returncode == 0
+
+
+def find_out() -> Isolation | None:
+    """Find what the machine allows for the browser that sessions will have; None where there is no browser."""
+    with suppress(SessionError):
+        return isolation(finding.find())
+    return None
+
+
+def told() -> str:
+    """Say in one line what is known of that by now."""
+    return str(next(reversed(_known.values()))) if _known else ""
+
+
+class Room:
+    """Where one browser lives: its folder, its user, and the program that starts it there.
+
+    Args:
+        folder: The session's own. Below it, `browser` is the part that the browser may write.
+        executable: The browser's.
+        isolation: What the machine allows.
+        protocol: Whether what Playwright and the browser say to each other passes through this process.
+    """
+
+    def __init__(
+        self, folder: Path, executable: str, isolation: Isolation, *, protocol: bool = False
+    ) -> None:
+        self.folder = folder
+        self.home = folder / "browser"
+        self.isolation = isolation
+        self.executable = executable
+        self._executable = os.path.realpath(executable)
+        self._protocol = protocol
+        self._channel: socket.socket | None = None
+        self._user = _take() if isolation.user else None
+
+    @property
+    def program(self) -> str:
+        """The path of the program that starts the browser."""
+        return str(self.folder / "start")
+
+    @property
+    def speaks(self) -> bool:
+        """Whether the browser gives something when it starts."""
+        return self.isolation.network or self._protocol
+
+    @property
+    def profile(self) -> str:
+        """The folder of the browser's profile."""
+        return str(self.home / "profile")
+
+    @property
+    def incoming(self) -> Path:
+        """The folder of downloads that are under way."""
+        return self.home / "incoming"
+
+    def prepare(self, *, channel: bool = True, headed: bool = False) -> None:
+        """Write what is needed to start the browser. Raises OSError."""
+        # The browser's user must be able to go through, and to read nothing there.
+        self.folder.chmod(0o711)
+        self.home.mkdir(mode=0o755, exist_ok=True)
+        self.home.chmod(0o755)
+        for name in ("profile", "incoming", "tmp", "home"):
+            one = self.home / name
+            one.mkdir(mode=0o700, exist_ok=True)
+            if self._user is not None:
+                os.chown(one, self._user, self._user)
+        policies = self.folder / "policies"
+        policies.mkdir(exist_ok=True)
+        policies.chmod(0o755)
+        policy = policies / "reenact.json"
+        policy.write_text(json.dumps(POLICY), encoding="ascii")
+        policy.chmod(0o644)
+        path = self.folder / "channel"
+        self._close()
+        if channel and self.speaks:
+            self._channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._channel.bind(str(path))
+            self._channel.listen(1)
+            self._channel.setblocking(False)
+        plan = {
+            "channel": str(path) if self._channel is not None else "",
+            "user": self._user,
+            "port": PORT if self.isolation.network else 0,
+            "protocol": self._protocol,
+            "command": [*(self._hidden(headed) if self.isolation.files else ()), self._executable],
+            "environ": self.environ(headed=headed),
+        }
+        written = self.folder / "plan.json"
+        written.write_text(json.dumps(plan), encoding="utf-8")
+        words = shlex.join([sys.executable, "-I", "-S", str(START), str(written)])
+        program = Path(self.program)
+        program.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+        program.chmod(0o700)
+
+    def environ(self, *, headed: bool = False) -> dict[str, str]:
+        """Return the browser's environment: nothing of the server's but languages, the time zone, and a screen."""
+        names = (*_ENVIRON, "DISPLAY") if headed else _ENVIRON
+        home = self.home / "home"
+        return {
+            **{name: os.environ[name] for name in names if name in os.environ},
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(home),
+            "TMPDIR": str(self.home / "tmp"),
+            "XDG_CONFIG_HOME": str(home / "config"),
+            "XDG_CACHE_HOME": str(home / "cache"),
+            "XDG_DATA_HOME": str(home / "data"),
+        }
+
+    async def received(self) -> list[int]:
+        """Wait until the browser is about to start; return the descriptors that it gives."""
+        assert self._channel is not None
+        loop = asyncio.get_running_loop()
+        given, _ = await loop.sock_accept(self._channel)
+        with given:
+            given.setblocking(True)
+            given.settimeout(_PATIENCE)
+            _, descriptors, _, _ = await loop.run_in_executor(None, socket.recv_fds, given, 1, 8)
+        self._close()
+        return list(descriptors)
+
+    def fetch(self, source: Path, target: Path) -> int:
+        """Copy a download from where the browser wrote it; return its bytes. Raises OSError for what is no plain file.
+
+        A link that a browser put there must not make the server read another file.
+        """
+        if source.parent != self.incoming:
+            raise PermissionError(f"{source.name} is none of the session's downloads")
+        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as file, target.open("wb") as copy:
+            found = os.fstat(file.fileno())
+            if not _is_plain(found, self._user):
+                raise PermissionError(f"{source.name} is no plain file of the browser's")
+            shutil.copyfileobj(file, copy)
+        return target.stat().st_size
+
+    def leave(self) -> None:
+        """Give back what the room has taken, when the browser has ended. The folder is its owner's to remove."""
+        self._close()
+        if self._user is not None:
+            with _taking:
+                _taken.discard(self._user)
+            self._user = None
+
+    def _close(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+        (self.folder / "channel").unlink(missing_ok=True)
+
+    def _hidden(self, headed: bool) -> list[str]:
+        """Return the words of the command that shows the browser the system's programs and its own folder alone."""
+        words = [
+            "bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+            "--die-with-parent", "--hostname", "browser", "--ro-bind", "/usr", "/usr",
+        ]  # fmt: skip
+        for name in _SYSTEM:
+            path = Path("/", name)
+            if path.is_symlink():
+                words += ["--symlink", str(path.readlink()), str(path)]
+            elif path.is_dir():
+                words += ["--ro-bind", str(path), str(path)]
+        for name in _SETTINGS:
+            words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+        for name in _POLICIES:
+            words += ["--ro-bind", str(self.folder / "policies"), f"/etc/{name}/policies/managed"]
+        words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # noqa: S108 - its own
+        words += ["--ro-bind-try", "/var/cache/fontconfig", "/var/cache/fontconfig"]
+        own = os.path.dirname(self._executable)  # noqa: PTH120 - as it is written
+        if not own.startswith(("/usr/", "/bin")):
+            words += ["--ro-bind", own, own]
+        if headed:
+            words += ["--ro-bind-try", "/tmp/.X11-unix", "/tmp/.X11-unix"]  # noqa: S108 - the screen's socket
+        if os.geteuid() == 0 and self._user is None:
+            words += ["--uid", "1000", "--gid", "1000"]
+        return [*words, "--bind", str(self.home), str(self.home), "--chdir", str(self.home), "--"]
+
+
+def _take() -> int:
+    """Return the number of a user that no other session of this process has."""
+    with _taking:
+        # Another server of this machine begins elsewhere.
+        first = os.getpid() * 16 % len(_USERS)
+        user: int = next(one for one in (*_USERS[first:], *_USERS[:first]) if one not in _taken)
+        _taken.add(user)
+        return user
+
+
+def _is_plain(found: os.stat_result, user: int | None) -> bool:
+    owner = os.geteuid() if user is None else user
+    return bool(stat.S_ISREG(found.st_mode)) and (found.st_nlink, found.st_uid) == (1, owner)
+
+
+def _plain_user() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() != 0
+
+
+def seen(executable: str, *, policy: bool, sandbox: bool) -> Isolation:
+    """Keep what was seen of a browser that was started; return the whole."""
+    found = _known[executable] = replace(isolation(executable), policy=policy, sandbox=sandbox)
+    return found

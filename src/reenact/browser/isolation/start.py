@@ -1,0 +1,92 @@
+"""Start a browser with less than its parent has: another user, a network of its own, a program that hides files.
+
+Run as a program of its own by what `sandbox.py` writes: `start.py PLAN ARGUMENT…`. PLAN is a JSON file; the arguments
+are the browser's. It imports the standard library alone, and ends by becoming the browser.
+"""
+
+import ctypes
+import fcntl
+import json
+import os
+import resource
+import socket
+import struct
+import sys
+
+_NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
+_SET_DUMPABLE = 4
+_GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 1
+_COMMANDS, _ANSWERS = 3, 4
+"""The descriptors by which Playwright and a browser speak."""
+
+
+def main() -> None:
+    """Read the plan, give up what it says, and become the browser."""
+    with open(sys.argv[1], encoding="utf-8") as file:  # noqa: PTH123 - it starts with every browser: few imports
+        plan = json.load(file)
+    os.umask(0o077)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    channel = None
+    if plan["channel"]:
+        # Before the user changes: the socket is out of that user's reach.
+        channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        channel.connect(plan["channel"])
+    if plan["user"] is not None:
+        _become(plan["user"])
+    given = []
+    if plan["port"]:
+        _own_network()
+        listening = socket.create_server(("127.0.0.1", plan["port"]))
+        given.append(listening.fileno())
+    if plan["protocol"]:
+        given += _between()
+    if channel is not None:
+        socket.send_fds(channel, [b"%d" % len(given)], given)
+        channel.close()
+        for one in given:
+            os.close(one)
+    arguments = [*plan["command"], *sys.argv[2:]]
+    os.execvpe(arguments[0], arguments, plan["environ"])  # noqa: S606 - the browser
+
+
+def _become(user: int) -> None:
+    """Be that user, without groups."""
+    os.setgroups([])
+    os.setgid(user)
+    os.setuid(user)
+
+
+def _own_network() -> None:
+    """Enter a network that has nothing but its own loopback."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    user, group = os.geteuid(), os.getegid()
+    # A process that has changed its user may not write its own maps otherwise.
+    libc.prctl(_SET_DUMPABLE, 1, 0, 0, 0)
+    if libc.unshare(_NEW_USER | _NEW_NETWORK):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    for name, text in (
+        ("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1"),
+    ):  # fmt: skip
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123 - as above
+            file.write(text)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        request = struct.pack("16sH14s", b"lo", 0, b"")
+        flags = struct.unpack("16sH14s", fcntl.ioctl(one, _GET_FLAGS, request))[1]
+        fcntl.ioctl(one, _SET_FLAGS, struct.pack("16sH14s", b"lo", flags | _UP, b""))
+
+
+def _between() -> list[int]:
+    """Put the parent between Playwright and the browser; return Playwright's two ends and the browser's."""
+    commands, to_browser = os.pipe()
+    from_browser, answers = os.pipe()
+    theirs = [os.dup(_COMMANDS), os.dup(_ANSWERS)]
+    os.dup2(commands, _COMMANDS)
+    os.dup2(answers, _ANSWERS)
+    os.close(commands)
+    os.close(answers)
+    return [*theirs, to_browser, from_browser]
+
+
+if __name__ == "__main__":
+    main()
