@@ -6,6 +6,7 @@
     │   ├── AmbiguousRecording          a prefix that several recordings share      (also a LookupError)
     │   ├── NotARecording               the file or folder is something else        (also a ValueError)
     │   ├── CorruptRecording            damaged before its last line                (also a ValueError)
+    │   ├── RecordingHeld               a hold of the team's store forbids deleting it
     │   ├── FutureFormat                written by a newer Reenact
     │   ├── TooLarge                    unpacks to more than its limit              (also a ValueError)
     │   └── UnsafeValue                 a recorded value is of a class that is not built again
@@ -69,6 +70,10 @@ class TooLarge(RecordingError, ValueError):
 
 class UnsafeValue(RecordingError):
     """A replay needs a recorded value of a class whose objects are not built again: one with a `__del__`, say."""
+
+
+class RecordingHeld(RecordingError):
+    """A hold of the team's store forbids deleting a recording; the text names the hold."""
 
 
 class ProgramError(ReenactError):

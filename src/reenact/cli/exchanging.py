@@ -78,6 +78,9 @@ def push(
     with _exchange(here, place_of(store, objects, project)) as (exchange, team):
         with present.progress("pushing") as report:
             moved = exchange.push(list(dict.fromkeys(chosen)), report)
+        if refs:
+            moved.problems |= moved.deleted
+            moved.deleted = {}
         _tell({"pushed": moved}, team, json=json)
 
 
@@ -101,7 +104,8 @@ def pull(
     with _exchange(LocalStore(home), place_of(store, objects, project)) as (exchange, team):
         chosen = team.ids() if all_ else [team.named(ref) for ref in refs or ()]
         with present.progress("pulling") as report:
-            moved = exchange.pull(list(dict.fromkeys(chosen)), report)
+            moved = exchange.pull(list(dict.fromkeys(chosen)), report, again=bool(refs))
+        moved.removed = exchange.forget_deleted().removed
         _tell({"pulled": moved}, team, json=json)
 
 
@@ -115,14 +119,18 @@ def sync(
 ) -> None:
     """Push all that is here, and pull all that is there.
 
-    What was deleted on one side comes back from the other.
+    What was deleted on one side does not come back from the other: what came from the team and was deleted there goes
+    here, too; what was recorded here stays, and is not pushed.
     """
     here = LocalStore(home)
     with _exchange(here, place_of(store, objects, project)) as (exchange, team):
+        removed = exchange.forget_deleted()
         with present.progress("pushing") as report:
             pushed = exchange.push(here.ids(), report)
         with present.progress("pulling") as report:
             pulled = exchange.pull(team.ids(), report)
+        pulled.removed = removed.removed
+        pulled.problems |= removed.problems
         _tell({"pushed": pushed, "pulled": pulled}, team, json=json)
 
 
@@ -147,12 +155,18 @@ def _tell(said: dict[str, Moved], team: TeamStore, *, json: bool) -> None:
     if json:
         told = {
             word: {"ids": moved.ids, "bytes": moved.bytes, "problems": moved.problems}
+            | {"deleted": moved.deleted, "removed": moved.removed}
             for word, moved in said.items()
         }
         present.dump({"store": team.place, **told})
     else:
         for id, why in problems.items():
             present.say(f"reenact: {id}: {why}")
+        for word, moved in said.items():
+            for id, why in moved.deleted.items():
+                present.say(f"reenact: {id} is not {word}: {why}")
+            for id, why in moved.removed.items():
+                present.say(f"reenact: {id} is removed here: in {team.place} {why}")
         for word, moved in said.items():
             way = "to" if word == "pushed" else "from"
             size = f" ({present.size(moved.bytes)})" if moved.ids else ""

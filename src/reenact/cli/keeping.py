@@ -181,7 +181,7 @@ def rm(
     lines = {line.id: line for line in Index(store).summaries()}
     chosen = [lines.get(path.name) or Summary(path.name, str(path)) for path in found]
     if _agreed(chosen, yes=yes):
-        _remove(store, chosen)
+        _remove(store, chosen, "reenact rm")
 
 
 def prune(
@@ -219,7 +219,7 @@ def prune(
     elif dry_run:
         _name(chosen, "would delete")
     elif _agreed(chosen, yes=yes):
-        _remove(store, chosen)
+        _remove(store, chosen, "reenact prune")
 
 
 def _age(text: str) -> int:
@@ -252,7 +252,7 @@ def _agreed(chosen: list[Summary], *, yes: bool) -> bool:
     return typer.confirm(f"Delete {present.many(len(chosen), 'recording')}?", err=True)
 
 
-def _remove(store: LocalStore, chosen: list[Summary]) -> None:
+def _remove(store: LocalStore, chosen: list[Summary], why: str) -> None:
     kept = shared.detach(store.recordings, [line.id for line in chosen])
     if kept:
         present.say(
@@ -261,5 +261,5 @@ def _remove(store: LocalStore, chosen: list[Summary]) -> None:
     with present.progress("deleting") as report:
         for number, line in enumerate(chosen):
             report(number, len(chosen))
-            store.remove(store.folder(line.id), detached=True)
+            store.remove(store.folder(line.id), detached=True, why=why)
     present.say(f"deleted {present.many(len(chosen), 'recording')}")

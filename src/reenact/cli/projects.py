@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from reenact.cli import present, team_backup
+from reenact.cli import present, team_backup, team_deleting
 from reenact.cli.exchanging import Objects, Store
 from reenact.cli.options import Json
 from reenact.cli.teams import place_of
@@ -37,6 +37,7 @@ def register(app: typer.Typer) -> None:
     group.command("projects")(projects_)
     group.command("limits")(limits_)
     group.command("clean")(clean)
+    team_deleting.add(group)
     team_backup.add(group)
     app.add_typer(group, name="team")
 
@@ -100,7 +101,8 @@ def clean(
 ) -> None:
     """Delete what a project keeps no longer, and large values that belong to no recording.
 
-    Others may read and write meanwhile. What is tagged [bold]keep[/bold] stays. Let it run once a day.
+    Ages are by the clock of the store's database. Others may read and write meanwhile. What is tagged
+    [bold]keep[/bold] stays, and what a hold means. What is deleted is not taken again. Let it run once a day.
 
     [bold]reenact team clean support --dry-run[/bold]
     """
@@ -122,6 +124,7 @@ def clean(
     loose = f" and {present.many(len(done.blobs), 'blob')} of no recording" if done.blobs else ""
     if one.limits.keep is None:
         kept = f"; {one.name} keeps recordings for ever (`reenact team limits {one.name} --keep 90d`)"
+    kept += f"; {present.many(done.held, 'old recording')} held stay" if done.held else ""
     size = f" ({present.size(done.bytes)} of lines)" if done.ids else ""
     present.say(f"{verb} {present.many(len(done.ids), 'recording')}{size}{loose}{kept}")
 

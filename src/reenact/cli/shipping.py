@@ -99,7 +99,7 @@ def _send(store: LocalStore, to: shipping.Destination, *, follow: bool, json: bo
             "waiting": sorted(left),
             "stuck": shipper.stuck,
         }
-        present.dump({**told, "trouble": trouble})
+        present.dump({**told, "dropped": shipper.dropped, "trouble": trouble})
     else:
         for id, why in shipper.stuck.items():
             present.say(f"reenact: {id}: {why}")

@@ -15,7 +15,7 @@ from starlette.types import Scope
 
 from reenact import __version__
 from reenact.browser.signing import Signer
-from reenact.errors import RecordingNotFound, ReenactError, StoreAway, StoreFull
+from reenact.errors import RecordingHeld, RecordingNotFound, ReenactError, StoreAway, StoreFull
 from reenact.operations.metrics import Page, Requests
 from reenact.operations.observed import Observed
 from reenact.server.access import Access
@@ -175,7 +175,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 async def _refused(request: Request, error: Exception) -> JSONResponse:
     """What the verbs refuse: one line, as on the command line."""
     request.app.state.measures.refused(error)
-    kinds = {RecordingNotFound: 404, StoreFull: 507, StoreAway: 503}
+    kinds = {RecordingNotFound: 404, RecordingHeld: 409, StoreFull: 507, StoreAway: 503}
     status = next((status for kind, status in kinds.items() if isinstance(error, kind)), 400)
     return JSONResponse({"detail": str(error)}, status)
 

@@ -194,12 +194,19 @@ class Library:
                 told[step].append(rule)
         return told
 
-    def remove(self, id: str) -> None:
-        """Delete a recording. Raises RecordingError, StoreAway, or UsageError where a running fork needs it."""
+    def remove(self, id: str, *, why: str = "removed", who: str = "") -> None:
+        """Delete a recording. Raises RecordingError, StoreAway, or UsageError where a running fork needs it.
+
+        Args:
+            id: Its id.
+            why: The reason, for its tombstone.
+            who: Who wants it.
+        """
         self.folder(id)
         if self._share is not None:
-            self._share.remove(id)
-        self.store.remove(id)
+            self._share.remove(id, why=why, who=who)
+        # Where there is a team's store, its word counts: here lies a copy.
+        self.store.remove(id, why="" if self._share is not None else why, who=who)
         self._shelf.forget(id)
         self._lines.drop(id)
         self._keeper.touch(id)

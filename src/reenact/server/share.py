@@ -35,6 +35,9 @@ _AGAIN = 30.0
 
 _FEW = 50
 
+_OVERLAP = 600_000_000_000
+"""Nanoseconds before the last look that are looked at again: a deletion is dated before it is committed."""
+
 _BLOB = re.compile(rb'"(sha256:[0-9a-f]{64})"')
 
 
@@ -59,6 +62,7 @@ class Share:
         self._retry = 0.0
         self._away = False
         self._behind = 0
+        self._told = 0
         self._marks = here.root / "made"
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="reenact-team", daemon=True)
@@ -101,10 +105,10 @@ class Share:
         self._marks.mkdir(parents=True, exist_ok=True, mode=0o700)
         (self._marks / id).touch()
 
-    def remove(self, id: str) -> None:
-        """Delete a recording there, where it is there. Raises StoreAway."""
+    def remove(self, id: str, *, why: str, who: str) -> None:
+        """Delete a recording there, where it is there. Raises RecordingHeld, StoreAway."""
         if id in self._team.intake.lengths([id]):
-            self._team.remove(id)
+            self._team.remove(id, why=why, who=who)
 
     def blob_url(self, id: str, address: str, seconds: int) -> str | None:
         """Where the object store hands out a recording's blob for so long; None where it does not, or not now."""
@@ -118,6 +122,7 @@ class Share:
         while not self._ended.is_set():
             try:
                 self._send()
+                self._forget()
                 self._bring()
                 index.settle_some(self._here, _FEW)
                 self._away = False
@@ -149,11 +154,27 @@ class Share:
         made = mark.stat().st_mtime_ns
         if self._team.intake.lengths([mark.name]):
             # A trace that went on is another recording of the same id.
-            self._team.remove(mark.name)
+            self._team.replace(mark.name)
         moved = self._exchange.push([mark.name])
         # What was made anew meanwhile is sent anew, and what there is no room for is tried again.
-        if not moved.problems and mark.stat().st_mtime_ns == made:
+        if mark.name in moved.deleted or (not moved.problems and mark.stat().st_mtime_ns == made):
             mark.unlink()
+
+    def _forget(self) -> None:
+        """Remove here what was deleted there."""
+        began = self._team.database.now()
+        gone = self._team.deleted(since=max(0, self._told - _OVERLAP) if self._told else 0)
+        for id in gone:
+            if not self._here.folder(id).is_dir():
+                continue
+            try:
+                self._here.remove(self._here.folder(id))
+            except (ReenactError, OSError):
+                # A fork of it is being written: the next round tries again.
+                began = self._told
+                continue
+            self._touched(id)
+        self._told = began
 
     def _bring(self) -> None:
         there = self._team.versions()

@@ -12,18 +12,20 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from reenact.errors import CorruptRecording, RecordingError, RecordingNotFound
+from reenact.errors import CorruptRecording, RecordingError, RecordingNotFound, ReenactError
 from reenact.ship.queue import Mark, Queue
 from reenact.ship.shipment import Shipment, requests
 from reenact.store import shared
 from reenact.store.base import Piece
-from reenact.store.intake import Limits, LocalIntake
+from reenact.store.deleted import Deleted
+from reenact.store.intake import RECEIVED, Limits, LocalIntake
 from reenact.store.local import EVENTS, LocalStore
 from reenact.store.team.index import TeamIndex
 from reenact.store.team.store import TeamStore
 
 _TOGETHER = 100
 _TRIES = 20
+_MANY = 1000
 
 Progress = Callable[[int, int], None]
 
@@ -36,11 +38,15 @@ class Moved:
         ids: The recordings of which something was moved.
         bytes: How many bytes of lines.
         problems: What could not be moved, in whole or in part, by recordings, and why.
+        deleted: What was not moved, by recordings, since it was deleted on the other side, and when, by whom and why.
+        removed: What was removed here, by recordings, since it came from the team and was deleted there.
     """
 
     ids: list[str] = field(default_factory=list)
     bytes: int = 0
     problems: dict[str, str] = field(default_factory=dict)
+    deleted: dict[str, str] = field(default_factory=dict)
+    removed: dict[str, str] = field(default_factory=dict)
 
 
 class Exchange:
@@ -65,18 +71,25 @@ class Exchange:
     def push(self, ids: Sequence[str], progress: Progress | None = None) -> Moved:
         """Bring these from here to the team. Raises StoreAway; what was acknowledged until then is there.
 
-        One that is being written goes as far as it is.
+        One that is being written goes as far as it is. One that was deleted there is not sent.
         """
         moved, queue = Moved(), Queue(self._home.root)
         for done, some in _batches(ids, progress):
+            gone = self._team.deleted(some)
+            moved.deleted |= {id: stone.told for id, stone in gone.items()}
             there = self._team.intake.lengths(some)
             shipments = [
-                Shipment(Mark(id, "", ""), self._home.folder(id), queue, there.get(id, {})) for id in some
+                Shipment(Mark(id, "", ""), self._home.folder(id), queue, there.get(id, {}))
+                for id in some
+                if id not in gone
             ]
             self._compare(shipments)
             self._send(shipments, moved)
             new: dict[str, tuple[Path, Mapping[str, int]]] = {}
             for one in shipments:
+                if one.gone:
+                    moved.deleted[one.id] = one.gone
+                    continue
                 if problem := one.stuck or one.lacks:
                     moved.problems[one.id] = problem
                 if not one.stuck and one.sent != there.get(one.id, {}):
@@ -88,13 +101,27 @@ class Exchange:
                 progress(done, len(ids))
         return moved
 
-    def pull(self, ids: Sequence[str], progress: Progress | None = None) -> Moved:
+    def pull(self, ids: Sequence[str], progress: Progress | None = None, *, again: bool = False) -> Moved:
         """Bring these from the team to here. Raises StoreAway; what came until then is here.
 
-        One that is here, and longer than there, stays as it is.
+        One that is here, and longer than there, stays as it is. One that was deleted here is left out.
+
+        Args:
+            ids: The recordings.
+            progress: Told how many of how many are done.
+            again: Bring also what was deleted here, and forget that it was.
         """
-        moved = Moved()
-        for done, some in _batches(ids, progress):
+        moved, deleted = Moved(), Deleted(self._home.root)
+        for done, every in _batches(ids, progress):
+            gone = deleted.among(every)
+            if again:
+                for id in gone:
+                    deleted.drop(id)
+                gone = {}
+            moved.deleted |= {
+                id: f"{stone.told}; `reenact pull {id}` brings it" for id, stone in gone.items()
+            }
+            some = [id for id in every if id not in gone]
             there, here = self._team.intake.lengths(some), self._intake.lengths(some)
             for id in some:
                 lengths = here.get(id, {})
@@ -115,6 +142,25 @@ class Exchange:
                 progress(done, len(ids))
         return moved
 
+    def forget_deleted(self) -> Moved:
+        """Remove here what came from the team and was deleted there, also from the cache. Raises StoreAway.
+
+        What was recorded here stays. A recording whose fork is being written stays for now.
+        """
+        moved = Moved()
+        self._team.forget_deleted()
+        here = self._home.ids()
+        for at in range(0, len(here), _MANY):
+            for id, stone in self._team.deleted(here[at : at + _MANY]).items():
+                if not (self._home.folder(id) / RECEIVED).is_file():
+                    continue
+                try:
+                    self._home.remove(id)
+                    moved.removed[id] = stone.told
+                except (ReenactError, OSError) as error:
+                    moved.problems[id] = str(error)
+        return moved
+
     def _compare(self, shipments: Sequence[Shipment]) -> None:
         """See that what is there in part is the same recording: its first line is no other's."""
         heads: list[tuple[Shipment, Piece]] = []
@@ -125,7 +171,9 @@ class Exchange:
                         heads.append((one, Piece(one.id, EVENTS, 0, file.readline())))
         taken = self._team.intake.take([piece for _, piece in heads]) if heads else []
         for (one, _), said in zip(heads, taken, strict=True):
-            if said.status != "ok":
+            if said.status == "gone":
+                one.gone = said.detail
+            elif said.status != "ok":
                 one.stuck = f"{EVENTS}: {said.detail}"
 
     def _send(self, shipments: Sequence[Shipment], moved: Moved) -> None:
@@ -147,7 +195,7 @@ class Exchange:
             tries = 0 if new else tries + 1
         for one in shipments:
             # Somebody deletes there what we send.
-            if one.waits and not one.stuck:
+            if one.waits and not one.stuck and not one.gone:
                 one.stuck = "it is there, and then it is not; try again"
 
 

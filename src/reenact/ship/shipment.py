@@ -47,6 +47,7 @@ class Shipment:
         queue: Where it is marked.
         lengths: How long its files were there, when it was taken up.
         stuck: Why the server does not take it; empty if it does.
+        gone: Why the server takes nothing of it ever again (it was deleted there); empty if it does.
         lacks: Which blob the server has not got, and why; empty if it has all.
     """
 
@@ -55,6 +56,7 @@ class Shipment:
     queue: Queue
     lengths: Mapping[str, int]
     stuck: str = ""
+    gone: str = ""
     lacks: str = ""
     _tails: dict[str, Tail] = field(default_factory=dict)
     _blobs: set[str] = field(default_factory=set)
@@ -62,7 +64,7 @@ class Shipment:
 
     def loads(self) -> Iterator[Load]:
         """What is new: some lines of each file, and before them the blobs that they name."""
-        if self.stuck:
+        if self.stuck or self.gone:
             return
         held = self.held
         if held and self.mark.late:
@@ -85,6 +87,9 @@ class Shipment:
     def settle(self, load: Load, taken: Taken) -> None:
         """What the server says of a load. For what it has no room for now, it is as if it had not been sent."""
         if taken.status == "full":
+            return
+        if taken.status == "gone":
+            self.gone = taken.detail
             return
         self._moved = monotonic()
         if load.tail is None:

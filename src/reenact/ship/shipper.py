@@ -16,6 +16,7 @@ from reenact.ship.queue import Mark, Queue
 from reenact.ship.sender import Away, Refused, Sender
 from reenact.ship.shipment import Load, Shipment, requests
 from reenact.store.local import LocalStore
+from reenact.store.writer import warn
 
 _PIECE = 64 << 10
 """Bytes of which it is worth a request of their own that they wait."""
@@ -62,6 +63,8 @@ class Shipper:
     ) -> None:
         self.queue = Queue(store.root)
         self.finished: list[str] = []
+        self.dropped: dict[str, str] = {}
+        """What is not sent since it was deleted there, by recordings, and why."""
         self._store = store
         self._to = to
         self._drop = drop
@@ -207,6 +210,13 @@ class Shipper:
 
     def _finish(self) -> None:
         for id, shipment in list(self._shipments.items()):
+            if shipment.gone:
+                # It stays here, and is not tried again.
+                self.dropped[id] = shipment.gone
+                warn(f"{id} is not sent to {self._to.server}: {shipment.gone}")
+                self.queue.remove(id)
+                del self._shipments[id]
+                continue
             if not shipment.over():
                 continue
             if self._drop:

@@ -36,8 +36,9 @@ BLOB = re.compile(r"sha256:([0-9a-f]{64})")
 LARGEST = 64 << 20
 """Bytes of a blob at most."""
 
-Status = Literal["ok", "gap", "differs", "refused", "large", "full"]
-"""What became of a piece: `large` is more than is ever taken of one recording, `full` what there is no room for now."""
+Status = Literal["ok", "gap", "differs", "refused", "large", "full", "gone"]
+"""What became of a piece: `large` is more than is ever taken of one recording, `full` what there is no room for now,
+`gone` belongs to a recording that was deleted and is not taken again."""
 
 
 @dataclass(frozen=True, slots=True)

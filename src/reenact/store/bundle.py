@@ -38,6 +38,7 @@ from reenact.errors import (
 from reenact.model.event import FORMAT
 from reenact.model.storable import storable
 from reenact.store import shared
+from reenact.store.deleted import Deleted
 from reenact.store.local import EVENTS, SUFFIX, UNREADABLE, LocalStore, load
 from reenact.store.salvage import salvage
 from reenact.store.summarised import reason
@@ -231,6 +232,8 @@ def adopt(store: LocalStore, fresh: Path, source: Path) -> str:
         )
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh.replace(target)
+    # Whoever imports one that was deleted here wants it back.
+    Deleted(store.root).drop(id)
     return id
 
 

@@ -23,6 +23,7 @@ import orjson
 
 from reenact.model.event import FORMAT
 from reenact.store.base import BLOB, FILE, ID, LARGEST, Piece, Taken
+from reenact.store.deleted import Deleted
 from reenact.store.local import EVENTS, LocalStore
 
 RECEIVED = "received"
@@ -72,6 +73,7 @@ class LocalIntake:
         self._sizes = _Sizes(store, limits or Limits())
         self._pool = ThreadPoolExecutor(_AT_ONCE, "reenact-sync")
         self._heard: dict[str, float] = {}
+        self._deleted = Deleted(store.root)
 
     def close(self) -> None:
         """End its threads."""
@@ -119,9 +121,21 @@ class LocalIntake:
         """Append them; when this returns, what it calls ok is on the disk."""
         answers: dict[int, Taken] = {}
         self._sizes.look()
+        if self._checked:
+            gone = self._deleted.among({piece.recording for piece in pieces})
+            answers = {
+                at: Taken("gone", detail=gone[piece.recording].told)
+                for at, piece in enumerate(pieces)
+                if piece.recording in gone
+            }
         # Whoever reads a line finds the blobs that it names.
         self._take_blobs(
-            {at: one for at, one in enumerate(pieces) if one.name.startswith("sha256:")}, answers
+            {
+                at: one
+                for at, one in enumerate(pieces)
+                if one.name.startswith("sha256:") and at not in answers
+            },
+            answers,
         )
         written: set[Path] = set()
         folders: set[Path] = set()

@@ -26,6 +26,7 @@ from reenact.model.log import Log
 from reenact.model.recording import Recording
 from reenact.model.schema import is_address
 from reenact.store import shared
+from reenact.store.deleted import Deleted
 from reenact.store.lines import read_events
 from reenact.unpack import Archive
 
@@ -175,13 +176,20 @@ class LocalStore:
         """Those of some recordings that have a parent, and which it is."""
         return shared.origins(self.recordings, ids)
 
-    def remove(self, ref: str | os.PathLike[str], *, detached: bool = False) -> str:
-        """Delete one recording and its blobs; returns its id. Forks of it are made whole before, unless they are."""
+    def remove(
+        self, ref: str | os.PathLike[str], *, detached: bool = False, why: str = "", who: str = ""
+    ) -> str:
+        """Delete one recording and its blobs; returns its id. Forks of it are made whole before, unless they are.
+
+        With a reason a tombstone is left: `sync` and uploads do not bring it back.
+        """
         path = self.find(ref)
         if path.parent != self.recordings:
             raise NotARecording(f"{path} lies outside the store; delete it as a file")
         if not detached:
             shared.detach(self.recordings, [path.name])
+        if why:
+            Deleted(self.root).add(path.name, why, who)
         shutil.rmtree(path)
         return path.name
 

@@ -72,8 +72,8 @@ def recording(access: Reader, id: Id) -> Response:
 
 @router.delete("/recordings/{id}", responses=MISSING)
 def delete(access: Writer, id: Id) -> Deleted:
-    """Delete a recording. Forks that share its lines are made whole before."""
-    access.library.remove(id)
+    """Delete a recording, for good: it is not taken again. Forks that share its lines are made whole before."""
+    access.library.remove(id, why="removed on the server", who=f"a key that may {access.role}")
     return Deleted(id=id)
 
 

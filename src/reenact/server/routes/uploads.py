@@ -74,6 +74,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": PieceSaid, "description": "Not a thing that can be taken."},
     401: {"model": PieceSaid, "description": "No key."},
     403: {"model": PieceSaid, "description": "The key may only read."},
+    410: {"model": PieceSaid, "description": "The recording was deleted, and is not taken again."},
     413: {"model": PieceSaid, "description": "Too much at once, or more than one recording may have."},
     507: {"model": PieceSaid, "description": "There is no room: see the header `Retry-After`."},
 }
@@ -184,6 +185,8 @@ def _one(request: Request, access: Writer, piece: wire.Piece) -> Length:
         raise no_room(taken.detail)
     if taken.status == "large":
         raise HTTPException(413, taken.detail)
+    if taken.status == "gone":
+        raise HTTPException(410, taken.detail)
     if taken.status == "refused":
         raise HTTPException(400, taken.detail)
     return Length(length=taken.length)

@@ -7,18 +7,18 @@ in the object store unnamed may be of an upload that is under way, so it stays u
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Text, and_, cast, delete, func, not_, or_, select
+from sqlalchemy import ColumnElement, Text, and_, cast, func, not_, or_
 from sqlalchemy.dialects.postgresql import ARRAY
 
+from reenact.store.team.deleting import Held, Receipt, erase, note, whoever
 from reenact.store.team.lines import Lines
 from reenact.store.team.store import TeamStore
-from reenact.store.team.tables import BLOBS, RECORDINGS
+from reenact.store.team.tables import RECORDINGS
 
 KEEP = "keep"
 """The tag of recordings that stay."""
@@ -38,12 +38,16 @@ class Cleaned:
         ids: Recordings.
         bytes: Of their lines.
         kept: How many are as old, and stay since they are tagged so.
+        held: How many are as old, and stay since a hold means them.
+        receipts: For each of `ids` what was deleted (docs/team.md); none where it is only said.
         blobs: Blobs that lay in the object store and belonged to no recording, not even to one of `ids`.
     """
 
     ids: list[str] = field(default_factory=list)
     bytes: int = 0
     kept: int = 0
+    held: int = 0
+    receipts: list[Receipt] = field(default_factory=list)
     blobs: list[str] = field(default_factory=list)
 
 
@@ -52,19 +56,22 @@ class Cleaner:
 
     Args:
         store: The project.
-        now: A clock, in nanoseconds since 1970.
+        now: A clock, in nanoseconds since 1970; by default the database's.
     """
 
-    def __init__(self, store: TeamStore, now: Callable[[], int] = time.time_ns) -> None:
+    def __init__(self, store: TeamStore, now: Callable[[], int] | None = None) -> None:
         self._store = store
-        self._now = now
+        self._now = now or store.database.now
 
-    def clean(self, keep: int | None, *, dry: bool = False, progress: Progress | None = None) -> Cleaned:
-        """Delete what was last written to so many seconds ago, and blobs that no recording names.
+    def clean(
+        self, keep: int | None, *, dry: bool = False, who: str = "", progress: Progress | None = None
+    ) -> Cleaned:
+        """Delete what the store got last so many seconds ago, and blobs that no recording names.
 
         Args:
             keep: Seconds; None for ever.
             dry: Only say what would be deleted.
+            who: Who wants it; by default the user who runs this process.
             progress: Told how many of how many recordings are gone.
 
         Raises:
@@ -76,12 +83,17 @@ class Cleaner:
         old = self._old(keep)
         found = self._found(old)
         cleaned.kept = self._count(keep)
+        held = Held(self._store, [id for _, id, _ in found]).ids
+        cleaned.held = len(held)
+        found = [one for one in found if one[1] not in held]
         if dry:
             cleaned.ids, cleaned.bytes = [id for _, id, _ in found], sum(size for *_, size in found)
+        why = "kept for no longer" if keep is None else f"kept for {keep / _DAY:g} days"
         for at in range(0, 0 if dry else len(found), _AT_ONCE):
-            for id, size in self._delete([key for key, _, _ in found[at : at + _AT_ONCE]], old):
+            for id, size, receipt in self._delete(found[at : at + _AT_ONCE], old, why, who or whoever()):
                 cleaned.ids.append(id)
                 cleaned.bytes += size
+                cleaned.receipts += receipt
             if progress is not None:
                 progress(min(at + _AT_ONCE, len(found)), len(found))
         cleaned.blobs = list(self._unnamed(dry=dry))
@@ -114,20 +126,25 @@ class Cleaner:
         with self._store.database.begin() as connection:
             return [(row.key, row.id, row.bytes) for row in connection.execute(asked)]
 
-    def _delete(self, keys: list[int], old: ColumnElement[bool]) -> list[tuple[str, int]]:
-        """Delete those that are still old: somebody may have gone on with one. One that is held stays for now."""
+    def _delete(
+        self, some: list[tuple[int, str, int]], old: ColumnElement[bool], why: str, who: str
+    ) -> list[tuple[str, int, list[Receipt]]]:
+        """Delete those that are still old: somebody may have gone on with one. One that is locked stays for now, and so
+        does one that is held since it was looked for.
+        """
+        held = Held(self._store, [id for _, id, _ in some])
+        free = [key for key, id, _ in some if id not in held.ids]
         columns = RECORDINGS.c.key, RECORDINGS.c.id, RECORDINGS.c.bytes
-        held = self._store.database.recordings(*columns).where(RECORDINGS.c.key == func.any(keys), old)
+        asked = self._store.database.recordings(*columns).where(RECORDINGS.c.key == func.any(free), old)
         with self._store.database.begin() as connection:
-            rows = connection.execute(held.with_for_update(skip_locked=True)).all()
-            mine = [row.key for row in rows]
-            had = select(BLOBS.c.address).where(BLOBS.c.recording == func.any(mine))
-            addresses = set(connection.execute(had).scalars())
-            connection.execute(delete(RECORDINGS).where(RECORDINGS.c.key == func.any(mine)))
-        self._store.sweep(addresses)
+            if not held.still(connection, self._store.database.project):
+                return []
+            rows = connection.execute(asked.with_for_update(skip_locked=True)).all()
+            made, addresses = erase(connection, self._store, [row.key for row in rows], why=why, who=who)
+        note(self._store, made, self._store.sweep(addresses))
         for row in rows:
             self._store.forget(row.id)
-        return [(row.id, row.bytes) for row in rows]
+        return [(row.id, row.bytes, [one for one in made if one["id"] == row.id]) for row in rows]
 
     def _unnamed(self, *, dry: bool) -> Iterator[str]:
         """The old blobs in the object store that belong to no recording, a page of them deleted at a time."""

@@ -16,7 +16,7 @@ from reenact.errors import UsageError
 from reenact.store.team.away import asking
 from reenact.store.team.place import STORE, Place
 from reenact.store.team.schema import ready
-from reenact.store.team.tables import PROJECTS, RECORDINGS
+from reenact.store.team.tables import CLOCK, PROJECTS, RECORDINGS
 
 PATIENCE = 10
 """Seconds to wait for a server."""
@@ -91,6 +91,11 @@ class Database:
                         found = connection.execute(wanted).scalar_one()
                 self._project = found
         return self._project
+
+    def now(self) -> int:
+        """The database's clock, in nanoseconds since 1970. Raises StoreAway."""
+        with self.begin() as connection:
+            return int(connection.execute(select(CLOCK)).scalar_one())
 
     def recordings(self, *columns: Any) -> Select[Any]:
         """A question about the project's recordings."""

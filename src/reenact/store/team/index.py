@@ -104,6 +104,22 @@ class TeamIndex(Lines):
         shown = hits[:limit]
         return Listed(shown, len(hits) if len(hits) == len(shown) else None, self._told_apart(shown))
 
+    def meant(self, wanted: Filter, ids: Sequence[str]) -> set[str]:
+        """Those of some recordings that a filter means, and those that are broken: of these nobody can say. Raises
+        StoreAway.
+        """
+        found: set[str] = set()
+        for at in range(0, len(ids), _AT_ONCE):
+            some = list(ids[at : at + _AT_ONCE])
+            among = RECORDINGS.c.id == func.any(some)
+            broken = self.store.database.recordings(RECORDINGS.c.id).where(among, RECORDINGS.c.broken != "")
+            found |= {
+                hit.summary.id for hit in self._listed(wanted, and_(among, RECORDINGS.c.broken == ""), None)
+            }
+            with self.store.database.begin() as connection:
+                found |= set(connection.execute(broken).scalars())
+        return found
+
     def count(self) -> int:
         """How many recordings there are. Raises StoreAway."""
         asked = self.store.database.recordings(func.count()).where(RECORDINGS.c.version > 0)

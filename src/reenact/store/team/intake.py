@@ -2,18 +2,18 @@
 
 A request is one transaction. It holds the rows of its recordings, so that of several who send the same one waits for
 the other, and finds it there. Lines go in by COPY; a piece's bytes, its file's length and its recording's version are
-committed together, or none of them.
+committed together, or none of them. Blobs are put into the object store before that, while nothing is held: a lease
+says that they are on their way, so that nobody deletes them before a recording names them.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from time import monotonic
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from reenact.errors import StoreAway, StoreFull
@@ -21,8 +21,9 @@ from reenact.store.base import FILE, ID, BlobStore, Piece, Taken
 from reenact.store.intake import Limits, no_header, unfit, unfit_blob
 from reenact.store.local import EVENTS
 from reenact.store.team.database import Database, copied
+from reenact.store.team.deleting import tombstones
 from reenact.store.team.limits import Room
-from reenact.store.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS, VERSIONS
+from reenact.store.team.tables import BLOBS, CHUNKS, CLOCK, FILES, LEASES, RECORDINGS, VERSIONS
 
 _AT_ONCE = 16
 _ENOUGH = 5.0
@@ -38,7 +39,6 @@ class _Known:
     key: int
     bytes: int
     lengths: dict[str, int] = field(default_factory=dict)
-    blobs: set[str] = field(default_factory=set)
     changed: set[str] = field(default_factory=set)
     more: int = 0
 
@@ -105,38 +105,89 @@ class TeamIntake:
                 answers[at] = Taken("refused", detail=problem)
             else:
                 (blobs if blob else lines)[at] = piece
+        if blobs:
+            # The object store may be slow: nothing of the database is held while it is written to.
+            blobs, leases, failed = self._keep(blobs, answers)
+        else:
+            leases, failed = [], []
+        # What was kept is noted, or it would be sent again and again while the object store is flaky; no line is taken
+        # that may name what was not.
+        lines = {} if failed else lines
         with self._database.begin() as connection:
             self._room.look(connection, self._database.project)
-            if blobs:
+            if leases:
                 self._database.blobs_held(connection)
-            known, full = self._held(connection, [*lines.values(), *blobs.values()])
-            failed: list[tuple[int, StoreAway]] = []
-            if blobs:
-                blobs = self._roomy(blobs, known, full, answers)
-                failed = self._put(blobs, known)
-                # What was kept is noted, or it would be sent again and again while the object store is flaky; no line
-                # is taken that may name what was not.
-                blobs = {at: one for at, one in blobs.items() if at not in dict(failed)}
-                lines = {} if failed else lines
+            known, refused = self._held(connection, [*lines.values(), *blobs.values()])
             new: list[tuple[int, str, int, bytes]] = []
             for at, piece in lines.items():
-                answers[at] = full.get(piece.recording) or self._append(connection, piece, known, new)
+                answers[at] = refused.get(piece.recording) or self._append(connection, piece, known, new)
             if new:
                 copied(connection, CHUNKS, _CHUNK, new, ("int8", "text", "int8", "bytea"))
             self._note(connection, known)
             for at, one in blobs.items():
                 # Somebody may delete the recording in the same moment.
-                here = one.recording in known
-                answers[at] = Taken("ok", len(one.data)) if here else Taken("gap", detail="it was deleted")
-            _note_blobs(connection, blobs.values(), known)
+                here = (
+                    Taken("ok", len(one.data))
+                    if one.recording in known
+                    else Taken("gap", detail="it was deleted")
+                )
+                answers[at] = refused.get(one.recording) or here
+            _note_blobs(connection, [one for one in blobs.values() if one.recording not in refused], known)
+            if leases:
+                connection.execute(delete(LEASES).where(LEASES.c.key == func.any(leases)))
             if not failed and answers and all(isinstance(one, _Full) for one in answers.values()):
                 raise StoreFull(f"{self._database.place.name}: {answers[0].detail}")
         if failed:
             raise failed[0][1]
         return [answers[at] for at in range(len(pieces))]
 
-    def _put(self, blobs: Mapping[int, Piece], known: Mapping[str, _Known]) -> list[tuple[int, StoreAway]]:
-        """Keep those that their recordings do not have yet; which could not be kept, and why."""
+    # -- blobs -----------------------------------------------------------------------------------------------
+
+    def _keep(
+        self, blobs: dict[int, Piece], answers: dict[int, Taken]
+    ) -> tuple[dict[int, Piece], list[int], list[tuple[int, StoreAway]]]:
+        """Put those that their recordings do not have yet; what cannot be taken is answered.
+
+        Returns:
+            Those that are there now; the leases that keep what is new from being deleted until it is noted; and which
+            could not be put, and why.
+        """
+        project = self._database.project
+        with self._database.begin() as connection:
+            self._room.look(connection, project)
+            gone = tombstones(connection, project, {one.recording for one in blobs.values()})
+            had = select(RECORDINGS.c.id, BLOBS.c.address).join_from(RECORDINGS, BLOBS)
+            had = had.where(
+                RECORDINGS.c.project == project,
+                RECORDINGS.c.id == func.any([one.recording for one in blobs.values()]),
+                BLOBS.c.address == func.any([one.name for one in blobs.values()]),
+            )
+            noted = {(row.id, row.address) for row in connection.execute(had)}
+            new: dict[int, Piece] = {}
+            for at, one in blobs.items():
+                if (stone := gone.get(one.recording)) is not None:
+                    answers[at] = Taken("gone", detail=stone.told)
+                elif (one.recording, one.name) not in noted:
+                    if problem := self._room.problem(size=len(one.data)):
+                        answers[at] = _Full("refused", detail=problem)
+                    else:
+                        new[at] = one
+            leases: list[int] = []
+            if new:
+                # Nobody is deleting blobs at this moment; from now on these are let alone.
+                self._database.blobs_held(connection)
+                rows = [
+                    {"project": project, "address": name, "at": CLOCK}
+                    for name in sorted({one.name for one in new.values()})
+                ]
+                wanted = insert(LEASES).values(rows).returning(LEASES.c.key)
+                leases = list(connection.execute(wanted).scalars())
+        failed = self._put(new)
+        lost = dict(failed)
+        return {at: one for at, one in blobs.items() if at not in answers and at not in lost}, leases, failed
+
+    def _put(self, blobs: Mapping[int, Piece]) -> list[tuple[int, StoreAway]]:
+        """Put these; which could not be put, and why."""
         failed: list[tuple[int, StoreAway]] = []
         began = monotonic()
 
@@ -149,35 +200,8 @@ class TeamIntake:
             except StoreAway as error:
                 failed.append((at, error))
 
-        # Who gave up on a slow object store sends again what is there.
-        wanted = [
-            at
-            for at, one in blobs.items()
-            if one.recording in known and one.name not in known[one.recording].blobs
-        ]
-        list(self._pool.map(put, wanted))
+        list(self._pool.map(put, blobs))
         return failed
-
-    def _roomy(
-        self,
-        blobs: Mapping[int, Piece],
-        known: Mapping[str, _Known],
-        full: Mapping[str, Taken],
-        answers: dict[int, Taken],
-    ) -> dict[int, Piece]:
-        """Those blobs for which there is room; the others are answered."""
-        kept: dict[int, Piece] = {}
-        for at, one in blobs.items():
-            held = known.get(one.recording)
-            new = held is not None and one.name not in held.blobs
-            why = full.get(one.recording)
-            if why is None and new and (problem := self._room.problem(size=len(one.data))):
-                why = _Full("refused", detail=problem)
-            if why is None:
-                kept[at] = one
-            else:
-                answers[at] = why
-        return kept
 
     # -- lines -----------------------------------------------------------------------------------------------
 
@@ -185,7 +209,7 @@ class TeamIntake:
         self, connection: Connection, pieces: Sequence[Piece]
     ) -> tuple[dict[str, _Known], dict[str, Taken]]:
         """The recordings of a request, made where they begin with it, and held until its end; and the answer to those
-        that there is no room for.
+        that there is no room for, and to those that were deleted.
         """
         project = self._database.project
         # A blob may come before the lines that name it, and so before the recording's first line.
@@ -195,34 +219,35 @@ class TeamIntake:
             if one.name.startswith("sha256:")
             or (one.name == EVENTS and not one.offset and not no_header(one))
         }
-        full: dict[str, Taken] = {}
+        refused: dict[str, Taken] = {}
         if begun:
             there = self._database.recordings(RECORDINGS.c.id).where(
                 RECORDINGS.c.id == func.any(sorted(begun))
             )
             for id in sorted(begun.difference(connection.execute(there).scalars())):
                 if problem := self._room.problem(recordings=1):
-                    full[id] = _Full("refused", detail=problem)
-        if begun := begun.difference(full):
-            now = time.time_ns()
-            rows = [{"project": project, "id": id, "version": 0, "written": now} for id in sorted(begun)]
-            connection.execute(insert(RECORDINGS).on_conflict_do_nothing(), rows)
+                    refused[id] = _Full("refused", detail=problem)
+        if begun := begun.difference(refused):
+            rows = [{"project": project, "id": id, "version": 0, "written": CLOCK} for id in sorted(begun)]
+            connection.execute(insert(RECORDINGS).values(rows).on_conflict_do_nothing())
         ids = sorted({one.recording for one in pieces})
         asked = self._database.recordings(RECORDINGS.c.id, RECORDINGS.c.key, RECORDINGS.c.bytes)
         asked = asked.where(RECORDINGS.c.id == func.any(ids)).order_by(RECORDINGS.c.id).with_for_update()
         known = {id: _Known(key, size) for id, key, size in connection.execute(asked)}
+        # Looked for now: whoever deleted one a moment ago has committed by now, or waits for us.
+        for id, stone in tombstones(connection, project, ids).items():
+            refused[id] = Taken("gone", detail=stone.told)
+            if (held := known.pop(id, None)) is not None:
+                connection.execute(
+                    delete(RECORDINGS).where(RECORDINGS.c.key == held.key, RECORDINGS.c.version == 0)
+                )
         by_key = {one.key: one for one in known.values()}
         lengths = select(FILES.c.recording, FILES.c.name, FILES.c.length)
         for key, name, length in connection.execute(
             lengths.where(FILES.c.recording == func.any(list(by_key)))
         ):
             by_key[key].lengths[name] = length
-        if names := [one.name for one in pieces if one.name.startswith("sha256:")]:
-            had = select(BLOBS.c.recording, BLOBS.c.address)
-            had = had.where(BLOBS.c.recording == func.any(list(by_key)), BLOBS.c.address == func.any(names))
-            for key, address in connection.execute(had):
-                by_key[key].blobs.add(address)
-        return known, full
+        return known, refused
 
     def _append(
         self,
@@ -284,7 +309,7 @@ class TeamIntake:
             .where(RECORDINGS.c.key == bindparam("held"))
             .values(
                 version=VERSIONS.next_value(),
-                written=time.time_ns(),
+                written=CLOCK,
                 bytes=RECORDINGS.c.bytes + bindparam("more"),
             ),
             [{"held": one.key, "more": one.more} for one in grown],

@@ -5,7 +5,6 @@ A recording's line, its steps, what filters ask besides, and the texts in which 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import islice
@@ -24,7 +23,7 @@ from reenact.store.team.away import UNFIT
 from reenact.store.team.database import copied
 from reenact.store.team.fitting import fit
 from reenact.store.team.store import TeamStore
-from reenact.store.team.tables import DETAILS, FILES, RECORDINGS, STEPS, TEXTS
+from reenact.store.team.tables import CLOCK, DETAILS, FILES, RECORDINGS, STEPS, TEXTS
 
 LINE = [field.name for field in fields(Summary) if field.name != "path"]
 """The columns of a recording's line."""
@@ -73,7 +72,7 @@ class Lines:
         StoreAway.
         """
         # One that still grows is not read anew with each line.
-        ids = self._unread(RECORDINGS.c.written < time.time_ns() - _QUIET, most=most)
+        ids = self._unread(RECORDINGS.c.written < CLOCK - _QUIET, most=most)
         lengths = self.store.intake.lengths(ids)
         whole: dict[str, tuple[Path, Mapping[str, int]]] = {}
         for id in ids:

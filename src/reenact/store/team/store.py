@@ -20,18 +20,37 @@ from sqlalchemy import delete, func, select
 from reenact.errors import CorruptRecording, NotARecording, RecordingError, RecordingNotFound
 from reenact.store import shared
 from reenact.store.base import ID, Intake, Piece, Taken
+from reenact.store.deleted import Tombstone
 from reenact.store.intake import Limits, LocalIntake
 from reenact.store.local import EVENTS, LocalStore
 from reenact.store.team.database import PATIENCE, Database
+from reenact.store.team.deleting import (
+    Held,
+    Hold,
+    Receipt,
+    erase,
+    hold,
+    holds,
+    note,
+    readmit,
+    receipts,
+    release,
+    tombstones,
+    whoever,
+)
 from reenact.store.team.fitting import fit
 from reenact.store.team.intake import TeamIntake, names_of
 from reenact.store.team.objects import ObjectBlobs
 from reenact.store.team.place import Place
-from reenact.store.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS
+from reenact.store.team.tables import BLOBS, CHUNKS, CLOCK, FILES, LEASES, RECORDINGS
 
 _AT_ONCE = 8
 _BATCH = 200
 _SWEPT = 100
+_MANY = 1000
+_LEASED = 86_400 * 1_000_000_000
+"""Nanoseconds for which a blob that is being put is not deleted, though no recording names it yet."""
+
 _BYTES = 4 << 20
 _HEADER = 1 << 16
 _MARK = "team"
@@ -102,9 +121,46 @@ class TeamStore(LocalStore):
                 connection.execute(asked.order_by(exact, RECORDINGS.c.version.desc()).limit(most)).scalars()
             )
 
-    def remove(self, ref: str | os.PathLike[str], *, detached: bool = False) -> str:
+    def remove(
+        self, ref: str | os.PathLike[str], *, detached: bool = False, why: str = "removed", who: str = ""
+    ) -> str:
         """Delete one and its blobs, there and here; returns its id. Raises RecordingError, StoreAway."""
         id = self.named(ref)
+        self.erase([id], why=why, who=who)
+        return id
+
+    def erase(self, ids: Sequence[str], *, why: str, who: str = "") -> list[Receipt]:
+        """Delete recordings for good, there and here: nothing of their ids is taken again. Returns a receipt for each.
+
+        Args:
+            ids: Their whole ids.
+            why: The reason, for the receipts.
+            who: Who wants it; by default the user who runs this process.
+
+        Raises:
+            RecordingHeld: A hold means one of them; none is deleted then.
+            StoreAway: A server does not answer.
+        """
+        while True:
+            held = Held(self, ids)
+            for id in ids:
+                held.check(id)
+            with self.database.begin() as connection:
+                if not held.still(connection, self.database.project):
+                    continue
+                asked = self.database.recordings(RECORDINGS.c.key).where(
+                    RECORDINGS.c.id == func.any(list(ids))
+                )
+                keys = list(connection.execute(asked.order_by(RECORDINGS.c.id).with_for_update()).scalars())
+                made, addresses = erase(connection, self, keys, why=why, who=who or whoever())
+            break
+        note(self, made, self.sweep(addresses))
+        for id in ids:
+            self.forget(id)
+        return made
+
+    def replace(self, id: str) -> None:
+        """Delete a recording that is about to be sent anew: no tombstone is left. Raises StoreAway."""
         with self.database.begin() as connection:
             key = connection.execute(
                 self.database.recordings(RECORDINGS.c.key).where(RECORDINGS.c.id == id).with_for_update()
@@ -114,7 +170,49 @@ class TeamStore(LocalStore):
             connection.execute(delete(RECORDINGS).where(RECORDINGS.c.key == key))
         self.sweep(addresses)
         self.forget(id)
-        return id
+
+    def deleted(self, ids: Iterable[str] | None = None, *, since: int = 0) -> dict[str, Tombstone]:
+        """The tombstones of recordings that are not taken again: of these, or of all. Raises StoreAway.
+
+        Args:
+            ids: The recordings.
+            since: Only those of deletions since then, in nanoseconds since 1970 by the database's clock.
+        """
+        with self.database.begin() as connection:
+            return tombstones(connection, self.database.project, ids, since=since)
+
+    def receipts(self, ids: Sequence[str] | None = None) -> list[Receipt]:
+        """What was deleted, the oldest first: of these, or all. Raises StoreAway."""
+        with self.database.begin() as connection:
+            return receipts(connection, self.database.project, ids)
+
+    def readmit(self, id: str) -> bool:
+        """Take again what was deleted; returns whether it had a tombstone. Raises StoreAway."""
+        with self.database.begin() as connection:
+            return readmit(connection, self.database.project, id)
+
+    def hold(self, filter: str, why: str, who: str = "") -> None:
+        """Let nobody delete what a filter means. Raises FilterError where it does not parse, StoreAway."""
+        with self.database.begin() as connection:
+            hold(connection, self.database.project, filter, why, who or whoever())
+
+    def release(self, filter: str) -> bool:
+        """Take a hold back; returns whether there was one. Raises StoreAway."""
+        with self.database.begin() as connection:
+            return release(connection, self.database.project, filter)
+
+    def holds(self) -> list[Hold]:
+        """The holds, the oldest first. Raises StoreAway."""
+        with self.database.begin() as connection:
+            return holds(connection, self.database.project)
+
+    def forget_deleted(self) -> list[str]:
+        """Remove here what was brought of recordings that are deleted there; returns their ids. Raises StoreAway."""
+        here = LocalStore(self.root).ids()
+        gone = [id for at in range(0, len(here), _MANY) for id in self.deleted(here[at : at + _MANY])]
+        for id in gone:
+            self.forget(id)
+        return gone
 
     def forget(self, id: str) -> None:
         """What was brought here of a recording is not kept any longer."""
@@ -126,12 +224,16 @@ class TeamStore(LocalStore):
         found: set[str] = set()
         named = select(BLOBS.c.address).join_from(RECORDINGS, BLOBS)
         named = named.where(RECORDINGS.c.project == self.database.project)
+        leased = select(LEASES.c.address).where(
+            LEASES.c.project == self.database.project, LEASES.c.at > CLOCK - _LEASED
+        )
         for at in range(0, len(wanted), _SWEPT):
             some = wanted[at : at + _SWEPT]
             with self.database.begin() as connection:
                 # Nobody is to find one there, and leave it be, while it is being deleted.
                 self.database.blobs_held(connection, alone=True)
                 kept = set(connection.execute(named.where(BLOBS.c.address == func.any(some))).scalars())
+                kept |= set(connection.execute(leased.where(LEASES.c.address == func.any(some))).scalars())
                 gone = set(some) - kept
                 found |= gone
                 if gone and not dry:
@@ -238,6 +340,8 @@ class TeamStore(LocalStore):
         with self.database.begin() as connection:
             rows = connection.execute(asked).all()
         if not rows:
+            # What was brought here of one that is gone there is not read any longer.
+            self.forget(id)
             raise RecordingNotFound(
                 f"no recording '{id[:64]}' in {self.place}; it may have been deleted just now"
             )

@@ -2,6 +2,9 @@
 
     projects     a name, and no more
     limits       how much a project may have, and for how many seconds
+    holds        filters: what one means is not deleted
+    tombstones   recordings that were deleted, with the receipt of it: nothing of that id is taken again
+    leases       blobs that are being put into the object store, before a recording names them
     recordings   one on its line: what a list shows and a search of recordings asks
     files        how long each file of lines is
     chunks       the lines themselves, byte for byte, as they came: the truth that all else is made from
@@ -35,12 +38,13 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    cast,
     func,
     literal_column,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-HEAD = "0003"
+HEAD = "0004"
 """The version of these tables."""
 
 META = MetaData(schema="reenact")
@@ -61,6 +65,41 @@ LIMITS = Table(
     Column("keep", BigInteger),
     Column("most_bytes", BigInteger),
     Column("most_recordings", BigInteger),
+)
+
+HOLDS = Table(
+    "holds",
+    META,
+    Column("key", Integer, Identity(always=True), primary_key=True),
+    Column("project", Integer, ForeignKey(PROJECTS.c.key), nullable=False),
+    Column("filter", Text, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    UniqueConstraint("project", "filter"),
+)
+
+TOMBSTONES = Table(
+    "tombstones",
+    META,
+    Column("project", Integer, ForeignKey(PROJECTS.c.key), primary_key=True, autoincrement=False),
+    Column("id", Text, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("until", BigInteger, nullable=False),
+    Column("why", Text, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("receipt", Text, nullable=False),
+    Index("tombstones_at", "project", "at"),
+)
+
+LEASES = Table(
+    "leases",
+    META,
+    Column("key", BigInteger, Identity(always=True), primary_key=True),
+    Column("project", Integer, ForeignKey(PROJECTS.c.key), nullable=False),
+    Column("address", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Index("leases_address", "project", "address"),
 )
 
 RECORDINGS = Table(
@@ -112,6 +151,9 @@ Index(
     postgresql_where=RECORDINGS.c.worded != RECORDINGS.c.known,
 )
 
+
+CLOCK = cast(func.extract("epoch", func.clock_timestamp()) * 1_000_000_000, BigInteger)
+"""The database's clock, in nanoseconds since 1970: the only one that ages are reckoned by."""
 
 ODD = ("\u0130\u0131\u017f\u212a", "iisk")
 """Letters that a pattern of Python's takes for i, s and k, and these."""

@@ -1,0 +1,147 @@
+"""`reenact team rm`, `hold`, `receipts` and `readmit`: deleting for good, and what may not be deleted."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from reenact.cli import present
+from reenact.cli.exchanging import Objects, Project, Store
+from reenact.cli.options import Json
+from reenact.cli.teams import place_of
+from reenact.errors import RecordingNotFound, UsageError
+from reenact.store.reach import team_store
+
+_SECOND = 1_000_000_000
+
+Why = Annotated[str, typer.Option(help="The reason: it stands in the receipt, and in refusals.")]
+Filter = Annotated[str, typer.Argument(metavar="FILTER", help="'tag:case-17', 'name:billing* and error' …")]
+
+
+def add(group: typer.Typer) -> None:
+    """Add the commands to the group `team`."""
+    group.command("rm")(rm)
+    group.command("receipts")(receipts)
+    group.command("readmit")(readmit)
+    holding = typer.Typer(
+        help="Filters: what one means is deleted by nobody, also what comes later.", no_args_is_help=True
+    )
+    holding.command("add")(hold_add)
+    holding.command("remove")(hold_remove)
+    holding.command("list")(hold_list)
+    group.add_typer(holding, name="hold")
+
+
+def rm(
+    refs: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, or the beginnings of some.")],
+    *,
+    why: Why = "removed",
+    store: Store = "",
+    objects: Objects = "",
+    project: Project = "",
+    json: Json = False,
+) -> None:
+    """Delete recordings of the team's store for good, and print a receipt for each.
+
+    They are not taken again: whoever still has one keeps it, and cannot push it. A held one is refused, and then none
+    is deleted.
+
+    [bold]reenact team rm k3v9 --why "asked for by the customer"[/bold]
+    """
+    with team_store(place_of(store, objects, project)) as team:
+        ids = list(dict.fromkeys(team.named(ref) for ref in refs))
+        made = team.erase(ids, why=why)
+    if json:
+        present.dump(made)
+        return
+    for receipt in made:
+        _tell(receipt, "deleted")
+
+
+def receipts(
+    refs: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]...", help="Of these, by their whole ids.")
+    ] = None,
+    *,
+    store: Store = "",
+    objects: Objects = "",
+    project: Project = "",
+    json: Json = False,
+) -> None:
+    """Show what was deleted: when, why, by whom, and the digests of what it was. The oldest first."""
+    with team_store(place_of(store, objects, project)) as team:
+        found = team.receipts(refs or None)
+    if missing := set(refs or ()) - {receipt["id"] for receipt in found}:
+        raise RecordingNotFound(f"there is no receipt of {', '.join(sorted(missing))}")
+    if json:
+        present.dump(found)
+        return
+    for receipt in found:
+        _tell(receipt, receipt["deleted"])
+
+
+def readmit(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The whole id of a recording that was deleted.")],
+    *,
+    store: Store = "",
+    objects: Objects = "",
+    project: Project = "",
+) -> None:
+    """Take back the tombstone of a recording that was deleted by mistake: it may be pushed again."""
+    with team_store(place_of(store, objects, project)) as team:
+        if not team.readmit(id):
+            raise RecordingNotFound(f"{id} has no tombstone in {team.place}")
+    present.say(f"reenact: {id} is taken again")
+
+
+def hold_add(
+    filter: Filter,
+    *,
+    why: Why = "",
+    store: Store = "",
+    objects: Objects = "",
+    project: Project = "",
+) -> None:
+    """Hold what a filter means: no retention, clean or deletion takes it, nor what comes later and is like it."""
+    if not why.strip():
+        raise UsageError("say why it is held: --why 'case 17'")
+    with team_store(place_of(store, objects, project)) as team:
+        team.hold(filter, why)
+    present.say(f"reenact: what '{filter}' means is held in {team.place}")
+
+
+def hold_remove(filter: Filter, *, store: Store = "", objects: Objects = "", project: Project = "") -> None:
+    """Let go what a hold means, by its filter, word for word."""
+    with team_store(place_of(store, objects, project)) as team:
+        if not team.release(filter):
+            raise UsageError(f"there is no hold '{filter}'; `reenact team hold list` shows those there are")
+    present.say(f"reenact: '{filter}' is held no longer")
+
+
+def hold_list(*, store: Store = "", objects: Objects = "", project: Project = "", json: Json = False) -> None:
+    """Show the holds."""
+    with team_store(place_of(store, objects, project)) as team:
+        found = team.holds()
+    if json:
+        present.dump([{**asdict(one), "at": _day(one.at)} for one in found])
+        return
+    for one in found:
+        present.say(f"'{one.filter}': {one.why} (by {one.who}, {_day(one.at)[:10]})")
+    if not found:
+        present.say("reenact: nothing is held")
+
+
+def _day(at: int) -> str:
+    return datetime.fromtimestamp(at / _SECOND, UTC).isoformat(timespec="seconds")
+
+
+def _tell(receipt: dict[str, Any], word: str) -> None:
+    size = sum(file["bytes"] for file in receipt["files"].values())
+    blobs = receipt["blobs"]
+    present.say(
+        f"{word} {receipt['id']} ({receipt['name'] or '-'}): {present.size(size)} of lines, "
+        f"{blobs.get('deleted', 0)} of {present.many(blobs['named'], 'blob')}; {receipt['why']}, by {receipt['who']}"
+    )
