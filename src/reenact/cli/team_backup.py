@@ -100,6 +100,9 @@ def _tell(found: Kept, how: str, *, json: bool) -> None:
             f"reenact: {how}: {present.many(found.recordings, 'recording')}, a dump of {present.size(found.bytes)}, "
             f"{present.many(found.blobs, 'blob')}, {found.copied} of them new ({present.size(found.copied_bytes)})"
         )
+        if found.deleted:
+            many = present.many(len(found.deleted), "recording")
+            present.say(f"reenact: {many} deleted after the backup was made: left out")
         for one in found.missing[:10]:
             present.say(f"reenact: {one} is missing, or damaged")
         if len(found.missing) > 10:

@@ -176,3 +176,36 @@ def test_a_dump_that_fails_in_the_middle_is_no_backup(team, place, tmp_path):
         connection.execute("DROP SCHEMA reenact CASCADE")
     with pytest.raises(UsageError, match="no whole backup"):
         restore(place, f"file://{tmp_path}/kept", tools=TOOLS)
+
+
+def test_a_backup_that_failed_leaves_nothing_and_one_that_was_killed_is_named(team, place, tmp_path):
+    Agent(team, "a").write("a0")
+    programs, kept = tmp_path / "programs", tmp_path / "kept"
+    programs.mkdir()
+    (programs / "pg_dump").write_text("#!/bin/sh\nprintf half\nexit 1\n")
+    (programs / "pg_dump").chmod(0o755)
+    with pytest.raises(UsageError, match="pg_dump failed"):
+        backup(place, kept.as_uri(), tools=programs)
+    assert list(kept.iterdir()) == []
+    (kept / "dumps" / "2026-01-01T00-00-00Z").mkdir(parents=True)
+    with psycopg.connect(place.database, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA reenact CASCADE")
+    with pytest.raises(UsageError, match="2026-01-01T00-00-00Z was cut off, or is still being made"):
+        restore(place, kept.as_uri(), name="2026-01-01T00-00-00Z", tools=TOOLS)
+
+
+def test_what_was_deleted_after_a_backup_does_not_come_back_with_it(team, place, tmp_path):
+    for id in ("a0", "a1"):
+        Agent(team, "a").write(id)
+    kept = f"file://{tmp_path}/kept"
+    backup(place, kept, tools=TOOLS)
+    (receipt,) = team.erase(["a0"], why="asked for")
+    with psycopg.connect(place.database, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA reenact CASCADE")
+    assert restore(place, kept, tools=TOOLS).deleted == ["default/a0"]
+    with TeamStore(replace(place, cache=tmp_path / "again")) as again:
+        assert again.ids() == ["a1"]
+        assert again.receipts() == [receipt]
+        assert not any(again.blobs.has(address) for address in receipt["blobs"]["addresses"])
+        (taken,) = again.intake.take([Piece("a0", "events.jsonl", 0, lines_of("a0", 0)[0])])
+        assert taken.status == "gone"

@@ -2,6 +2,7 @@
 
     TARGET/dumps/<when>/database.dump     what `pg_dump` makes of the schema `reenact`
                         manifest.json     written last: without it a dump is not whole
+    TARGET/.making/<when>/                one that is being made, in a folder; it gets its name when it is done
     TARGET/<project>/blobs/ab/<sha256>    as in the store; each once, for all dumps
 
 The database is read in one snapshot, and so is which blobs it names. A blob is there before the line that names it is
@@ -11,8 +12,10 @@ copied again. A dump that is brought back gets its blobs first: nobody reads a l
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -28,6 +31,7 @@ import obstore
 import orjson
 import psycopg
 from obstore.exceptions import BaseError, NotFoundError
+from obstore.store import LocalStore as Folder
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sqlalchemy import create_engine, text
 
@@ -36,12 +40,14 @@ from reenact.errors import StoreAway, UsageError
 from reenact.store.team.away import asking
 from reenact.store.team.objects import opened, path_of
 from reenact.store.team.place import Place
+from reenact.store.team.receipts import obey
 from reenact.store.team.schema import ready
 from reenact.store.team.tables import META
 
 FORMAT = 1
 _SCHEMA = META.schema
 _DUMP, _MANIFEST = "database.dump", "manifest.json"
+_DUMPS, _MAKING = "dumps", ".making"
 _AT_ONCE = 8
 _BLOCK = 1 << 20
 _AHEAD = 1_000_000
@@ -69,6 +75,7 @@ class Kept:
         copied: How many of them were not there yet.
         copied_bytes: Theirs.
         missing: Blobs, `project/sha256:…`, that are nowhere, or damaged.
+        deleted: Recordings of the dump, `project/id`, that were deleted after it was made, and are left out.
     """
 
     name: str = ""
@@ -78,6 +85,7 @@ class Kept:
     copied: int = 0
     copied_bytes: int = 0
     missing: list[str] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
 
 
 def backup(place: Place, target: str, *, tools: Path | None = None, say: Said = lambda _: None) -> Kept:
@@ -93,12 +101,21 @@ def backup(place: Place, target: str, *, tools: Path | None = None, say: Said = 
         UsageError: There is no `pg_dump` of that Postgres's version, or no store yet.
         StoreAway: One of the three does not answer.
     """
-    program, source, kept = (
-        _tool("pg_dump", tools),
-        opened(place.objects, patient=True),
-        opened(target, patient=True),
-    )
+    program = _tool("pg_dump", tools)
+    kept = opened(target, patient=True)
     found = Kept(datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ"))
+    making = f"{_MAKING if isinstance(kept, Folder) else _DUMPS}/{found.name}"
+    try:
+        _make(place, program, kept, found, say=say, making=making)
+    except BaseException:
+        _dropped(kept, making)
+        raise
+    return found
+
+
+def _make(place: Place, program: str, kept: Any, found: Kept, *, making: str, say: Said) -> None:
+    """Put the dump, the blobs and the manifest there, in this order."""
+    source = opened(place.objects, patient=True)
     with _away(place), psycopg.connect(place.database) as connection:
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         if not _there(connection):
@@ -111,9 +128,8 @@ def backup(place: Place, target: str, *, tools: Path | None = None, say: Said = 
             # The index by which words are found wants it.
             what.append("--extension=pg_trgm")
         words = ["--format=custom", *what, "--no-owner", f"--snapshot={snapshot}"]
-        folder = f"dumps/{found.name}"
         digest = hashlib.sha256()
-        obstore.put(kept, f"{folder}/{_DUMP}", _dumped(program, place, words, digest, found))
+        obstore.put(kept, f"{making}/{_DUMP}", _dumped(program, place, words, digest, found))
         say("the blobs")
         with connection.cursor("blobs") as rows:
             rows.itersize = 10_000
@@ -125,8 +141,26 @@ def backup(place: Place, target: str, *, tools: Path | None = None, say: Said = 
         "blobs": found.blobs, "missing": found.missing, "bytes": found.bytes, "sha256": digest.hexdigest(),
     }  # fmt: skip
     with _away(place):
+        folder = f"{_DUMPS}/{found.name}"
+        if making != folder:
+            obstore.rename(kept, f"{making}/{_DUMP}", f"{folder}/{_DUMP}")
         obstore.put(kept, f"{folder}/{_MANIFEST}", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
-    return found
+        _emptied(kept, making)
+
+
+def _dropped(kept: Any, making: str) -> None:
+    """Remove what there is of a backup that failed, as far as that is possible now."""
+    with contextlib.suppress(BaseError, OSError):
+        obstore.delete(kept, f"{making}/{_DUMP}")
+    _emptied(kept, making)
+
+
+def _emptied(kept: Any, making: str) -> None:
+    """Remove the folder that a backup was made in, with what a failed write left there."""
+    if isinstance(kept, Folder) and making.startswith(_MAKING) and kept.prefix is not None:
+        shutil.rmtree(Path(kept.prefix) / making, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            (Path(kept.prefix) / _MAKING).rmdir()
 
 
 def restore(
@@ -169,7 +203,7 @@ def restore(
             place,
         )
     with _away(place):
-        _upgraded(place)
+        found.deleted = _upgraded(place, target)
         found.blobs, found.missing = 0, []
         with psycopg.connect(place.database) as connection, connection.cursor("blobs") as rows:
             _copy(rows.execute(_NAMED), kept, target, found, fetch=False)
@@ -256,7 +290,8 @@ def _one(connection: psycopg.Connection[Any], asked: Any) -> Any:
     return row[0] if row is not None else None
 
 
-def _upgraded(place: Place) -> None:
+def _upgraded(place: Place, objects: Any) -> list[str]:
+    """Bring the tables to this version, and delete again what was deleted after the dump; returns which those were."""
     engine = create_engine("postgresql+psycopg://" + place.database.partition("://")[2])
     try:
         ready(engine)
@@ -264,6 +299,7 @@ def _upgraded(place: Place) -> None:
             # Caches know recordings by their version: none that was given after the dump is given again.
             asked = f"SELECT setval('{_SCHEMA}.versions', last_value + {_AHEAD}) FROM {_SCHEMA}.versions"  # noqa: S608
             connection.execute(text(asked))
+            return obey(connection, objects)
     finally:
         engine.dispose()
 
@@ -343,14 +379,27 @@ def _manifest(kept: Any, source: str, name: str) -> dict[str, Any]:
         try:
             found: dict[str, Any] = orjson.loads(bytes(obstore.get(kept, f"dumps/{one}/{_MANIFEST}").bytes()))
         except (FileNotFoundError, NotFoundError):
+            if name:
+                raise UsageError(_incomplete(kept, source, name, names)) from None
             continue
+        except ValueError:
+            raise UsageError(
+                f"the backup {one} in {source} is damaged: its {_MANIFEST} cannot be read"
+            ) from None
         if found["format"] > FORMAT:
             raise UsageError(f"the backup {one} was made by a later Reenact ({found['reenact']}): upgrade")
         return found
+    raise UsageError(_incomplete(kept, source, name, names))
+
+
+def _incomplete(kept: Any, source: str, name: str, names: list[str]) -> str:
+    """Say why there is no backup to restore."""
+    making = {one.rpartition("/")[2] for one in _folders(kept, _MAKING)}
+    known = sorted({*names, *making})
     which = f"no whole backup {name!r}" if name else "no whole backup"
-    raise UsageError(
-        f"there is {which} in {source}" + (f"; there are {', '.join(names[-5:])}" if names else "")
-    )
+    if name in known or (known and not name):
+        return f"there is {which} in {source}: {name or known[-1]} was cut off, or is still being made"
+    return f"there is {which} in {source}" + (f"; there are {', '.join(known[-5:])}" if known else "")
 
 
 def _fetched(kept: Any, path: str, file: Path, wanted: str) -> None:

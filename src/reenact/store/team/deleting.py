@@ -24,6 +24,7 @@ from reenact.model.filter import Filter
 from reenact.model.storable import storable
 from reenact.store.deleted import LASTS, Tombstone
 from reenact.store.team.fitting import fit
+from reenact.store.team.receipts import Receipt
 from reenact.store.team.tables import BLOBS, CHUNKS, CLOCK, FILES, HOLDS, RECORDINGS, TOMBSTONES
 
 if TYPE_CHECKING:
@@ -38,9 +39,6 @@ _LONGEST = 1000
 
 _LOCK = 0x686F6C64
 """The number of the lock under which holds are set, and looked at by who deletes."""
-
-Receipt = dict[str, Any]
-"""What was deleted of a recording, when, why and by whom; docs/team.md has its members."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +215,14 @@ def erase(
             "receipt": 1, "store": store.place, "project": store.database.place.project, "id": row.id,
             "name": row.name, "started": row.started,
             "deleted": datetime.fromtimestamp(row.now / _SECOND, UTC).isoformat(timespec="milliseconds"),
+            "at": row.now, "until": row.now + LASTS * _SECOND,
             "why": storable(why, _LONGEST), "who": storable(who, _LONGEST), "files": files.get(row.key, {}),
             "blobs": {"named": len(had), "bytes": sum(had.values()), "addresses": sorted(had)},
         }  # fmt: skip
         made.append(receipt)
         stones.append(
             {
-                "project": project, "id": row.id, "at": row.now, "until": row.now + LASTS * _SECOND,
+                "project": project, "id": row.id, "at": receipt["at"], "until": receipt["until"],
                 "why": fit(receipt["why"]), "who": fit(receipt["who"]), "receipt": orjson.dumps(receipt).decode(),
             }
         )  # fmt: skip
@@ -239,7 +238,10 @@ def erase(
 
 
 def note(store: TeamStore, made: Sequence[Receipt], gone: set[str]) -> None:
-    """Complete receipts, here and in the store: how many of the blobs that each named were deleted with it."""
+    """Complete receipts: how many of the blobs that each named were deleted with it.
+
+    They are put beside the blobs, too: a backup that is restored must not bring back what was deleted after it.
+    """
     for receipt in made:
         receipt["blobs"]["deleted"] = len(gone.intersection(receipt["blobs"]["addresses"]))
     with store.database.begin() as connection:
@@ -249,6 +251,8 @@ def note(store: TeamStore, made: Sequence[Receipt], gone: set[str]) -> None:
                 .where(TOMBSTONES.c.project == store.database.project, TOMBSTONES.c.id == receipt["id"])
                 .values(receipt=orjson.dumps(receipt).decode())
             )
+    for receipt in made:
+        store.blobs.keep_receipt(receipt["id"], orjson.dumps(receipt, option=orjson.OPT_INDENT_2))
 
 
 def _digests(connection: Connection, keys: Sequence[int]) -> dict[int, dict[str, dict[str, Any]]]:

@@ -124,6 +124,22 @@ class ObjectBlobs:
         except (BaseError, OSError) as error:
             raise self._away(error) from None
 
+    def keep_receipt(self, id: str, data: bytes) -> None:
+        """Keep the receipt of a recording's deletion beside the blobs. Raises StoreAway."""
+        try:
+            obstore.put(self._store, f"{self._project}/receipts/{id}.json", data, use_multipart=False)
+        except (BaseError, OSError) as error:
+            raise self._away(error) from None
+
+    def drop_receipt(self, id: str) -> None:
+        """Forget a receipt; harmless where there is none. Raises StoreAway."""
+        try:
+            obstore.delete(self._store, f"{self._project}/receipts/{id}.json")
+        except (FileNotFoundError, NotFoundError):
+            pass
+        except BaseError as error:
+            raise self._away(error) from None
+
     @property
     def signs(self) -> bool:
         """Whether it hands out what it has itself, to whoever has an address that it signs: a folder does not."""

@@ -188,6 +188,7 @@ class TeamStore(LocalStore):
 
     def readmit(self, id: str) -> bool:
         """Take again what was deleted; returns whether it had a tombstone. Raises StoreAway."""
+        self.blobs.drop_receipt(id)
         with self.database.begin() as connection:
             return readmit(connection, self.database.project, id)
 
