@@ -13,6 +13,7 @@ import socket
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -133,14 +134,12 @@ class Held:
     """
 
     def __init__(self, store: TeamStore, ids: Sequence[str]) -> None:
-        # The index opens stores by itself.
-        from reenact.store.team.index import TeamIndex  # noqa: PLC0415 - it imports the store, which imports this
-
         with store.database.begin() as connection:
             self._holds = holds(connection, store.database.project)
         self._by: dict[str, Hold] = {}
         if self._holds:
-            index = TeamIndex(store)
+            # What searches is built on top of the store, which asks here before it deletes.
+            index = import_module("reenact.store.team.index").TeamIndex(store)
             for one in self._holds:
                 for id in index.meant(Filter(one.filter), ids):
                     self._by.setdefault(id, one)
