@@ -24,6 +24,7 @@ PLACES = {
     "forking": ("fork",),
     "reading": ("list", "show"),
     "browsing": ("browse",),
+    "checking": ("fsck",),
     "collecting": ("collect",),
     "comparing": ("diff",),
     "debugging": ("debug",),

@@ -250,6 +250,19 @@ class Index:
         self.renew(stale, gone, progress=progress)
         return len(stale) + len(gone)
 
+    def differences(self) -> tuple[list[str], list[str]]:
+        """The folders that it has and that are gone, and those that it does not have as they are. Raises sqlite3.Error
+        where it is damaged.
+        """
+        database = self._open()
+        if self.in_memory:
+            raise sqlite3.DatabaseError("it cannot be opened")
+        for (said,) in database.execute("PRAGMA quick_check(1)"):
+            if said != "ok":
+                raise sqlite3.DatabaseError(said)
+        stale, gone = self.outdated(dict(database.execute("SELECT folder, signature FROM recordings")))
+        return gone, [one.folder for one in stale]
+
     def outdated(
         self, known: Mapping[str, str], names: Iterable[str] | None = None
     ) -> tuple[list[Stale], list[str]]:

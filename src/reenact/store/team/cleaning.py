@@ -15,8 +15,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Text, and_, cast, func, not_, or_
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from reenact.store.team.deleting import Held, Receipt, erase, note, whoever
+from reenact.store.team.deleting import Held, erase, note, whoever
 from reenact.store.team.lines import Lines
+from reenact.store.team.receipts import Receipt
 from reenact.store.team.store import TeamStore
 from reenact.store.team.tables import RECORDINGS
 
@@ -90,7 +91,8 @@ class Cleaner:
             cleaned.ids, cleaned.bytes = [id for _, id, _ in found], sum(size for *_, size in found)
         why = "kept for no longer" if keep is None else f"kept for {keep / _DAY:g} days"
         for at in range(0, 0 if dry else len(found), _AT_ONCE):
-            for id, size, receipt in self._delete(found[at : at + _AT_ONCE], old, why, who or whoever()):
+            some = [key for key, _, _ in found[at : at + _AT_ONCE]]
+            for id, size, receipt in self._delete(some, old, why, who or whoever()):
                 cleaned.ids.append(id)
                 cleaned.bytes += size
                 cleaned.receipts += receipt
@@ -127,15 +129,17 @@ class Cleaner:
             return [(row.key, row.id, row.bytes) for row in connection.execute(asked)]
 
     def _delete(
-        self, some: list[tuple[int, str, int]], old: ColumnElement[bool], why: str, who: str
+        self, keys: list[int], old: ColumnElement[bool], why: str = "", who: str = ""
     ) -> list[tuple[str, int, list[Receipt]]]:
         """Delete those that are still old: somebody may have gone on with one. One that is locked stays for now, and so
         does one that is held since it was looked for.
         """
-        held = Held(self._store, [id for _, id, _ in some])
-        free = [key for key, id, _ in some if id not in held.ids]
         columns = RECORDINGS.c.key, RECORDINGS.c.id, RECORDINGS.c.bytes
-        asked = self._store.database.recordings(*columns).where(RECORDINGS.c.key == func.any(free), old)
+        asked = self._store.database.recordings(*columns).where(RECORDINGS.c.key == func.any(keys), old)
+        with self._store.database.begin() as connection:
+            ids = [row.id for row in connection.execute(asked)]
+        held = Held(self._store, ids)
+        asked = asked.where(RECORDINGS.c.id.not_in(held.ids))
         with self._store.database.begin() as connection:
             if not held.still(connection, self._store.database.project):
                 return []

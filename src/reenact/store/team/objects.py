@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import obstore
+import orjson
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import LocalStore as Folder
 from obstore.store import from_url
 
 from reenact.errors import CorruptRecording, StoreAway, UsageError
-from reenact.store.base import BLOB
+from reenact.store.base import BLOB, ID
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -36,6 +37,9 @@ _PART = 2 << 20
 _LENT = "lent"
 _LENT_FOR, _SWEEP = 48 * 3600.0, 3600.0
 """Seconds for which what was lent is kept, and between two looks for what is older."""
+
+_RECEIPT = 64 << 20
+"""Bytes of a receipt at most."""
 
 _EMPTY = hashlib.sha256().hexdigest()
 _UPLOAD = timedelta(minutes=10)
@@ -138,6 +142,13 @@ class ObjectBlobs:
         except (FileNotFoundError, NotFoundError):
             pass
         except BaseError as error:
+            raise self._away(error) from None
+
+    def receipts(self) -> Iterator[dict[str, Any]]:
+        """The receipts that are kept beside the blobs. Raises StoreAway."""
+        try:
+            yield from kept(self._store, self._project)
+        except (BaseError, OSError) as error:
             raise self._away(error) from None
 
     @property
@@ -254,6 +265,27 @@ def opened(url: str, *, patient: bool = False) -> ObjectStore:
             f"{url!r} is no object store ({_first(error)}); e.g. s3://bucket/prefix or file:///srv/blobs"
         ) from None
     return found
+
+
+def kept(store: Any, project: str) -> Iterator[dict[str, Any]]:
+    """The receipts of deletions that an object store has of a project. One that is damaged is left out."""
+    for page in obstore.list(store, f"{project}/receipts"):
+        for entry in page:
+            found = _receipt(store, entry["path"], entry["size"])
+            if found is not None:
+                yield found
+
+
+def _receipt(store: Any, path: str, size: int) -> dict[str, Any] | None:
+    """A receipt of a deletion, read from an object store; None where it is damaged, or none."""
+    id = path.rpartition("/")[2].removesuffix(".json")
+    if not ID.fullmatch(id) or size > _RECEIPT:
+        return None
+    try:
+        found = orjson.loads(bytes(obstore.get(store, path).bytes()))
+    except (ValueError, FileNotFoundError, NotFoundError):
+        return None
+    return found if isinstance(found, dict) and found.get("id") == id else None
 
 
 def path_of(project: str, address: str) -> str:

@@ -5,42 +5,23 @@ They outlive the database. A backup that is restored brings back no recording th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import obstore
 import orjson
-from obstore.exceptions import NotFoundError
 from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from reenact.model.storable import integer, storable
-from reenact.store.base import ID
 from reenact.store.team.fitting import fit
-from reenact.store.team.objects import path_of
+from reenact.store.team.objects import kept, path_of
 from reenact.store.team.tables import BLOBS, CLOCK, PROJECTS, RECORDINGS, TOMBSTONES
 
 _AT_ONCE = 500
-_LARGEST = 64 << 20
 _SHORT = 1000
 
 Receipt = dict[str, Any]
 """What was deleted of a recording, when, why and by whom; docs/team.md has its members."""
-
-
-def kept(store: Any, project: str) -> Iterator[Receipt]:
-    """The receipts of a project that an object store has. One that is damaged is left out."""
-    for page in obstore.list(store, f"{project}/receipts"):
-        for entry in page:
-            id = entry["path"].rpartition("/")[2].removesuffix(".json")
-            if not ID.fullmatch(id) or entry["size"] > _LARGEST:
-                continue
-            try:
-                found = orjson.loads(bytes(obstore.get(store, entry["path"]).bytes()))
-            except (ValueError, FileNotFoundError, NotFoundError):
-                continue
-            if isinstance(found, dict) and found.get("id") == id:
-                yield found
 
 
 def obey(connection: Connection, store: Any) -> list[str]:

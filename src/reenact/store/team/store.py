@@ -27,7 +27,6 @@ from reenact.store.team.database import PATIENCE, Database
 from reenact.store.team.deleting import (
     Held,
     Hold,
-    Receipt,
     erase,
     hold,
     holds,
@@ -42,6 +41,7 @@ from reenact.store.team.fitting import fit
 from reenact.store.team.intake import TeamIntake, names_of
 from reenact.store.team.objects import ObjectBlobs
 from reenact.store.team.place import Place
+from reenact.store.team.receipts import Receipt
 from reenact.store.team.tables import BLOBS, CHUNKS, CLOCK, FILES, LEASES, RECORDINGS
 
 _AT_ONCE = 8
