@@ -43,6 +43,7 @@ PLACES = {
     "projects": ("team",),
     "serving": ("mcp",),
     "shipping": ("ship",),
+    "trusting": ("trust",),
     "verifying": ("verify",),
     "watching": ("watch",),
 }

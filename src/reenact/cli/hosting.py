@@ -133,6 +133,13 @@ def serve_(
             help="Let who may write run recorded programs on this machine: reproduce, fork, verify …",
         ),
     ] = False,
+    run_foreign: Annotated[
+        bool,
+        typer.Option(
+            "--run-foreign",
+            help="With --running: also programs of recordings that come from elsewhere, as uploads do.",
+        ),
+    ] = False,
     log: Log = None,
     max_upload: Annotated[
         int | None,
@@ -191,8 +198,9 @@ def serve_(
     team = _team()
     limits = _limits(max_upload, quota, quota_recordings, team)
     settings = Settings(
-        store.root, names, keyless=keyless, running=running, team=team, limits=limits, rate=rate,
-        metrics_token=_token(), reach=Reach.of(browse_private or (), private=alone and not host_name),
+        store.root, names, keyless=keyless, running=running, run_foreign=run_foreign, team=team,
+        limits=limits, rate=rate, metrics_token=_token(),
+        reach=Reach.of(browse_private or (), private=alone and not host_name),
     )  # fmt: skip
     listening = listen(host, port)
     sys.stdout.write(f"{address_of(listening, host)}\n")

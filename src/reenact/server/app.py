@@ -15,7 +15,14 @@ from starlette.types import Scope
 
 from reenact import __version__
 from reenact.browser.signing import Signer
-from reenact.errors import RecordingHeld, RecordingNotFound, ReenactError, StoreAway, StoreFull
+from reenact.errors import (
+    ForeignRecording,
+    RecordingHeld,
+    RecordingNotFound,
+    ReenactError,
+    StoreAway,
+    StoreFull,
+)
 from reenact.operations.metrics import Page, Requests
 from reenact.operations.observed import Observed
 from reenact.server.access import Access
@@ -101,7 +108,7 @@ def application(settings: Settings) -> FastAPI:
     signer = Signer.of(settings.home)
     logins = Logins(signer)
     app.state.settings = settings
-    app.state.jobs = Jobs(projects)
+    app.state.jobs = Jobs(projects, run_foreign=settings.run_foreign)
     app.state.keys = known
     app.state.links = HomeLinks(settings.home, signer)
     app.state.lending = _lending(settings)
@@ -175,7 +182,13 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 async def _refused(request: Request, error: Exception) -> JSONResponse:
     """What the verbs refuse: one line, as on the command line."""
     request.app.state.measures.refused(error)
-    kinds = {RecordingNotFound: 404, RecordingHeld: 409, StoreFull: 507, StoreAway: 503}
+    kinds = {
+        RecordingNotFound: 404,
+        ForeignRecording: 409,
+        RecordingHeld: 409,
+        StoreFull: 507,
+        StoreAway: 503,
+    }
     status = next((status for kind, status in kinds.items() if isinstance(error, kind)), 400)
     return JSONResponse({"detail": str(error)}, status)
 

@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from reenact import private
+from reenact.trust import consent
 
 _LOGGED = 1_000_000
 """Bytes of what is printed that are kept."""
@@ -30,13 +31,15 @@ class Child:
         folder: The job's folder.
         home: The folder of the recordings.
         log: The file for what is printed.
+        run_foreign: Programs of foreign recordings may run.
     """
 
-    def __init__(self, folder: Path, home: Path, log: Path) -> None:
+    def __init__(self, folder: Path, home: Path, log: Path, *, run_foreign: bool = False) -> None:
         self.told_to_end = False
         environ = {**os.environ, "REENACT_HOME": str(home), "PYTHONUNBUFFERED": "1"}
+        foreign = [consent.OPTION] if run_foreign else []
         self._process = subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-m", "reenact.server.work", str(folder), str(home)],
+            [sys.executable, "-m", "reenact.server.work", str(folder), str(home), *foreign],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -25,10 +25,12 @@ from typing import Any, BinaryIO, Literal
 import orjson
 
 from reenact.errors import RecordingNotFound, UsageError
+from reenact.server.allowed import allowed
 from reenact.server.child import Child
 from reenact.server.orders import ORDERS, Order
 from reenact.server.projects import Projects
 from reenact.server.work import FILES, ORDER
+from reenact.store import local
 from reenact.store.local import new_id
 
 fcntl: Any
@@ -42,6 +44,9 @@ ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
 
 AT_ONCE = 2
 """How many run at once; the others wait."""
+
+_SORTED = ("verify", "diagnose")
+"""Kinds of jobs that sort out foreign recordings by themselves, or run no recorded program."""
 
 WAITING = 100
 """How many may wait."""
@@ -98,7 +103,8 @@ class Jobs:
         at_once: How many run at once.
     """
 
-    def __init__(self, projects: Projects, at_once: int = AT_ONCE) -> None:
+    def __init__(self, projects: Projects, at_once: int = AT_ONCE, *, run_foreign: bool = False) -> None:
+        self._run_foreign = run_foreign
         self._projects = projects
         self._lock = threading.RLock()
         self._own: dict[str, Job] = {}
@@ -117,12 +123,15 @@ class Jobs:
 
         Raises:
             RecordingNotFound: There is no such recording.
+            ForeignRecording: It would run the program of a recording that comes from elsewhere.
             UsageError: Too many wait already.
         """
         store = self._projects.library(project).store
         for id in order.ids:
             if not (store.folder(id) / "events.jsonl").is_file():
                 raise RecordingNotFound(f"there is no recording {id}")
+            if order.runs and order.kind not in _SORTED and not self._run_foreign:
+                allowed(local.load(store.folder(id)), store.root)
         with self._lock:
             if self._closing or sum(job.status == "queued" for job in self._own.values()) >= WAITING:
                 raise UsageError(f"{WAITING} jobs wait already")
@@ -222,7 +231,9 @@ class Jobs:
             if self._closing or self._own[id].status != "queued":
                 return
             try:
-                child = Child(folder, self._projects.folder(project), folder / _LOG)
+                child = Child(
+                    folder, self._projects.folder(project), folder / _LOG, run_foreign=self._run_foreign
+                )
             except OSError as error:
                 self._end(project, id, status="failed", error=str(error))
                 return

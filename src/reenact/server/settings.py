@@ -24,6 +24,7 @@ class Settings:
             Literal addresses (`127.0.0.1`) need not be among them: nobody else can make them mean this server.
         keyless: Whether who has no key may do all there is: on loopback alone.
         running: Whether programs of recordings may be started (reproduce, fork, verify, debug).
+        run_foreign: Whether programs of foreign recordings may be started, too.
         console: The folder of the console's pages.
         team: The team's store that it stands before, where there is one.
         limits: How much is taken of a recording and of a project, where the recordings are kept here.
@@ -36,6 +37,7 @@ class Settings:
     hosts: tuple[str, ...]
     keyless: bool = False
     running: bool = False
+    run_foreign: bool = False
     console: Path = CONSOLE
     team: Place | None = None
     limits: Limits = field(default_factory=Limits)

@@ -22,6 +22,7 @@ import orjson
 from reenact import private
 from reenact.errors import ReenactError
 from reenact.server import orders
+from reenact.trust import consent
 
 ORDER = "order.json"
 """The file with what is to be done, in the job's folder."""
@@ -38,12 +39,14 @@ class Desk:
         home: The folder of the recordings.
         files: Where it puts the files that it makes.
         out: Where it tells how far it is.
+        run_foreign: Programs of foreign recordings may run.
         done: How many parts of the work are done.
     """
 
     home: Path
     files: Path
     out: BinaryIO
+    run_foreign: bool = False
     done: int = field(default=0, init=False)
 
     def tell(self, **said: Any) -> None:
@@ -73,9 +76,11 @@ def _reproduce(order: orders.Reproduce, desk: Desk) -> Any:
     progress = desk.counted(chosen.times)
     done = reproduce(
         recording, times=chosen.times, live=chosen.live, ignore=chosen.ignore, patience=chosen.timeout,
-        home=desk.home, progress=progress,
+        home=desk.home, run_foreign=desk.run_foreign, progress=progress,
     )  # fmt: skip
-    asked = check_world(recording, progress=progress) if chosen.check_world else None
+    asked = None
+    if chosen.check_world:
+        asked = check_world(recording, home=desk.home, run_foreign=desk.run_foreign, progress=progress)
     return reproduction_tree(done, asked)
 
 
@@ -91,6 +96,7 @@ def _verify(order: orders.Verify, desk: Desk) -> Any:
     outcomes = verify(
         order.recordings, entry=chosen.entry, workers=chosen.workers, timeout=chosen.timeout, home=desk.home,
         options=Options(tuple(chosen.live), tuple(chosen.ignore), chosen.on_divergence), progress=came,
+        run_foreign=desk.run_foreign,
     )  # fmt: skip
     private.write(desk.files / "verify.xml", pages.junit(outcomes))
     private.write(desk.files / "verify.html", pages.page(outcomes))
@@ -102,7 +108,7 @@ def _fork(order: orders.Fork, desk: Desk) -> Any:
 
     chosen = order.options
     options = Options(chosen.at, tuple(chosen.set), chosen.model, tuple(chosen.live), tuple(chosen.ignore))
-    done = fork(order.recording, options, home=desk.home, quiet=True)
+    done = fork(order.recording, options, home=desk.home, quiet=True, run_foreign=desk.run_foreign)
     if done.recording is None:
         raise ReenactError(f"{done.parent.id} was not forked: {done.reason}")
     return done.tree(chosen.at)
@@ -116,6 +122,7 @@ def _bisect(order: orders.Bisect, desk: Desk) -> Any:
     found = bisect(
         order.recording, chosen.good, check=chosen.check or None, live=chosen.live, ignore=chosen.ignore,
         exact=chosen.exact, trials=chosen.trials, patience=chosen.timeout, home=desk.home,
+        run_foreign=desk.run_foreign,
         progress=desk.counted(None),
     )  # fmt: skip
     return {"summary": summary(found), **decisive_tree(found)}
@@ -141,7 +148,10 @@ def _report(order: orders.Report, desk: Desk) -> Any:
     chosen = order.options
     wanted = Wanted(chosen.good or "", chosen.check, chosen.times, chosen.check_world)
     output = desk.files / f"{order.recording}.{chosen.format}"
-    report(order.recording, output, wanted, home=desk.home, progress=desk.counted(None))
+    report(
+        order.recording, output, wanted, home=desk.home, run_foreign=desk.run_foreign,
+        progress=desk.counted(None),
+    )  # fmt: skip
     return None
 
 
@@ -151,7 +161,8 @@ def _keep(order: orders.Keep, desk: Desk) -> Any:
 
     chosen = order.options
     _, test, fixture = keep(
-        LocalStore(desk.home), order.recording, desk.files / "test_recordings.py", name=chosen.name,
+        LocalStore(desk.home), order.recording, desk.files / "test_recordings.py",
+        home=desk.home, run_foreign=desk.run_foreign, name=chosen.name,
         entry=chosen.entry, is_async=chosen.is_async, live=tuple(chosen.live),
     )  # fmt: skip
     return {"test": test.name, "recording": fixture.relative_to(desk.files).as_posix()}
@@ -202,7 +213,7 @@ def work(order: orders.Order, desk: Desk) -> None:
         desk.tell(error=str(error))
 
 
-def main(folder: Path, home: Path) -> None:
+def main(folder: Path, home: Path, *, run_foreign: bool = False) -> None:
     """Work on the job of a folder."""
     # What is printed by verbs and programs is for the log; only we speak with the server.
     out = os.fdopen(os.dup(1), "wb")
@@ -214,7 +225,7 @@ def main(folder: Path, home: Path) -> None:
     os.dup2(nothing, 0)
     files = folder / FILES
     files.mkdir(exist_ok=True)
-    work(orders.ORDERS.validate_json((folder / ORDER).read_bytes()), Desk(home, files, out))
+    work(orders.ORDERS.validate_json((folder / ORDER).read_bytes()), Desk(home, files, out, run_foreign))
 
 
 def _watch(server: int) -> None:
@@ -225,4 +236,4 @@ def _watch(server: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), run_foreign=consent.OPTION in sys.argv[3:])

@@ -17,6 +17,7 @@ from reenact.driver.opening import Opening
 from reenact.errors import UsageError
 from reenact.launch import Options
 from reenact.server.access import Access, Writer
+from reenact.server.allowed import allowed
 from reenact.server.debugging import Desk, Session
 from reenact.server.refusals import refusals
 from reenact.server.routes.asked import Id
@@ -135,24 +136,28 @@ def commands(access: Writer) -> list[Word]:
     ]
 
 
-@router.post("/{id}", responses=REFUSED)
+@router.post("/{id}", responses={**REFUSED, **refusals(409)})
 def begin(
     request: Request, access: Writer, id: Id, how: Begin, desk: Annotated[Desk, Depends(desk_of)]
 ) -> Standing:
     """Debug a recording: its program runs again, and stops at its first question. Ends the session before it."""
     if not request.app.state.settings.running:
         raise HTTPException(403, "this server starts no programs: `reenact console` on your own machine does")
-    return desk.open(_opening(access, id, how)).state()
+    run_foreign = request.app.state.settings.run_foreign
+    return desk.open(_opening(access, id, how, run_foreign=run_foreign)).state()
 
 
-def _opening(access: Access, id: str, how: Begin) -> Opening:
+def _opening(access: Access, id: str, how: Begin, *, run_foreign: bool) -> Opening:
     recording = local.load(access.library.folder(id))
     if not recording.steps:
         raise UsageError(f"recording {id} has no steps: there is nothing to debug")
     options = Options(tuple(how.live), tuple(how.ignore))
     options.tree()
     home = access.library.store.root
-    return Opening(recording, tuple(how.command), options, home, tuple(how.breakpoints), how.read)
+    words = tuple(how.command)
+    if not (run_foreign or how.read or words):
+        allowed(recording, home)
+    return Opening(recording, words, options, home, tuple(how.breakpoints), how.read, run_foreign)
 
 
 @router.get("/{id}", responses=REFUSED)

@@ -78,7 +78,7 @@ def listed(request: Request, access: Reader, links: Lender) -> JobList:
     return JobList(items=[shown(known, access.project, job, links) for job in items])
 
 
-@router.post("", status_code=201, responses=refusals(400, 401, 403, 404))
+@router.post("", status_code=201, responses=refusals(400, 401, 403, 404, 409))
 def start(request: Request, access: Writer, links: Lender, order: Annotated[Order, Field()]) -> Job:
     """Begin a job. It waits where others run; what runs a program is refused where the server may not."""
     if order.runs and not request.app.state.settings.running:
