@@ -16,6 +16,7 @@ from rich.text import Text
 from reenact.model.summary import Summary
 from reenact.prose.words import ago, count, many, money, numbers, one_line, seconds, size, visible
 from reenact.store.index import Progress as Report
+from reenact.trust import Book
 
 __all__ = [
     "ago", "count", "dump", "err", "listed", "many", "money", "numbers", "one_line", "out", "progress", "say",
@@ -83,11 +84,17 @@ def short_lengths(ids: list[str]) -> dict[str, int]:
     return lengths
 
 
-def listed(lines: list[Summary], all_ids: list[str], steps: dict[str, tuple[int, ...]], width: int) -> Table:
+def listed(
+    lines: list[Summary],
+    all_ids: list[str],
+    steps: dict[str, tuple[int, ...]],
+    width: int,
+    book: Book | None = None,
+) -> Table:
     """The table of recordings. Columns that would be empty are left out, and where it is narrow the least of them."""
     columns = [
         column
-        for column in _columns(lines, steps, short_lengths(all_ids))
+        for column in _columns(lines, steps, short_lengths(all_ids), book)
         if any(cell.plain for cell in column[2])
     ]
     gap = 2 if width >= 100 else 1
@@ -120,13 +127,14 @@ def _widths(columns: list[Column], width: int, gap: int) -> list[int]:
 
 
 def _columns(
-    lines: list[Summary], steps: dict[str, tuple[int, ...]], lengths: dict[str, int]
+    lines: list[Summary], steps: dict[str, tuple[int, ...]], lengths: dict[str, int], book: Book | None
 ) -> list[Column]:
     return [
         ("id", False, [_id(line.id, lengths[line.id]) for line in lines]),
         ("when", True, [Text("" if line.broken else ago(line.started), "dim") for line in lines]),
         ("name", False, [_name(line) for line in lines]),
         ("status", False, [status(line) for line in lines]),
+        ("origin", False, [Text(origin(line, book), "yellow") for line in lines]),
         ("steps", True, [Text("" if line.broken else str(line.steps)) for line in lines]),
         ("found in", False, [Text(numbers(steps.get(line.id, ())), "cyan") for line in lines]),
         ("model", False, [Text(one_line(", ".join(line.models))) for line in lines]),
@@ -157,6 +165,17 @@ def status(line: Summary) -> Text:
     """How a run ended, in its colour."""
     word = "broken" if line.broken else line.status
     return Text(word, _STATUS.get(word, ""))
+
+
+def origin(line: Summary, book: Book | None) -> str:
+    """What a reader must know of where a recording comes from; nothing for most of a home's own. That one is unsealed
+    its status says.
+    """
+    standing = book.of_line(line) if book is not None else None
+    if standing is None:
+        return ""
+    words = [word for word in standing.words if word != "unsealed"]
+    return " ".join(words) if words else f"by {standing.name}" if standing.name else ""
 
 
 def _shared(one: str, other: str) -> int:

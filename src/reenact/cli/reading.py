@@ -28,6 +28,9 @@ from reenact.prose import shape
 from reenact.store import shared
 from reenact.store.base import Library, Listed
 from reenact.store.local import EVENTS, LocalStore
+from reenact.store.local import home as home_of
+from reenact.trust import Book, Standing
+from reenact.trust.consent import standing_of
 
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 
@@ -75,18 +78,18 @@ def list_(
             found = index.listed(
                 wanted, status=status, tags=tag or (), limit=None if all else limit, progress=report
             )
-        shown = found.hits
+        shown, book = found.hits, Book(home_of(home))
         origins = {}
         if json or tree:
             origins = store.origins([hit.summary.id for hit in shown])
         if json:
-            present.dump([shape.listed(hit, origins.get(hit.summary.id)) for hit in shown])
+            present.dump([shape.listed(hit, origins.get(hit.summary.id), book) for hit in shown])
         elif shown and tree:
             present.out().print(drawn([hit.summary for hit in shown], origins))
         elif shown:
             steps = {hit.summary.id: hit.steps for hit in shown if wanted.about_steps}
             lines = [hit.summary for hit in shown]
-            present.show(present.listed(lines, list(found.ids), steps, present.out().width))
+            present.show(present.listed(lines, list(found.ids), steps, present.out().width, book))
         _remarks(store, index, wanted, found)
 
 
@@ -165,9 +168,11 @@ def show(
     if raw:
         _raw(facts, chosen, whole=not step and not filter)
         return
+    standing = standing_of(facts.recording, home_of(home))
     if json:
+        one = step.isdigit()
         present.dump(
-            shape.step(facts.steps[chosen[0] - 1]) if step.isdigit() else shape.recording(facts, chosen)
+            shape.step(facts.steps[chosen[0] - 1]) if one else shape.recording(facts, chosen, standing)
         )
         return
     page = Page(present.out(), full=full)
@@ -176,7 +181,7 @@ def show(
         return
     whole = not step and not filter
     if whole:
-        _head(page, facts)
+        _head(page, facts, standing)
     tell(page, facts, frozenset(chosen), ref)
     if whole:
         _foot(page, facts)
@@ -188,7 +193,7 @@ def told(console: Console, store: LocalStore, ref: str) -> None:
     """A whole recording on a console, as a conversation. Raises RecordingError."""
     facts = RecordingFacts(store.load(ref))
     page = Page(console, full=False)
-    _head(page, facts)
+    _head(page, facts, standing_of(facts.recording, store.root))
     tell(page, facts, frozenset(range(1, len(facts.steps) + 1)), ref)
     _foot(page, facts)
 
@@ -208,7 +213,7 @@ def _chosen(step: str, recording: Recording) -> range:
     return range(first, min(until, last) + 1)
 
 
-def _head(page: Page, facts: RecordingFacts) -> None:
+def _head(page: Page, facts: RecordingFacts, standing: Standing) -> None:
     recording = facts.recording
     line = summarise(facts, path=recording.path)
     title = Text(present.one_line(recording.name) or "recording", "bold").append(
@@ -235,6 +240,8 @@ def _head(page: Page, facts: RecordingFacts) -> None:
         page.block("stopped", str(reason), 0, "yellow")
     if line.problem:
         page.block("ended with", line.problem, 0, "red")
+    if not standing.at_home or standing.name:
+        page.line(Text(present.one_line(standing.sentence), "yellow"))
     if recording.status == "unsealed":
         page.line(Text("unsealed: the program still runs, or was cut off", "yellow"))
     for note in recording.notes:

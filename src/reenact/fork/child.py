@@ -28,6 +28,7 @@ from reenact.redact import Redactor, SecretRules
 from reenact.store import shared
 from reenact.store.local import EVENTS, LocalStore
 from reenact.store.writer import Writer
+from reenact.trust import Where, consent
 
 _KEPT = ("argv", "cwd", "hash_seed", "proxy", "tty")
 
@@ -134,7 +135,12 @@ class Child:
         parent = self.parent.header
         program = parent.get("program") or {}
         # Started to fork, this is the program; else the program is whatever the parent says.
-        kept = {name: program[name] for name in _KEPT if name in program and self._plan is None}
+        # But of a foreign parent: what its header says would be this home's own from then on.
+        own = self._plan is not None or consent.allowed(self.parent, self._store.root)
+        standing = consent.standing_of(self.parent, self._store.root)
+        kept = {name: program[name] for name in _KEPT if name in program and self._plan is None and own}
+        if not own and "proxy" in program:
+            kept = {"argv": [], "proxy": {}}
         if self._plan is not None:
             kept = {name: program[name] for name in ("hash_seed", "tty") if name in program}
         header: dict[str, Tree] = {
@@ -147,7 +153,12 @@ class Child:
             "entry": parent.get("entry"),
             "ordinal": parent.get("ordinal", 0),
             "process": "main",
-            "parent": {"id": self.parent.id, "step": self._point.step.number, "how": "fork"},
+            "parent": {
+                "id": self.parent.id,
+                "step": self._point.step.number,
+                "how": "fork",
+                **({} if standing.where is Where.HOME else {"origin": standing.where.value}),
+            },
             "pid": os.getpid(),
             "program": {**describe(), **kept},
             "adapters": adapters.installed(),

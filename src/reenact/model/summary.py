@@ -37,6 +37,9 @@ class Summary:
         written: When its file was last written, in nanoseconds since 1970.
         moment: When it began, in seconds since 1970; where it does not say, when its file was last written.
         problem: The error that the run ended with, or nothing.
+        seal: The state of its seal, as `trust.Seal` has it; nothing where that is not known.
+        signer: The public key that has signed it, or nothing.
+        here: The home that lists it has written it itself.
     """
 
     id: str
@@ -57,6 +60,9 @@ class Summary:
     cost: float | None = None
     tags: tuple[str, ...] = ()
     problem: str = ""
+    seal: str = ""
+    signer: str = ""
+    here: bool = False
 
     def get(self, field: str) -> Any:
         """The value of a filter's field, or None."""

@@ -22,12 +22,15 @@ from reenact.prose.values import pretty
 from reenact.store import bundle, shared
 from reenact.store.index import Hit
 from reenact.store.shared import Origin
+from reenact.trust import Book, Standing
 from reenact.unpack import Archive
 
 
-def listed(hit: Hit, origin: Origin | None = None) -> dict[str, Any]:
+def listed(hit: Hit, origin: Origin | None = None, book: Book | None = None) -> dict[str, Any]:
     """One entry of `list --json`."""
-    found = line(hit.summary) | ({"parent": asdict(origin)} if origin is not None else {})
+    standing = book.of_line(hit.summary) if book is not None else None
+    found = {**line(hit.summary), "origin": standing.tree() if standing is not None else None}
+    found |= {"parent": asdict(origin)} if origin is not None else {}
     return {**found, "found_in": list(hit.steps)} if hit.steps else found
 
 
@@ -56,12 +59,13 @@ def status(line: Summary) -> str:
     return "broken" if line.broken else line.status
 
 
-def recording(facts: RecordingFacts, chosen: Collection[int]) -> dict[str, Any]:
+def recording(facts: RecordingFacts, chosen: Collection[int], standing: Standing) -> dict[str, Any]:
     """What `show ID --json` gives: a model call with what is new in it, all else whole."""
     found = facts.recording
     return {
         **line(summarise(facts, path=found.path)),
         **head(found),
+        "origin": standing.tree(),
         "step_list": [step(facts.steps[number - 1], brief=True) for number in chosen],
     }
 

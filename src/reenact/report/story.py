@@ -16,13 +16,18 @@ from reenact.model.recording import Recording
 from reenact.model.summary import summarise
 from reenact.report.page import Block, Page, Section, code, facts, note, table, text
 from reenact.store import shared
+from reenact.trust import Standing
 
 MOST = 400
 """How many steps a page shows."""
 
 
 def page(
-    recording: Recording, more: Sequence[Section] = (), commands: Sequence[tuple[str, str]] = ()
+    recording: Recording,
+    more: Sequence[Section] = (),
+    commands: Sequence[tuple[str, str]] = (),
+    *,
+    standing: Standing | None = None,
 ) -> Page:
     """The page of a recording.
 
@@ -30,19 +35,22 @@ def page(
         recording: What it is about.
         more: Sections of others, between what happened and the environment.
         commands: What each command is for, and the command, for whoever wants to go on.
+        standing: Its origin, as seen by the home that writes the page.
     """
     about = RecordingFacts(recording)
     sections = [_asked(about), _came(about), _timeline(about), *more, _environment(recording)]
     if commands:
         sections.append(Section("Commands", (facts(*commands),)))
     title = recording.name or f"recording {recording.id}"
-    return Page(title, _lead(about), tuple(section for section in sections if section.blocks))
+    return Page(title, _lead(about, standing), tuple(section for section in sections if section.blocks))
 
 
-def _lead(about: RecordingFacts) -> str:
+def _lead(about: RecordingFacts, standing: Standing | None) -> str:
     recording, line = about.recording, summarise(about, path=about.recording.path)
     said = shared.origin(recording.header)
     parts = [f"{recording.id}", recording.status, _many(len(about.steps), "step")]
+    words = standing.words if standing is not None else ()
+    parts += [word for word in words if word != recording.status]
     parts += [f"{line.failed} failed"] if line.failed else []
     parts += [f"{said.how or 'child'} of {said.id} at step {said.step}"] if said is not None else []
     parts += [f"{line.duration:.1f} s", line.started]

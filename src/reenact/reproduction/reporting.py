@@ -30,6 +30,7 @@ from reenact.reproduction.world import check_world
 from reenact.store import bundle
 from reenact.store.local import SUFFIX, LocalStore
 from reenact.store.reach import Reaching
+from reenact.trust.consent import standing_of
 
 ATTACHED = 8_000_000
 """Bytes of a recording that still fit into a page; a larger one lies beside it."""
@@ -108,7 +109,8 @@ def report(
     inside = wanted.attach and output.suffix == ".html" and len(data) <= ATTACHED
     name = f"{recording.id}{SUFFIX}" if inside else beside.name
     commands = _commands(recording, other, name, wanted.check)
-    whole = redacted(page(recording, more, commands), _redactor(recording))
+    standing = standing_of(recording, LocalStore(home).root)
+    whole = redacted(page(recording, more, commands, standing=standing), _redactor(recording))
     if output.suffix == ".html":
         _write(output, html(whole, (name, data) if inside else None).encode())
     else:

@@ -25,6 +25,7 @@ from reenact.store.glance import Glance
 from reenact.store.index import Index, Known, Stale
 from reenact.store.local import LocalStore, nameable
 from reenact.store.writer import warn
+from reenact.trust import Book
 
 TICK = 0.25
 _BUDGET = 0.2
@@ -297,4 +298,4 @@ class Keeper:
 
     def _told(self, id: str) -> dict[str, object] | None:
         entry = self._lines.entries.get(id)
-        return entry.told() if entry is not None else None
+        return entry.told(Book(self._store.root)) if entry is not None else None

@@ -22,6 +22,7 @@ from reenact.store.findings import Findings
 from reenact.store.index import Index
 from reenact.store.intake import Limits, LocalIntake
 from reenact.store.local import EVENTS, LocalStore
+from reenact.trust import Book
 
 if TYPE_CHECKING:
     from reenact.server.share import Share
@@ -86,8 +87,8 @@ class Library:
 
     def told(self, found: list[tuple[str, tuple[int, ...]]]) -> list[dict[str, Any]]:
         """Lines as JSON has them, of ids and the steps in which they were found."""
-        known = self._lines.entries
-        return [entry.told(steps) for id, steps in found if (entry := known.get(id)) is not None]
+        known, book = self._lines.entries, Book(self.store.root)
+        return [entry.told(book, steps) for id, steps in found if (entry := known.get(id)) is not None]
 
     @property
     def version(self) -> int:

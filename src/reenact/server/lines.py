@@ -14,6 +14,7 @@ from reenact.model.summary import Summary
 from reenact.prose import shape
 from reenact.store import shared
 from reenact.store.findings import Found
+from reenact.trust import Book
 
 _LOG = 20_000
 
@@ -70,8 +71,9 @@ class Entry:
         cost = None if line.cost is None else bisect_right(COSTS, line.cost)
         return line.name, shape.status(line), tuple(line.models), tuple(line.tags), rules, cost
 
-    def told(self, found_in: Iterable[int] = ()) -> dict[str, Any]:
-        """Its line as JSON has it."""
+    def told(self, book: Book, found_in: Iterable[int] = ()) -> dict[str, Any]:
+        """Its line as JSON has it. `book` says whose keys are trusted."""
+        standing = book.of_line(self.summary)
         found = shape.line(self.summary)
         path = found.pop("path")
         if found["problem"]:
@@ -81,7 +83,7 @@ class Entry:
         anomalies = len(self.found) if self.found is not None else None
         return found | {
             "parent": parent, "anomalies": anomalies, "found_in": list(found_in), "sessions": sessions,
-            "live": self.live,
+            "live": self.live, "origin": standing.tree() if standing is not None else None,
         }  # fmt: skip
 
     def more(self) -> tuple[dict[str, Any] | None, int]:

@@ -369,7 +369,7 @@ class Index:
 
     def _summarised(self, stale: Stale) -> Summarised:
         """What is kept of a recording: here it is read for that."""
-        return summarised(self.store.folder(stale.folder), stale.written)
+        return summarised(self.store.folder(stale.folder), stale.written, self.store.root)
 
     def _fresh(self, progress: Progress | None = None) -> sqlite3.Connection:
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ from reenact.model.facts import RecordingFacts
 from reenact.model.summary import StepSummary, Summary, broken, summarise, summarise_step
 from reenact.store.details import PARTS, packed
 from reenact.store.local import load
+from reenact.trust import Identity, origin_of
 
 STEP = [field.name for field in fields(StepSummary) if field.name not in PARTS]
 """The columns of a step, in their order."""
@@ -20,16 +21,20 @@ Summarised: TypeAlias = tuple[Summary, Sequence[Sequence[Any]], Sequence[bytes]]
 """A recording's line, its steps' columns, and the packed rest of what filters ask of them."""
 
 
-def summarised(path: Path, written: int) -> Summarised:
+def summarised(path: Path, written: int, home: Path | None = None) -> Summarised:
     """What an index keeps of a recording, which is read for that.
 
     Args:
         path: Its folder.
         written: When it was last written, in nanoseconds since 1970.
+        home: The home that it is listed in, whose own recordings are known as such.
     """
     try:
-        facts = RecordingFacts(load(path))
+        recording = load(path)
+        facts = RecordingFacts(recording)
         line = summarise(facts, path=str(path), written=written)
+        origin = origin_of(recording.logs, Identity.of(home) if home is not None else None)
+        line = replace(line, seal=origin.seal.value, signer=origin.key, here=origin.here)
         steps = [summarise_step(step) for step in facts]
         return line, [[getattr(step, name) for name in STEP] for step in steps], packed(steps)
     except Exception as error:

@@ -15,7 +15,7 @@ from reenact.store.details import PARTS
 from reenact.store.query import WORDS, Plan
 from reenact.store.summarised import STEP
 
-VERSION = 4
+VERSION = 5
 RECORDING = [field.name for field in fields(Summary)]
 """The columns of a recording, in their order."""
 
@@ -137,4 +137,5 @@ def cell(value: Any) -> Any:
 def line_of(row: list[Any]) -> Summary:
     fields = dict(zip(RECORDING, row, strict=True))
     fields["models"], fields["tags"] = (tuple(orjson.loads(fields[name])) for name in ("models", "tags"))
+    fields["here"] = bool(fields["here"])
     return Summary(**fields)

@@ -12,14 +12,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from reenact.errors import UsageError
+from reenact.model.summary import Summary
 from reenact.trust.identity import KEY, Identity, fingerprint, owner, private
-from reenact.trust.origin import Origin, Standing, Where
+from reenact.trust.origin import Origin, Seal, Standing, Where
 
 TRUSTED, ACCEPTED = "trusted.jsonl", "accepted.jsonl"
 NAME = re.compile(r"[\w.@+-]{1,64}", re.ASCII)
@@ -46,12 +48,18 @@ class Book:
 
     def standing(self, origin: Origin) -> Standing:
         """How a recording of that origin is seen here."""
-        if origin.here or (origin.key and origin.key == self._own()):
+        if origin.here or (origin.key and origin.key == self._own):
             return Standing(Where.HOME, origin.seal, key=origin.key)
         name = self.keys.get(origin.key, "")
         if name:
             return Standing(Where.TRUSTED, origin.seal, name, origin.key)
         return Standing(Where.FOREIGN, origin.seal, key=origin.key)
+
+    def of_line(self, line: Summary) -> Standing | None:
+        """How a recording is seen here by its line in a list; None where its line does not say."""
+        if not line.seal:
+            return None
+        return self.standing(Origin(Seal(line.seal), line.signer, line.here))
 
     def add(self, name: str, key: str) -> None:
         """Trust a key from now on. Raises UsageError for a name or a key that is none, or is taken."""
@@ -89,6 +97,7 @@ class Book:
         """Remember it. Raises OSError where that cannot be written."""
         self._append(ACCEPTED, {"content": content, "id": id})
 
+    @cached_property
     def _own(self) -> str:
         if self.identity is None:
             return ""

@@ -102,7 +102,7 @@ class Standing:
     def tree(self) -> dict[str, Any]:
         """The same as JSON."""
         return {
-            "from": self.where.value,
+            "where": self.where.value,
             "seal": self.seal.value,
             "name": self.name or None,
             "key": self.key or None,

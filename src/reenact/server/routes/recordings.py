@@ -18,6 +18,8 @@ from reenact.server.routes.asked import MISSING, REFUSED, FilterText, Id, Offset
 from reenact.server.shapes.listing import Facets, Recordings, Trends
 from reenact.server.shapes.recording import Deleted, Whole
 from reenact.store.local import EVENTS
+from reenact.trust import Book
+from reenact.trust.consent import standing_of
 
 router = APIRouter(tags=["recordings"])
 
@@ -84,7 +86,8 @@ def _whole(access: Access, id: str, loaded: Loaded) -> dict[str, Any]:
     # What is on its line already is not added up anew: that takes a while for a long one.
     line = entry.summary if entry is not None else summarise(loaded.facts, path=str(folder), written=written)
     live = not loaded.following.sealed() and alive(folder, written / 1e9)
-    told = Entry(0, "", line, entry.found if entry is not None else None, live).told()
+    home = access.library.store.root
+    told = Entry(0, "", line, entry.found if entry is not None else None, live).told(Book(home))
     found = loaded.recording
     head = shape.head(found)
     del head["parent"]
@@ -93,6 +96,7 @@ def _whole(access: Access, id: str, loaded: Loaded) -> dict[str, Any]:
         **told,
         **head,
         "id": id,
+        "origin": standing_of(found, home).tree(),
         "header": header,
         "torn": bool(found.torn),
         "processes": _processes(loaded),

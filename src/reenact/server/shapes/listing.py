@@ -22,11 +22,25 @@ class Origin(Shape):
     how: str
 
 
+class Standing(Shape):
+    """Where a recording comes from, as seen from the server's home, and the state of its seal.
+
+    `where`: recorded in this home, signed by a trusted key (whose `name` it has), or foreign. `key` has signed it.
+    """
+
+    where: Literal["home", "trusted", "foreign"]
+    seal: Literal["sealed", "changed", "unsealed", "unsigned"]
+    name: str | None
+    key: str | None
+    fingerprint: str | None
+
+
 class Line(Shape):
     """A recording as a list has it.
 
     `problem` says why a run failed, or why the recording cannot be read (then its status is `broken`). `anomalies` is
-    how many findings there are, null until somebody has looked. `live`: its program still writes it.
+    how many findings there are, null until somebody has looked. `live`: its program still writes it. `origin` is null
+    until its files have been read.
     """
 
     id: str
@@ -47,6 +61,7 @@ class Line(Shape):
     found_in: list[int]
     sessions: int
     live: bool
+    origin: Standing | None
 
 
 class Indexing(Shape):
