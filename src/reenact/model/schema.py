@@ -132,13 +132,13 @@ class References:
             found = kind, size
         else:
             wanted: type = _SHARED[tag]
-            new: Any = tree["new"]
-            if type(new) is not wanted:
+            if type(tree["new"]) is not wanted:
                 raise Unfit(f"the argument `{name}` has a member `new` of the wrong type")
             if kind and (kind != wanted.__name__ or head + tail > size):
                 raise Unfit(
                     f"the argument `{name}` does not fit that of call {base}, which it is written against"
                 )
+            new: Any = tree["new"]
             found = wanted.__name__, head + len(new) + tail
         if not kind and not self._hole:
             raise Unfit(f"the argument `{name}` is written against call {base}, which has none of that name")
