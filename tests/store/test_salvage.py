@@ -57,7 +57,9 @@ def salvaged(store: LocalStore, tmp_path: Path) -> reenact.Recording:
     return load(bundle.export(store, "last", tmp_path / "kept.reenact", whole=False))
 
 
-def test_an_answer_that_is_damaged_is_left_out_and_its_line_is_named(store: LocalStore, tmp_path: Path) -> None:
+def test_an_answer_that_is_damaged_is_left_out_and_its_line_is_named(
+    store: LocalStore, tmp_path: Path
+) -> None:
     number = line_of(store, b'{"event":"returned","call":2,')
     flip(store, number)
     kept = salvaged(store, tmp_path)
@@ -72,7 +74,9 @@ def test_what_needs_a_lost_line_is_left_out_too(store: LocalStore, tmp_path: Pat
     assert [step.call.number for step in salvaged(store, tmp_path)] == [1, 3, 4]
 
 
-def test_a_removed_line_costs_the_one_after_it_which_nothing_proves(store: LocalStore, tmp_path: Path) -> None:
+def test_a_removed_line_costs_the_one_after_it_which_nothing_proves(
+    store: LocalStore, tmp_path: Path
+) -> None:
     number = line_of(store, b'{"event":"returned","call":3,')
     lines = events(store).read_bytes().splitlines(keepends=True)
     events(store).write_bytes(b"".join(lines[: number - 1] + lines[number:]))

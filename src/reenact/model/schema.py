@@ -34,7 +34,10 @@ Members: TypeAlias = Mapping[str, Test]
 Specification: TypeAlias = tuple[Members, Members]
 """The required members of a line, and the others, each with its test."""
 
-Compiled: TypeAlias = Mapping[str, tuple[tuple[tuple[str, Test], ...], tuple[tuple[str, Test], ...]]]
+Compiled: TypeAlias = Mapping[
+    str, tuple[tuple[tuple[str, type | None, Test], ...], tuple[tuple[str, Test], ...]]
+]
+"""The same in tuples; for a required member the type that always passes, too, which is told without a call."""
 
 
 def members(tree: Mapping[str, Tree], tests: Members) -> str:
@@ -57,12 +60,12 @@ def check_by(events: Compiled, data: dict[str, Tree]) -> None:
     if event is None:
         return
     required, others = event
-    for name, test in required:
+    for name, passes, test in required:
         try:
             value = data[name]
         except KeyError:
             raise Unfit(f"`{name}` is missing") from None
-        if not test(value):
+        if type(value) is not passes and not test(value):
             _repair(data, name, test)
     if len(data) > len(required) + 1:
         for name, test in others:
@@ -368,10 +371,16 @@ _DOCUMENTED: Mapping[str, Specification] = {
 }  # fmt: skip
 
 
+_PASSES: Mapping[Test, type] = {text: str, object_: dict, flag: bool, call: type(None)}
+
+
 def compiled(documented: Mapping[str, Specification]) -> Compiled:
     """The tests in the shape that `check_by` takes."""
     return {
-        event: (tuple(required.items()), tuple(others.items()))
+        event: (
+            tuple((name, _PASSES.get(test), test) for name, test in required.items()),
+            tuple(others.items()),
+        )
         for event, (required, others) in documented.items()
     }
 

@@ -122,7 +122,7 @@ class _Kept:
             if data["n"] == 0 and not patch.readable(data["value"]):
                 return False
             self._states[data["name"]] = data["n"] + 1
-        return data["event"] != "same"
+        return bool(data["event"] != "same")
 
     def _hole(self, lost: list[int]) -> list[dict[str, Any]]:
         """The note for the lines that were lost up to here, if any."""
