@@ -17,6 +17,7 @@ from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from reenact import adapters, launch, ship
 from reenact.adapters.stdlib.processes import option_takes_value
@@ -93,7 +94,7 @@ def show(findings: Sequence[Finding], console: Console) -> None:
     table.add_column(overflow="fold")
     marks = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "bad": "[red]bad[/]"}
     for finding in findings:
-        table.add_row(marks[finding.level], finding.topic, finding.text)
+        table.add_row(marks[finding.level], Text(finding.topic), Text(finding.text))
     console.print(table)
 
 

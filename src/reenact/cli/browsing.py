@@ -7,12 +7,12 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from reenact.cli.options import Home
 from reenact.cli.reading import told
 from reenact.errors import UsageError
 from reenact.model.filter import Filter
+from reenact.prose.terminal import Terminal
 from reenact.store.local import LocalStore
 
 
@@ -46,7 +46,7 @@ def browse(
 
 def as_text(store: LocalStore, ref: str, width: int) -> str:
     """A recording as `reenact show` prints it on a terminal of that width."""
-    console = Console(
+    console = Terminal(
         file=io.StringIO(), force_terminal=True, color_system="truecolor", width=width, highlight=False
     )
     with console.capture() as capture:

@@ -6,7 +6,6 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 import typer
 
 from reenact.cli import present
@@ -57,7 +56,7 @@ def fork(
     run_foreign = agreed((ref,), words, home, run_foreign=run_foreign)
     done = launch(ref, options, command=words, home=home, quiet=json, run_foreign=run_foreign)
     if json:
-        print(orjson.dumps(done.tree(at), option=orjson.OPT_INDENT_2).decode())
+        present.dump(done.tree(at))
     if done.recording is None:
         present.say(f"reenact: {done.parent.id} was not forked: {done.reason}")
         raise SystemExit(UNABLE)

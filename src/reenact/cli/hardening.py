@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from reenact.cli import present
 from reenact.cli.options import Json
 from reenact.errors import UsageError
+from reenact.prose.terminal import Terminal
 
 BREAKS = 1
 
@@ -47,7 +47,7 @@ def harden(
     or something else would be acted on.
     """
     found = _harden()
-    with Console(stderr=True).status("", spinner="dots") as status:
+    with Terminal(stderr=True).status("", spinner="dots") as status:
         hardened = found.harden(
             script,
             arguments or (),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 
-from rich.console import Console
 from rich.text import Text
 
 from reenact.cli import present
@@ -23,6 +22,7 @@ from reenact.model.filter import Filter
 from reenact.model.plain import plain
 from reenact.model.state import state_at
 from reenact.prose.difference import difference, written
+from reenact.prose.terminal import Terminal
 from reenact.prose.values import arguments, literal, pretty
 from reenact.prose.verdict import brief
 
@@ -223,7 +223,7 @@ class Looking:
         if state.divergence is None:
             print(brief(state.verdict) if state.verdict is not None else "it follows its recording so far")
             return
-        console = Console(width=None if sys.stdout.isatty() else present.WIDE, highlight=False)
+        console = Terminal(width=None if sys.stdout.isatty() else present.WIDE, highlight=False)
         for part in departure(state.divergence):
             with console.capture() as capture:
                 console.print(part)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,13 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from reenact.model.summary import Summary
+from reenact.prose.terminal import Terminal
 from reenact.prose.words import ago, count, many, money, numbers, one_line, seconds, size, visible
 from reenact.store.index import Progress as Report
 from reenact.trust import Book
 
 __all__ = [
-    "ago", "count", "dump", "err", "listed", "many", "money", "numbers", "one_line", "out", "progress", "say",
-    "seconds", "short_lengths", "show", "size", "status", "visible",
+    "ago", "count", "dump", "err", "json_escaped", "listed", "many", "money", "numbers", "one_line", "out", "progress",
+    "say", "seconds", "short_lengths", "show", "size", "status", "visible",
 ]  # fmt: skip
 
 WIDE = 10_000
@@ -29,6 +31,7 @@ WIDE = 10_000
 Column = tuple[str, bool, list[Text]]
 """A title, whether its cells stand to the right, and its cells."""
 
+_OBEYED = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb]")
 _TEXTS = {"name", "model", "tags", "found in"}
 _LEAST = 9
 _STATUS = {"ok": "green", "error": "red", "stopped": "yellow", "unsealed": "yellow", "broken": "bold red"}
@@ -36,7 +39,7 @@ _STATUS = {"ok": "green", "error": "red", "stopped": "yellow", "unsealed": "yell
 
 def out() -> Console:
     """The console of what was asked for: standard output, as wide as the terminal, or unbounded in a pipe."""
-    return Console(
+    return Terminal(
         width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=not sys.stdout.isatty()
     )
 
@@ -54,7 +57,7 @@ def show(table: Table) -> None:
 
 def err() -> Console:
     """The console of what is said besides: standard error."""
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Terminal(stderr=True, highlight=False, soft_wrap=True)
 
 
 def say(text: str) -> None:
@@ -65,9 +68,13 @@ def say(text: str) -> None:
 
 def dump(value: Any) -> None:
     """A value as JSON on standard output."""
-    sys.stdout.write(
-        orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode() + "\n"
-    )
+    text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+    sys.stdout.write(json_escaped(text) + "\n")
+
+
+def json_escaped(text: str) -> str:
+    """JSON whose characters that a terminal obeys are escaped: JSON itself escapes those below a space alone."""
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 # -- the list ------------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from typing import Annotated, Any, NoReturn
 
 import orjson
 import typer
-from rich.console import Console
 
 from reenact import doctor as checks
 from reenact import launch
@@ -34,6 +33,7 @@ from reenact.cli.verdict import panel
 from reenact.errors import UsageError
 from reenact.model.divergence import Verdict, verdict_tree
 from reenact.model.storable import LONGEST, LONGEST_TAG
+from reenact.prose.terminal import Terminal
 from reenact.record.snapshot import EVERY
 from reenact.store.local import LocalStore
 
@@ -172,12 +172,12 @@ def replay(
             "warnings": done.warnings,
         }
         tree |= {"failed": done.failed} if verdict is None else {"verdict": verdict_tree(verdict)}
-        print(orjson.dumps(tree, default=repr, option=orjson.OPT_INDENT_2).decode())
+        print(present.json_escaped(orjson.dumps(tree, default=repr, option=orjson.OPT_INDENT_2).decode()))
     if verdict is None:
         present.say(f"reenact: {done.recording.id} was not replayed: {done.failed}")
         raise SystemExit(UNABLE)
     if not json:
-        Console(stderr=True, highlight=False).print(panel(verdict, name=done.recording.name))
+        Terminal(stderr=True, highlight=False).print(panel(verdict, name=done.recording.name))
         _unused(verdict, options.live)
     raise SystemExit(FAITHFUL if verdict.faithful else DIVERGED)
 
@@ -199,9 +199,9 @@ def doctor(
     """What in this environment, or in a program, would not be replayed."""
     findings = checks.examine(given(command), run=run, home=home)
     if json:
-        print(orjson.dumps([finding.tree() for finding in findings], option=orjson.OPT_INDENT_2).decode())
+        present.dump([finding.tree() for finding in findings])
     else:
-        checks.show(findings, Console(highlight=False))
+        checks.show(findings, Terminal(highlight=False))
     raise SystemExit(1 if any(finding.level == "bad" for finding in findings) else 0)
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Self, cast
 
 import orjson
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -24,6 +23,7 @@ from reenact.cli.teams import Team, opened, place_of
 from reenact.errors import UsageError
 from reenact.launch import Options
 from reenact.model.filter import Filter
+from reenact.prose.terminal import Terminal
 from reenact.store.base import Library
 from reenact.store.local import SUFFIX, LocalStore
 from reenact.verify import Outcome, Status, grouped, pages, passed, verify
@@ -167,7 +167,7 @@ class Course:
     """How it goes: a bar on a terminal, else a line now and then."""
 
     def __init__(self, many: int) -> None:
-        console = Console(stderr=True)
+        console = Terminal(stderr=True)
         self._drawn = console.is_terminal
         self._bar = Progress(
             TextColumn("verifying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
@@ -228,7 +228,7 @@ def _is_folder(ref: str) -> bool:
 
 
 def _show(outcomes: Sequence[Outcome]) -> None:
-    console = Console(highlight=False)
+    console = Terminal(highlight=False)
     groups = grouped(outcomes)
     if groups:
         table = Table(box=None, pad_edge=False, header_style="dim")

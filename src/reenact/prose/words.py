@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 # A recorded text may hold escape sequences, which would recolour, overwrite or even type into this terminal.
 _CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufff9-\ufffb"
+    r"\U000e0000-\U000e007f]|\r(?!\n)"
 )
 
 

@@ -14,6 +14,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from reenact.errors import UsageError
+
 WIDTH = 100
 """Longer lines are broken up where that can be done."""
 
@@ -32,8 +34,8 @@ class Blank(ast.stmt):
     """An empty line."""
 
 
-class Unwritable(ValueError):
-    """A value that Python has no literal for."""
+class Unwritable(UsageError):
+    """Something that cannot be written as Python."""
 
 
 def one_line(text: str) -> str:

@@ -118,7 +118,7 @@ def _kind(name: str) -> type:
 
 
 def _find(name: str) -> Any:
-    return getattr(messages, name, None) or getattr(usage, name, None)
+    return vars(messages).get(name) or vars(usage).get(name)
 
 
 class Answer:

@@ -5,6 +5,7 @@ Only heals that were verified change anything. Of the text only the selector's l
 
 from __future__ import annotations
 
+import ast
 import difflib
 import os
 import re
@@ -83,6 +84,8 @@ def suggested(heals: Iterable[Heal], source: str | None = None) -> str:
     texts = []
     for file, own in files.items():
         try:
+            if not file.isprintable():
+                raise ValueError("a name that a diff cannot hold")
             data = Path(file).read_bytes() if source is None else source.encode()
         except (OSError, ValueError):
             texts.append("".join(f"# {_said(heal, 'its script cannot be read')}\n" for heal in own))
@@ -247,13 +250,23 @@ def _literal(script: Script, number: int, heal: Heal) -> str:
 
 
 def _quoted(text: str, quote: str) -> str:
-    """A string's literal: in the quotes that are preferred, or the other ones where they spare backslashes."""
+    """A string's literal: in the quotes that are preferred, or the other ones where they spare backslashes.
+
+    Raises Beyond where Python would read something else than that text.
+    """
     other = "'" if quote == '"' else '"'
     if quote in text and other not in text:
         quote = other
     body = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
     plain = (letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in body)
-    return f"{quote}{''.join(plain)}{quote}"
+    written = f"{quote}{''.join(plain)}{quote}"
+    try:
+        same = ast.literal_eval(written) == text
+    except (SyntaxError, ValueError):
+        same = False
+    if not same:
+        raise Beyond("its new selector cannot be written as a text")
+    return written
 
 
 # -- the text ----------------------------------------------------------------------------------------------------

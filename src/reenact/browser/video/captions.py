@@ -64,11 +64,17 @@ def webvtt(marks: Sequence[Mark], duration: int) -> str:
         else:
             cues.append((begin, min(max(ended, begin + _AT_LEAST), begin + _AT_MOST, free), words))
     blocks = [
-        f"{_time(begin)} --> {_time(end)}\n{html.escape(said, quote=False)}"
+        f"{_time(begin)} --> {_time(end)}\n{html.escape(_lines(said), quote=False)}"
         for begin, end, said in cues
         if end > begin
     ]
     return "\n\n".join(["WEBVTT", *blocks]) + "\n"
+
+
+def _lines(said: str) -> str:
+    """Without empty lines, which would end the cue and let the text begin another, and without control characters."""
+    lines = ("".join(c if c.isprintable() else " " for c in line).strip() for line in said.splitlines())
+    return "\n".join(line for line in lines if line)
 
 
 def _time(ms: int) -> str:

@@ -80,9 +80,8 @@ class Served:
         self.given += 1
         if route.request.resource_type == "document":
             # A redirect itself would leave this browser's hands: the page goes there by itself.
-            go = (
-                f"<script>location.replace({json.dumps(target)})</script><a href='{html.escape(target)}'></a>"
-            )
+            place = json.dumps(target).replace("<", "\\u003c")
+            go = f"<script>location.replace({place})</script><a href='{html.escape(target)}'></a>"
             kept = {name: text for name, text in answer.headers.items() if name == "set-cookie"}
             await route.fulfill(status=200, headers={**kept, "content-type": "text/html"}, body=go)
             return
