@@ -27,7 +27,7 @@ def covered(
     """
     from PIL import Image, ImageDraw  # noqa: PLC0415 - of the extra `browser`; needed for secrets only
 
-    with Image.open(io.BytesIO(data)) as opened:
+    with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "WEBP")) as opened:
         image = opened.convert("RGB")
     across, down = (own / shown if shown else 1.0 for own, shown in zip(image.size, size, strict=True))
     pen = ImageDraw.Draw(image)

@@ -91,9 +91,9 @@ _PICTURE: Members = {
     "blob": _blob,
     "width": _side,
     "height": _side,
-    "viewport": _SIZE,
     "masks": _boxes,
 }
+_PAGE: Members = {"viewport": _SIZE}
 _LINES: Mapping[str, Specification] = {
     "session": (
         {"format": number, "id": text, "viewport": _SIZE},
@@ -103,8 +103,8 @@ _LINES: Mapping[str, Specification] = {
         {"tab": count, "what": text},
         {"url": _maybe_text, "title": _maybe_text, "opener": or_null(count)},
     ),
-    "frame": (_PICTURE, {}),
-    "anchor": ({**_PICTURE, "why": text}, {"call": call}),
+    "frame": (_PICTURE, _PAGE),
+    "anchor": ({**_PICTURE, "why": text}, {**_PAGE, "call": call}),
     "before": (
         {"tab": count, "action": object_},
         {"call": call, "actor": _maybe_text, "url": _maybe_text, "target": _target},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import subprocess
 from importlib import import_module
@@ -209,13 +210,24 @@ def damaged(filming):
     filming.frame(2.0, b"not a picture")
 
 
+def hostile(filming):
+    """A picture that would start Ghostscript, and one of very many pixels."""
+    filming.frame(0.0, WHITE)
+    filming.frame(1.0, b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\nshowpage\n%%EOF\n")
+    many = io.BytesIO()
+    Image.new("1", (8000, 8001)).save(many, "PNG")
+    filming.frame(2.0, many.getvalue())
+
+
 def other_sizes(filming):
     filming.frame(0.0, WHITE)
     for number, size in enumerate([(1, 1), (333, 777), (641, 361), (1280, 720), (3000, 40)]):
         filming.frame(1.0 + number, Image.new("RGB", size, "green"), masks=[[0, 0, 9999, 9999]])
 
 
-@pytest.mark.parametrize("session", [empty, no_picture, one_picture, torn, lost, damaged, other_sizes])
+@pytest.mark.parametrize(
+    "session", [empty, no_picture, one_picture, torn, lost, damaged, hostile, other_sizes]
+)
 @pytest.mark.parametrize("pace", ["real", "compact"])
 def test_whatever_the_session_was_there_is_a_video_of_it(filming, session, pace):
     session(filming)
@@ -224,7 +236,7 @@ def test_whatever_the_session_was_there_is_a_video_of_it(filming, session, pace)
     assert shown[0][0] == 0
     assert shown[-1][0] <= video.duration_ms
     assert {image.size for _, image in shown} == {(640, 360 + BAR)}
-    assert video.lost == {lost: 1, damaged: 2}.get(session, 0)
+    assert video.lost == {lost: 1, damaged: 2, hostile: 2}.get(session, 0)
 
 
 @pytest.mark.parametrize(

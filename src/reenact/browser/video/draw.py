@@ -26,6 +26,8 @@ WIDEST, HIGHEST = 1920, 1200
 """A larger page is made smaller."""
 
 _KEPT = 3
+_FORMATS = ("JPEG", "PNG", "WEBP")
+_LARGEST = 64_000_000
 """Pages that stay decoded: a session goes to and fro between a few."""
 
 _BACKGROUND = (32, 36, 43)
@@ -180,7 +182,10 @@ class Painter:
         if address in self.lost:
             return None
         try:
-            image: Image.Image = Image.open(io.BytesIO(self._blob(address)))
+            # Other formats have readers that start programs, or unpack what is behind them.
+            image: Image.Image = Image.open(io.BytesIO(self._blob(address)), formats=_FORMATS)
+            if image.width * image.height > _LARGEST:
+                raise ValueError("too many pixels")
             image.draft("YCbCr", image.size)
             image.load()
         except (RecordingError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
