@@ -196,7 +196,7 @@ def test_one_recording_says_what_it_is(home, filled):
         assert [process["name"] for process in whole["processes"]] == ["main"]
         assert whole["header"]["id"] == filled[0]
         assert "salt" not in whole["header"]
-        assert re.match(r"events\.jsonl, line \d: damaged", asked.refused("/recordings/damaged", 400))
+        assert re.match(r"events\.jsonl, line \d: damaged", asked.refused("/recordings/damaged", 422))
 
 
 @pytest.mark.parametrize("id", ["%2e%2e", "a%2fb", "a b", "x" * 65, "CON:", "..%5c.."])

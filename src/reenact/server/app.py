@@ -16,7 +16,9 @@ from starlette.types import Scope
 from reenact import __version__
 from reenact.browser.signing import Signer
 from reenact.errors import (
+    CorruptRecording,
     ForeignRecording,
+    FutureFormat,
     RecordingHeld,
     RecordingNotFound,
     ReenactError,
@@ -186,6 +188,8 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
         RecordingNotFound: 404,
         ForeignRecording: 409,
         RecordingHeld: 409,
+        CorruptRecording: 422,
+        FutureFormat: 422,
         StoreFull: 507,
         StoreAway: 503,
     }

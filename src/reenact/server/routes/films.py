@@ -18,7 +18,7 @@ from reenact.browser.video import Video as Made
 from reenact.browser.video import means, one_of
 from reenact.browser.video.pace import Kind
 from reenact.browser.video.render import kept
-from reenact.errors import RecordingError
+from reenact.errors import CorruptRecording, FutureFormat, RecordingError
 from reenact.server.access import Reader
 from reenact.server.films import Film, Frame, film_of, followed, picture_at
 from reenact.server.jobs import Job as Jobbed
@@ -149,8 +149,10 @@ def _lent(links: Links, video: Made, number: int) -> SessionVideo:
 
 @contextmanager
 def _sought() -> Iterator[None]:
-    """What a recording does not have is not found."""
+    """What a recording does not have is not found; damage is damage."""
     try:
         yield
+    except (CorruptRecording, FutureFormat):
+        raise
     except RecordingError as error:
         raise HTTPException(404, str(error)) from None
