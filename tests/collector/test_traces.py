@@ -185,3 +185,13 @@ def test_a_trace_s_id_names_no_file_elsewhere(store):
     traces = Traces(store)
     traces.take([span("2", trace="../../x")], 0)
     assert len(traces.settle(0, all=True)) == 1
+
+
+def test_a_late_span_does_not_bring_back_a_recording_that_was_deleted(store):
+    traces = Traces(store, quiet=2)
+    traces.take([span("2", "1"), ROOT], 0)
+    (kept,) = traces.settle(10)
+    store.remove(kept.id, why="asked for")
+    traces.take([span("3", "1")], 11)
+    assert traces.settle(100) == []
+    assert store.ids() == []

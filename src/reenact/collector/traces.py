@@ -27,6 +27,7 @@ from reenact.importers.otel import runs
 from reenact.importers.otel.span import Span, SpanEvent
 from reenact.importers.run import ImportedRun, keep
 from reenact.redact import DEFAULT_RULES, Redactor
+from reenact.store.deleted import Deleted
 from reenact.store.intake import synced
 from reenact.store.local import LocalStore
 
@@ -183,6 +184,10 @@ class Traces:
     def _take(self, trace: str, spans: list[Span], now: float) -> None:
         self.counts.spans += sum(not span.loose for span in spans)
         under_way = self._traces.get(trace)
+        if Deleted(self._store.root).get(_recording_id(trace)) is not None:
+            # Its recording was deleted, and does not come back with a span that is late.
+            self.counts.late += len(spans)
+            return
         if under_way is None and self._store.folder(_recording_id(trace)).exists():
             # Recorded by a collector that has ended: its other spans are not here any more.
             self.counts.late += len(spans)
@@ -227,6 +232,8 @@ class Traces:
         if not spans or not runs.tells(spans[0]):
             self.counts.strange += 0 if under_way.recorded else 1
             under_way.recorded = True
+            return None
+        if Deleted(self._store.root).get(_recording_id(trace)) is not None:
             return None
         made = runs.run(spans[0], source={"format": "otel", "collected": True})
         run: ImportedRun = replace(made, tags=tuple(dict.fromkeys((*made.tags, *self._tags))))

@@ -157,7 +157,12 @@ class Share:
             self._team.replace(mark.name)
         moved = self._exchange.push([mark.name])
         # What was made anew meanwhile is sent anew, and what there is no room for is tried again.
-        if mark.name in moved.deleted or (not moved.problems and mark.stat().st_mtime_ns == made):
+        if mark.name in moved.deleted:
+            # It was made anew after it was deleted there.
+            self._here.remove(self._here.folder(mark.name))
+            self._touched(mark.name)
+            mark.unlink()
+        elif not moved.problems and mark.stat().st_mtime_ns == made:
             mark.unlink()
 
     def _forget(self) -> None:

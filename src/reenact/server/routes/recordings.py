@@ -14,6 +14,7 @@ from reenact.server.facets import facets_of, trends_of
 from reenact.server.lines import Entry, sessions
 from reenact.server.living import alive
 from reenact.server.loaded import Loaded
+from reenact.server.refusals import refusals
 from reenact.server.routes.asked import MISSING, REFUSED, FilterText, Id, Offset, answer
 from reenact.server.shapes.listing import Facets, Recordings, Trends
 from reenact.server.shapes.recording import Deleted, Whole
@@ -72,7 +73,7 @@ def recording(access: Reader, id: Id) -> Response:
         return answer(_whole(access, id, loaded))
 
 
-@router.delete("/recordings/{id}", responses=MISSING)
+@router.delete("/recordings/{id}", responses={**MISSING, **refusals(409)})
 def delete(access: Writer, id: Id) -> Deleted:
     """Delete a recording, for good: it is not taken again. Forks that share its lines are made whole before."""
     access.library.remove(id, why="removed on the server", who=f"a key that may {access.role}")
