@@ -49,7 +49,7 @@ def test_each_picture_stands_in_the_video_when_the_page_showed_it(filming, pace)
     for t in moments:
         filming.frame(t, clock_page(round(t * 1000)))
     for number, began in enumerate([0.3, 9.1, 9.21]):
-        filming.act(began, began + 0.03, CLICK, box=[400, 300, 30, 20], call=number)
+        filming.act(began, began + 0.03, CLICK, box=[400, 300, 30, 20], call=number + 1)
     filming.line("end", 11.0)
     video = render(filming.footage(), pace=pace)
     shown = {}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from PIL import Image
 
 from reenact.browser.video import story
 from reenact.browser.video.timeline import Timeline
+from reenact.errors import CorruptRecording
 
 WHITE = Image.new("RGB", (640, 360), "white")
 GREY = Image.new("RGB", (640, 360), "grey")
@@ -92,7 +94,7 @@ def test_an_action_between_two_others_is_seen_however_short_it_is(filming):
     filming.frame(0.0, WHITE)
     for number in range(5):
         began = 1.0 + number * 0.03
-        filming.act(began, began + 0.02, {"type": "press_key", "key": str(number)}, call=number)
+        filming.act(began, began + 0.02, {"type": "press_key", "key": str(number)}, call=number + 1)
     filming.line("end", 2.0)
     shots, _ = shots_of(filming)
     for number in range(5):
@@ -117,7 +119,9 @@ def test_a_compact_video_halts_before_an_action_and_after_a_failure(filming):
 def test_colours_say_who_acts_and_what_failed(filming):
     filming.frame(0.0, WHITE)
     for number, actor in enumerate(["script", "agent", "heal", "nobody"]):
-        filming.act(1.0 + number, 1.2 + number, CLICK, box=BOX, actor=actor, call=number, success=number != 2)
+        filming.act(
+            1.0 + number, 1.2 + number, CLICK, box=BOX, actor=actor, call=number + 1, success=number != 2
+        )
     filming.line("end", 6.0)
     shots, _ = shots_of(filming)
     assert [at(shots, 1100 + 1000 * number).caption.colour for number in range(4)] == [
@@ -209,17 +213,26 @@ def test_what_is_written_after_the_story_was_read_is_no_part_of_it(filming):
     assert all(shot.picture.blob != late for shot in timeline.shots())
 
 
-def test_lines_with_nonsense_in_them_are_shown_as_far_as_they_go(filming):
+@pytest.mark.parametrize(
+    ("event", "members"),
+    [
+        ("frame", {"tab": "x", "blob": None, "width": "wide", "height": -1, "masks": [[1, 2], None, "x"]}),
+        ("before", {"call": None, "tab": None, "actor": 7, "action": ["click"], "target": [1]}),
+        ("tab", {}),
+        ("dialog", {}),
+    ],
+)
+def test_a_line_with_nonsense_in_it_is_refused_by_file_and_line(filming, event, members):
     filming.frame(0.0, WHITE)
-    filming.line("frame", 0.5, tab="x", blob=None, width="wide", height=-1, masks=[[1, 2], None, "x"])
-    filming.line("before", 1.0, call=None, tab=None, actor=7, action=["click"], target=[1])
-    filming.line(
-        "before", 1.1, call=2, tab=0, actor="agent", action={}, target={"box": ["a", 1, 2, 3], "point": [1]}
-    )
+    filming.line(event, 0.5, **members)
+    with pytest.raises(CorruptRecording, match=r"session\.1\.jsonl, line 3: damaged"):
+        shots_of(filming)
+
+
+def test_an_outcome_without_its_action_and_a_torn_last_line_are_passed_over(filming):
+    filming.frame(0.0, WHITE)
+    filming.act(1.1, None, {}, call=2, actor="agent")
     filming.line("after", 1.2, call=99, tab=0, success=True)
-    filming.line("tab", 1.3)
-    filming.line("dialog", 1.4)
-    filming.line("download", 1.5)
     filming.raw(b'{"event": "frame", "t": 1.6, "ta')
     shots, _ = shots_of(filming)
     assert shots[-1].caption.words == "Action"
@@ -229,7 +242,7 @@ def test_an_outcome_is_seen_in_the_frame_that_stands_then_wherever_it_falls(film
     filming.frame(0.0, WHITE)
     for number in range(20):
         began = 1.0 + number * 0.513
-        filming.act(began, began + 0.2, CLICK, box=BOX, call=number, success=False, message="No.")
+        filming.act(began, began + 0.2, CLICK, box=BOX, call=number + 1, success=False, message="No.")
     filming.line("end", 13.0)
     shots, timeline = shots_of(filming)
     for mark in timeline.marks:
