@@ -12,6 +12,7 @@ from PIL import Image
 
 import reenact
 from reenact.boundary import current
+from reenact.store.chain import chained
 from tests.browser.sketching import jpeg
 
 SIZE = (640, 360)
@@ -161,4 +162,4 @@ def timed(folder, moments):
     for line in lines:
         if line.get("call") in moments:
             line["t"] = moments[line["call"]] + (0.0 if line["event"] == "called" else 0.1)
-    events.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    events.write_bytes(chained(orjson.dumps(line) for line in lines))
