@@ -18,6 +18,7 @@ import reenact
 from reenact import errors
 from reenact.boundary import current, tracked
 from reenact.model.log import Log
+from tests.hostile.forge import forge_folder, lines_of
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -434,12 +435,10 @@ def test_an_older_reader_skips_snapshots(monkeypatch):
 
 def test_a_snapshot_that_is_missing_in_the_file_is_said():
     recording = twelve({"notes": ["x" * 600]})
-    path = os.path.join(recording.path, "events.jsonl")
-    with open(path, encoding="utf-8") as file:
-        lines = file.readlines()
-    kept = [line for line in lines if '"n":1,"at"' not in line or '"snapshot"' not in line]
-    with open(path, "w", encoding="utf-8") as file:
-        file.writelines(kept)
+    lines = lines_of(Path(recording.path) / "events.jsonl")
+    kept = [line for line in lines if (line["event"], line.get("n")) != ("snapshot", 1)]
+    kept[-1].pop("signed", None)
+    forge_folder(Path(recording.path), kept)
     with pytest.raises(errors.CorruptRecording, match="the state of 'memory' cannot be read"):
         reenact.load(recording.id).state()
 

@@ -16,6 +16,7 @@ _WORDS = re.compile(r"[^\W_]{3,}")
 # Bounded: a result of half a megabyte without spaces or digits took minutes, and no other thread ran meanwhile.
 _STATED = re.compile(r"[A-Za-z_][\w.-]{0,99}\d[\w.-]*|\d[\d,.:-]+\d|[A-Z][a-z]{2,}")
 _FEW = 2
+_LOOKS = 50_000_000
 
 
 @rule("many-calls", severity="warning")
@@ -144,7 +145,11 @@ def unused_result(case: Case, *, least: int = 40) -> Iterator[Found]:
             word.lower() for word in _WORDS.findall(use.text)
         }
         given = compact(use.args).lower()
-        stated = {word for word in stated if word not in given}
+        # Parts of words count, too, but where that would take time with the square of the texts.
+        known: str | set[str] = given
+        if len(stated) * len(given) > _LOOKS:
+            known = {word.lower() for word in (*_STATED.findall(given), *_WORDS.findall(given))}
+        stated = {word for word in stated if word not in known}
         if len(stated) > _FEW and not any(later.holds(word) for word in stated):
             told.add(use.key)
             yield Found(use.step, f"nothing of what {use.name} gave was used afterwards", short(use.text))
