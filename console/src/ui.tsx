@@ -4,6 +4,7 @@ import Copy from "lucide-react/dist/esm/icons/copy.mjs";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Refused } from "./client";
 import { useKeys } from "./keys";
+import type { Line } from "./model";
 import { copy } from "./toasts";
 
 /** What went wrong, in the place where the answer would be. */
@@ -91,6 +92,20 @@ const TONES: Record<string, string> = {
   live: "live",
   queued: "",
 };
+
+/** The marks of a recording that is not this home's own, or was changed after it was sealed; nothing for others. */
+export function Origin({ of }: { of: Line["origin"] }) {
+  const words = [of?.where === "foreign" && "foreign", of?.seal === "changed" && "changed"].filter(Boolean);
+  if (of === null || of === undefined || (words.length === 0 && !of.name)) return null;
+  return (
+    <span
+      className="badge"
+      title={of.fingerprint ? `signed by the key ${of.fingerprint}` : "signed by no key"}
+    >
+      {words.join(", ") || `by ${of.name}`}
+    </span>
+  );
+}
 
 /** How something went, in one word with its colour. */
 export function Status({ of, live = false }: { of: string; live?: boolean }) {

@@ -27,6 +27,7 @@ from reenact.store import bundle, shared
 from reenact.store.index import Hit, Index
 from reenact.store.local import LocalStore
 from reenact.store.shared import Origin
+from reenact.trust import Book
 from reenact.tui.reader import Line, Reader
 from reenact.tui.rows import Rows, arranged, tags_of, titles
 
@@ -202,7 +203,7 @@ class Browser(App[None]):
             self._arrange()
 
     def _arrange(self) -> None:
-        self.rows.show(arranged(self.hits, self._origins, tree=self.below))
+        self.rows.show(arranged(self.hits, self._origins, tree=self.below, book=Book(self.store.root)))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Look for it once nobody types any more."""

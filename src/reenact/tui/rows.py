@@ -18,6 +18,7 @@ from reenact.model.summary import Summary
 from reenact.prose.words import ago, count, money, one_line, seconds, visible
 from reenact.store.index import Hit
 from reenact.store.shared import Origin
+from reenact.trust import Book
 from reenact.tui.cursor import CursorList
 
 STATUS = {"ok": "green", "error": "red", "stopped": "yellow", "unsealed": "yellow", "broken": "bold red"}
@@ -36,11 +37,13 @@ class Row:
         hit: The recording, and the steps that the filter means.
         depth: How many forks it is away from where its branch begins.
         origin: What it was forked from, or None.
+        mark: What a reader must know of where it comes from: `foreign`, `changed`; nothing for most.
     """
 
     hit: Hit
     depth: int = 0
     origin: Origin | None = None
+    mark: str = ""
 
     @property
     def line(self) -> Summary:
@@ -48,10 +51,12 @@ class Row:
         return self.hit.summary
 
 
-def arranged(hits: Sequence[Hit], origins: Mapping[str, Origin], *, tree: bool) -> list[Row]:
+def arranged(
+    hits: Sequence[Hit], origins: Mapping[str, Origin], *, tree: bool, book: Book | None = None
+) -> list[Row]:
     """The rows: as they come, or each fork below what it was forked from, as far as that is among them."""
     if not tree or not origins:
-        return [Row(hit, origin=origins.get(hit.summary.id)) for hit in hits]
+        return [Row(hit, origin=origins.get(hit.summary.id), mark=_mark(hit, book)) for hit in hits]
     there = {hit.summary.id: hit for hit in hits}
     below: dict[str, list[str]] = {}
     for hit in reversed(hits):
@@ -63,7 +68,7 @@ def arranged(hits: Sequence[Hit], origins: Mapping[str, Origin], *, tree: bool) 
     rows = []
     while waiting:
         id, depth = waiting.pop()
-        rows.append(Row(there[id], depth, origins.get(id)))
+        rows.append(Row(there[id], depth, origins.get(id), _mark(there[id], book)))
         children = sorted(below.get(id, ()), key=lambda child: origins[child].step or 0)
         waiting += [(child, depth + 1) for child in reversed(children)]
     return rows
@@ -160,6 +165,11 @@ def titles(width: int) -> Text:
     )
 
 
+def _mark(hit: Hit, book: Book | None) -> str:
+    standing = book.of_line(hit.summary) if book is not None else None
+    return " ".join(word for word in standing.words if word != "unsealed") if standing is not None else ""
+
+
 def _drawn(row: Row, shown: list[tuple[str, int]]) -> Text:
     parts = []
     for name, wide in shown:
@@ -199,7 +209,9 @@ def _said(row: Row, column: str) -> tuple[str, str]:
 
 
 def _name(row: Row) -> str:
-    said = one_line(row.line.broken or row.line.name or "-")
+    # There is no room for a column that is mostly empty.
+    mark = f"({row.mark}) " if row.mark else ""
+    said = mark + one_line(row.line.broken or row.line.name or "-")
     if not row.depth:
         return said
     at = f"@{row.origin.step} " if row.origin is not None and row.origin.step is not None else ""

@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { count, counted, duration, money, whenExactly } from "../../format";
 import type { Whole } from "../../model";
 import { visible } from "../../text";
-import { Status } from "../../ui";
+import { Origin, Status } from "../../ui";
 
 export function Head({
   line,
@@ -33,6 +33,7 @@ export function Head({
       <div className="title">
         <h1 className="clip">{visible(line.name || line.id)}</h1>
         <Status of={line.status} live={line.live} />
+        <Origin of={line.origin} />
         {line.name && <code className="quiet">{line.id}</code>}
         {line.tags.map((tag) => (
           <Link key={tag} to={`/?q=${encodeURIComponent(`tag:${tag}`)}`} className="badge tag">

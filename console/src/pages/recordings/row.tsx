@@ -5,7 +5,7 @@ import { Link } from "wouter";
 import { count, counted, duration, money, when, whenExactly } from "../../format";
 import type { Line } from "../../model";
 import { visible } from "../../text";
-import { Status } from "../../ui";
+import { Origin, Status } from "../../ui";
 
 export const RecordingRow = memo(Inner, (before, after) => {
   const names = ["line", "here", "top", "height", "chosen", "open"] as const;
@@ -100,6 +100,7 @@ function Cells({
         <Link to={`/r/${line.id}`} tabIndex={-1} className="name">
           {visible(line.name || line.id)}
         </Link>
+        <Origin of={line.origin} />
         {line.name && <span className="mono quiet id">{line.id}</span>}
         {line.parent && (
           <span className="badge" title={`${line.parent.how} of ${line.parent.id}`}>
