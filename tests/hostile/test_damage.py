@@ -70,7 +70,7 @@ def read_all(folder: Path) -> None:
         looked += [step.args, step.output, step.chunks, step.error]
     looked += [recording.name, recording.tags, recording.status, recording.started, recording.duration]
     looked += [recording.notes, recording.output, dict(recording.state()), list(recording.anomalies())]
-    looked += [shape.recording(facts, range(1, len(recording.steps) + 1)), shape.head(recording)]
+    looked += [[shape.step(step, brief=True) for step in facts.steps], shape.head(recording)]
     looked += [reenact.diff(recording, recording), spans_of(recording), facts]
     looked += [list(each.entries()) for each in sessions(folder)]
     repr(looked)

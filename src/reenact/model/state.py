@@ -249,4 +249,8 @@ def _answer(kind: _Kind, call: CallRecord) -> list[Tree]:
     outcome = call.outcome
     if outcome is None or "value" not in outcome:
         return []
-    return kind.answer(outcome["value"], [tree for _, _, tree in call.pieces])
+    try:
+        return kind.answer(outcome["value"], [tree for _, _, tree in call.pieces])
+    except (LookupError, TypeError, AttributeError, ValueError):
+        # It is not of the shape that the framework gives.
+        return []
