@@ -13,6 +13,7 @@
     ├── ProgramError                    the recorded program cannot be run again
     ├── ForeignRecording                its program may not run before the user has agreed
     ├── FilterError                     a filter that does not parse                (also a ValueError)
+    ├── SearchEnded                     a search took longer than a server lets it
     ├── UsageError                      arguments that do not fit together          (also a ValueError)
     ├── DivergenceError                 a replay left its recording
     ├── ForkStopped                     a fork stopped where it needed a model that is not at hand
@@ -82,6 +83,10 @@ class ProgramError(ReenactError):
 
 class ForeignRecording(ReenactError):
     """The recording comes from elsewhere, or was changed: its program may not run before the user has agreed."""
+
+
+class SearchEnded(ReenactError):
+    """A search on a server took too long and was ended; the text says how to ask for less."""
 
 
 class FilterError(ReenactError, ValueError):

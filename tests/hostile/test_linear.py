@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reenact.errors import CorruptRecording, UsageError
+from reenact.errors import CorruptRecording, FilterError, UsageError
 from reenact.family.answering import rules_of
+from reenact.model.filter import Filter
 from reenact.redact import DEFAULT_RULES, Redactor, SecretRules, marks
 from reenact.redact.find import Finder
 from reenact.redact.work import Work
@@ -223,3 +224,87 @@ class TestPatternsOfUsers:
         ):
             with pytest.raises(CorruptRecording, match="secrets"):
                 rules_of({"secrets": secrets or ["x"]})
+
+
+class _Step:
+    def __init__(self, text):
+        self._text = text
+
+    def get(self, field):
+        return self._text if field in ("text", "label", "name") else None
+
+
+class TestFilters:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            'text ~ "(a|aa)+$|(a+)+$"',
+            'text ~ "(x+x+)+y"',
+            'text ~ "(.*a){20}b"',
+            'text ~ "a.*b.*c.*d"',
+            'text ~ "\\s+$"',
+            'text !~ "(\\w+\\s*)+$"',
+            "name:a*a*a*a*a*a*a*a*a*b",
+            "name:*a?a*b?c*",
+        ],
+    )
+    @pytest.mark.parametrize("letters", ["a", "ax ", " ", "a\n"])
+    def test_one_text_is_asked_in_time_in_proportion(self, text, letters):
+        wanted = Filter(text)
+        is_linear(lambda size: wanted.node and _all(wanted, _Step(repeated(letters, size) + "!")))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "(" * 300 + "error" + ")" * 300,
+            "(" * 100_000,
+            "not " * 900 + "error",
+            "not " * 100_000,
+            "error or " * 100_000 + "error",
+            'text ~ "((a{100}){100}){100}"',
+            'text ~ "(a{1000}){1000}"',
+            'text ~ "(a)\\1"',
+            'text ~ "(?=a)b"',
+            'text ~ "' + "(" * 900 + ")" * 900 + '"',
+            'text ~ "' + "a" * 1001 + '"',
+            "tokens > " + "9" * 3000,
+            "tokens > " + "9" * 3000 + ".5",
+            "tokens > -" + "9" * 30,
+            "text ~ \0",
+            "tag:\ud800x",
+            'text ~ "\udfff"',
+        ],
+    )
+    def test_one_that_is_too_much_is_refused_by_the_filters_own_error(self, text):
+        with pytest.raises(FilterError) as refused:
+            Filter(text)
+        first = str(refused.value).splitlines()[0]
+        assert first.startswith("filter")
+        assert len(first) < 300
+
+    @pytest.mark.parametrize(
+        ("text", "said", "held"),
+        [
+            ('text ~ "^A\\w+ü$"', "abcü", True),
+            ('text ~ "end$"', "the end\n", True),
+            ('text ~ "\\d{3}\\Z"', "x\u0661\u0662\u0663", True),
+            ('text ~ "[^\\w]x"', "äx", False),
+            ('text ~ "[]a]b"', "]b", True),
+            ('text ~ "[\\[x]b"', "[b", True),
+            ('text ~ "\\u00e4"', "Ä", True),
+            ("name:a*", "ABC", True),
+            ("name:*c", "ABC", True),
+            ("name:a*c*e", "abcde", True),
+            ("name:a*c*e", "abcd", False),
+            ("name:*", "", True),
+            ("name:a*a", "a", False),
+            ("name:?b?", "abc", True),
+            ("name:a**c", "abc", True),
+        ],
+    )
+    def test_a_pattern_means_what_it_means_in_python(self, text, said, held):
+        assert _all(Filter(text), _Step(said)) is held
+
+
+def _all(wanted, facts):
+    return wanted.head(facts) and wanted.holds(facts)

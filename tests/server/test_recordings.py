@@ -105,6 +105,15 @@ def test_filters_sorts_and_pages(home, filled):
         assert "beside what is said of steps" in asked.refused("/recordings?filter=anomaly:loop or tool", 400)
 
 
+def test_a_search_that_takes_too_long_is_ended_and_says_so(home, filled, monkeypatch):
+    with Asking(Path(home)) as asked:
+        asked.listed(4)
+        monkeypatch.setattr("reenact.server.searching._LONGEST", -1.0)
+        assert "ended after" in asked.refused('/recordings?filter=text ~ "you.*ask"', 503)
+        monkeypatch.undo()
+        assert len(asked.listed(2, 'name:tour and text ~ "you  *ask"')) == 2
+
+
 def test_each_facet_gives_the_filter_that_finds_as_many(home, filled):
     with Asking(Path(home)) as asked:
         asked.listed(4)

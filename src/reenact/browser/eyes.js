@@ -22,8 +22,11 @@
     "autocomplete", "for", "value",
   ];
   const SECRET_TYPE = /^(cc-[\w-]+|one-time-code|current-password|new-password)$/;
-  const SECRET_NAME =
-    /(^|[^a-z])(pass(word|wd|phrase|code)?|pwd|cvv2?|cvc2?|csc|otp|totp|one.?time.?code|(credit|debit)?.?card.?(num(ber)?|no)|cc.?(num(ber)?|exp|csc)|iban|ssn)([^a-z]|$)/i;
+  // The redactor's names (redact/names.py puts them here), and the words after one that say it is something about it.
+  const SECRET_NAMES = new Set(/* names */ []);
+  const SECRET_ENDS = [...SECRET_NAMES].filter((name) => name.length >= 5);
+  const ABOUT = new Set("name id type count limit hint url label length title description".split(" "));
+  const NAMED_BY = ["name", "id", "data-testid", "data-test-id", "data-test", "aria-label", "placeholder", "title", "autocomplete"];
 
   const tidy = (text) => (text || "").replace(/\s+/g, " ").trim();
   const cut = (text, most = 120) => {
@@ -79,19 +82,56 @@
     }
   };
 
-  // Words of a camel-cased or underscored name, so that `cardNumber` and `card_number` are told by one pattern.
-  const words = (name) => (name || "").replace(/([a-z])([A-Z])/g, "$1-$2").replace(/_/g, "-");
+  // The words of a name, so that `apiToken`, `api_token` and "API token" are one.
+  const words = (name) =>
+    ((name || "").slice(0, 500).match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g) || []).map((word) => word.toLowerCase());
+
+  function saysSecret(name) {
+    const all = words(name);
+    for (let at = 0; at < all.length; at++) {
+      let joined = "";
+      for (let end = at; end < Math.min(all.length, at + 4); end++) {
+        joined += all[end];
+        const known = SECRET_NAMES.has(joined) ||
+          (end === at && SECRET_ENDS.some((long) => joined.endsWith(long) || (long.length >= 8 && joined.startsWith(long))));
+        if (known && !ABOUT.has(all[end + 1])) return true;
+      }
+    }
+    return false;
+  }
+
+  // The labels of a document by the fields they are for: gathered once for all that is asked in one go.
+  let gathered = null;
+  function labelsFor(el) {
+    if (gathered === null) {
+      gathered = new Map();
+      queueMicrotask(() => (gathered = null));
+    }
+    const root = el.getRootNode();
+    if (!gathered.has(root)) {
+      const known = new Map();
+      for (const label of root.querySelectorAll("label[for]"))
+        known.set(label.htmlFor, `${known.get(label.htmlFor) || ""} ${label.textContent}`);
+      gathered.set(root, known);
+    }
+    const said = tidy(el.getAttribute("aria-labelledby")).split(" ").filter(Boolean)
+      .map((id) => root.getElementById?.(id)?.textContent || "");
+    const around = el.closest("label");
+    // What stands in a list of choices around it, or in the field itself, is no name of it.
+    return [gathered.get(root).get(el.id) || "", ...said, around && !editable(el) ? around.textContent : ""];
+  }
 
   function secret(el, selectors = []) {
     if (selectors.some((selector) => matches(el, selector))) return true;
     const tag = tagOf(el);
-    if (tag !== "input" && tag !== "textarea") return false;
+    const typed = editable(el) && !(el.parentElement && editable(el.parentElement));
+    if (tag !== "input" && tag !== "textarea" && !typed) return false;
     const type = typeOf(el);
     if (type === "password") return true;
     if (["checkbox", "radio", "button", "submit", "reset", "image", "file", "hidden"].includes(type)) return false;
     const filled = tidy(el.getAttribute("autocomplete")).toLowerCase().split(" ");
     if (filled.some((word) => SECRET_TYPE.test(word))) return true;
-    return ["name", "id"].some((name) => SECRET_NAME.test(words(el.getAttribute(name))));
+    return NAMED_BY.some((name) => saysSecret(el.getAttribute(name))) || labelsFor(el).some(saysSecret);
   }
 
   // What an element shows, without what people typed and without what is secret.

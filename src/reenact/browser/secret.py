@@ -1,7 +1,8 @@
 """What must not be shown: passwords, card numbers, one-time codes, and whatever else the user names.
 
 A field is secret by its type (`password`), by what the page says belongs in it (`autocomplete`: `cc-*`,
-`one-time-code`, `current-password`, `new-password`), or by a name or id that says so (`cvv`, `card_number`, `otp`).
+`one-time-code`, `current-password`, `new-password`), or by what it is called: its name, id, test id, label, placeholder
+and title are read as the redactor reads the names of keys (`apiToken`, `recovery_code`, "Card number").
 """
 
 from __future__ import annotations

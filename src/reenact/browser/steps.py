@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import re
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ from reenact.browser.results import (
     result_of,
 )
 from reenact.errors import UsageError
+from reenact.redact import says_secret
 
 Hide = Callable[[str], str]
 """Gives the token that stands for a secret in the recording."""
@@ -79,10 +79,6 @@ class Step:
 
 
 # -- actions -----------------------------------------------------------------------------------------------------
-
-_SECRET_WORDS = re.compile(
-    r"passw|passwd|\bpwd\b|secret|one.?time|\botp\b|totp|\bcvv\b|\bcvc\b|card.?num|\bpin\b", re.IGNORECASE
-)
 
 
 def acting(action: do.Action, actor: str, hear: Callable[[dict[str, Any]], None]) -> Step:
@@ -138,7 +134,7 @@ async def secret_of(live: Live, action: do.Action) -> bool:
 
 async def _is_secret(live: Live, action: do.Aimed) -> bool:
     """Whether what is written into that element must not be seen. In doubt it must not."""
-    if action.selector is not None and _SECRET_WORDS.search(json.dumps(action.selector)):
+    if action.selector is not None and says_secret(json.dumps(action.selector)):
         return True
     try:
         with live.use():

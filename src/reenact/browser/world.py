@@ -8,6 +8,7 @@ Playwright. Neither leaves anything behind.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -15,6 +16,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from playwright.async_api import CDPSession, ElementHandle, Error, Frame, Locator, Page
+
+from reenact.redact import field_names
 
 NAME = "reenact"
 _PLAYWRIGHT = "__playwright_utility_world"
@@ -26,7 +29,8 @@ _loaded: WeakKeyDictionary[CDPSession, dict[str, str]] = WeakKeyDictionary()
 @cache
 def eyes() -> str:
     """The JavaScript source: an expression whose value holds the functions."""
-    return files("reenact.browser").joinpath("eyes.js").read_text(encoding="utf-8").strip()
+    code = files("reenact.browser").joinpath("eyes.js").read_text(encoding="utf-8").strip()
+    return code.replace("/* names */ []", json.dumps(field_names()))
 
 
 async def of_element(

@@ -134,7 +134,9 @@ def _translated(pattern: str, *, unicode: bool = True) -> str:
             out.append(atom.replace("]", r"\]"))
         else:
             within = within and not atom.endswith("]")
-            out.append(atom.replace("[", r"\["))
+            plain = atom.replace("[", r"\[")
+            # `$` is at the end, or before a last newline; texts are only searched, so it may take that.
+            out.append(plain if within or not unicode else plain.replace("$", r"(?:$|\n\z)"))
     return "".join(out)
 
 

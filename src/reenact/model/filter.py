@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from reenact.errors import FilterError
+from reenact.model.automaton import automaton
 from reenact.model.grammar import OF_RECORDING, All, Node, Not, Parser, Some, Term, terms
 from reenact.model.plain import compact
 
@@ -176,8 +177,8 @@ def _holds(term: Term) -> Callable[[Any], bool]:
         inside = literal(term)
         if inside is not None:
             return lambda value: (inside in fold(_text(value))) == (op == "~")
-        search = re.compile(wanted, re.IGNORECASE).search
-        return lambda value: (search(_text(value)) is not None) == (op == "~")
+        found = automaton(wanted, ignore_case=True).found
+        return lambda value: found(_text(value).encode("utf-8", "surrogatepass")) == (op == "~")
     if op in ("==", "!="):
         return lambda value: (value == wanted or _text(value) == _text(wanted)) == (op == "==")
     order: Callable[[Any, Any], bool] = _ORDER[op]
@@ -201,6 +202,16 @@ def _text(value: Any) -> str:
 
 @lru_cache(256)
 def glob(pattern: str) -> re.Pattern[str]:
-    """A pattern with `*` and `?` as a regular expression, whole and without regard to case."""
-    body = "".join({"*": ".*", "?": "."}.get(letter, re.escape(letter)) for letter in pattern)
+    """A pattern with `*` and `?` as a regular expression, whole and without regard to case.
+
+    What stands after a `*` is taken where it is found first and never looked for again: no text takes long.
+    """
+    first, *within = pattern.split("*")
+    body = _letters(first) + "".join(f"(?>.*?{_letters(part)})" for part in within[:-1])
+    if within:
+        body += f"(?>.*(?=.{{{len(within[-1])}}}\\Z)){_letters(within[-1])}"
     return re.compile(body, re.IGNORECASE | re.DOTALL)
+
+
+def _letters(part: str) -> str:
+    return "".join("." if letter == "?" else re.escape(letter) for letter in part)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
 from reenact.errors import FilterError
+from reenact.model.automaton import PatternError, automaton
 
 FIELDS = {
     "id": "the recording's id",
@@ -96,7 +97,14 @@ _OP = re.compile(r"==|!=|<=|>=|!~|=|<|>|~")
 _VALUE = re.compile(r"""[^\s()"'<>=!~][^\s()"']*""")
 _BARE = re.compile(r"""[^\s()"']+""")
 _ROOT = re.compile(r"[.\[]")
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?", re.ASCII)
+_SHOWN = 500  # characters of a filter that an error repeats
+_HUGE = 1 << 63
+_UNFIT = re.compile("[\0\ud800-\udfff]")
+LONGEST = 4000
+"""The most characters of a filter."""
+DEEPEST = 50
+"""The most brackets and `not`s within each other."""
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
 
@@ -107,9 +115,16 @@ class Parser:
         self._text = text
         self._also = also
         self._at = 0
+        self._deep = 0
 
     def parse(self) -> Node:
         """The whole text as a tree. Raises FilterError, which points at the column."""
+        if len(self._text) > LONGEST:
+            raise FilterError(f"filter: it has {len(self._text)} characters; {LONGEST} are the most")
+        if unfit := _UNFIT.search(self._text):
+            raise FilterError(
+                f"filter, column {unfit.start() + 1}: the character U+{ord(unfit[0]):04X} is in no text"
+            )
         if not self._ahead():
             return All(())
         node = self._any()
@@ -131,6 +146,14 @@ class Parser:
         return parts[0] if len(parts) == 1 else All(tuple(parts))
 
     def _one(self) -> Node:
+        self._deep += 1
+        if self._deep > DEEPEST:
+            self._fail(f"brackets and 'not' go {DEEPEST} deep at most")
+        node = self._single()
+        self._deep -= 1
+        return node
+
+    def _single(self) -> Node:
         if self._keyword("not"):
             return Not(self._one())
         letter = self._ahead()
@@ -192,14 +215,25 @@ class Parser:
         if match is not None:
             self._at = match.end()
         if op in ("~", "!~"):
-            try:
-                re.compile(raw)
-            except re.error as error:
-                self._fail(f"no regular expression: {error}", at)
-            return Term(word, op, raw)
+            return self._matched(word, op, raw, at)
         if quoted:
             return Term(word, op, raw)
-        return Term(word, op, _constant(raw))
+        value = _constant(raw)
+        if isinstance(value, (int, float)) and not abs(value) < _HUGE:
+            self._fail("this number is too large: put an id that is so long into quotes", at)
+        return Term(word, op, value)
+
+    def _matched(self, word: str, op: str, raw: str, at: int) -> Term:
+        """A term with a pattern: one that Python reads, too, since needles are looked for as Python means it."""
+        try:
+            re.compile(raw)
+        except (re.error, RecursionError, OverflowError) as error:
+            self._fail(f"no regular expression: {error}", at)
+        try:
+            automaton(raw, ignore_case=True)
+        except PatternError as error:
+            self._fail(str(error), at)
+        return Term(word, op, raw)
 
     def _string(self) -> str:
         opened, quote = self._at, self._text[self._at]
@@ -237,6 +271,8 @@ class Parser:
 
     def _fail(self, what: str, at: int | None = None) -> NoReturn:
         place = self._at if at is None else at
+        if len(self._text) > _SHOWN:
+            raise FilterError(f"filter, column {place + 1}: {what}")
         shown = self._text.translate({ord(letter): " " for letter in "\n\r\t"})
         wide = sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in shown[:place])
         raise FilterError(f"filter, column {place + 1}: {what}\n  {shown}\n  {' ' * wide}^")

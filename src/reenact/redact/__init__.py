@@ -20,8 +20,17 @@ See docs/secrets.md for what is found, and for what is not.
 """
 
 from reenact.redact.members import is_value
+from reenact.redact.names import field_names, says_secret
 from reenact.redact.redactor import Redactor
 from reenact.redact.rules import DEFAULT_RULES, SecretRules
 from reenact.redact.stream import StreamRedactor
 
-__all__ = ["DEFAULT_RULES", "Redactor", "SecretRules", "StreamRedactor", "is_value"]
+__all__ = [
+    "DEFAULT_RULES",
+    "Redactor",
+    "SecretRules",
+    "StreamRedactor",
+    "field_names",
+    "is_value",
+    "says_secret",
+]

@@ -6,9 +6,9 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from reenact.redact.rules import SecretRules, word_set
+from reenact.redact.rules import DEFAULT_RULES, SecretRules, word_set
 
-NUMERIC = (b"password", b"passwd", b"passcode", b"pin", b"cvv", b"cvc", b"otp")
+NUMERIC = (b"password", b"passwd", b"passcode", b"pin", b"cvv", b"cvc", b"otp", b"ssn", b"code")
 """Under these names a number is a secret, too."""
 
 # These stand as often for something harmless ("auth": "oauth2", the "token" of log probabilities), so that
@@ -34,6 +34,15 @@ _COMMON_VALUES = word_set(
     "password postgres changeme localhost undefined disabled required anonymous default"
 )
 _PATHLIKE = re.compile(r"(?:~|\.{1,2})?/[\w.\-]+(?:/[\w.\-@ ]+)+/?|[A-Za-z]:\\.*")
+
+
+# Harmless as the name of a field to type into; and what only a form calls so.
+_NO_FIELDS = word_set("auth authorization session cookie setcookie credential credentials")
+_OF_FORMS = word_set(
+    "2fa mfa csc cvv cvc passkey pincode mnemonic iban apikey accesscode authcode smscode logincode unlockcode "
+    "personalaccesstoken socialsecurity creditcard debitcard cardnumber cardnum cardno creditcardnumber "
+    "ccnumber ccnum ccno cccsc ccexp taxid"
+)
 
 
 def normal(name: str) -> str:
@@ -101,6 +110,27 @@ def _secret_variable(name: str) -> bool:
             and words[-2] not in {"public", "old", "ssh"}
         )
         or normal(name) in {"pgpassword", "auth", "authorization"}
+    )
+
+
+def field_names() -> list[str]:
+    """Names of fields whose content is secret, without separators: those of the redactor, and those of forms."""
+    return sorted(({normal(name) for name in DEFAULT_RULES.names} | _OF_FORMS) - _NO_FIELDS)
+
+
+_FIELD_NAMES = frozenset(field_names())
+_ENDS = tuple(name for name in _FIELD_NAMES if len(name) >= 5)
+_BEGINS = tuple(name for name in _FIELD_NAMES if len(name) >= 8)
+_MOST_WORDS = 4  # of one such name
+
+
+def says_secret(text: str) -> bool:
+    """Does a text (a selector, a label) name a field whose content is secret? As `secret` of `eyes.js` reads it."""
+    words = words_of(text[:2000])
+    return any(word.startswith(_BEGINS) or word.endswith(_ENDS) for word in words) or any(
+        "".join(words[at : at + count]) in _FIELD_NAMES
+        for at in range(len(words))
+        for count in range(1, _MOST_WORDS + 1)
     )
 
 

@@ -32,7 +32,9 @@ DEFAULT_RULES = SecretRules(
         "license_key subscription_key access_token refresh_token id_token auth_token session_token "
         "bearer_token api_token csrf_token xsrf_token security_token secret_token token auth "
         "authorization credential credentials session cookie set_cookie connection_string pin cvv cvc otp "
-        "pgpassword"
+        "pgpassword totp otp_code mfa_code totp_code two_factor_code one_time_code one_time_password verification_code "
+        "recovery_code recovery_key recovery_phrase backup_code security_code security_answer secret_answer "
+        "seed_phrase mnemonic_phrase ssn social_security_number"
     ),
     headers=word_set(
         "authorization proxy-authorization cookie set-cookie x-api-key api-key apikey x-goog-api-key "

@@ -22,6 +22,7 @@ from reenact.errors import (
     RecordingHeld,
     RecordingNotFound,
     ReenactError,
+    SearchEnded,
     StoreAway,
     StoreFull,
 )
@@ -192,6 +193,7 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
         FutureFormat: 422,
         StoreFull: 507,
         StoreAway: 503,
+        SearchEnded: 503,
     }
     status = next((status for kind, status in kinds.items() if isinstance(error, kind)), 400)
     return JSONResponse({"detail": str(error)}, status)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from reenact.errors import ReenactError
+from reenact.errors import ReenactError, SearchEnded
 from reenact.model.filter import Filter
 from reenact.model.summary import Summary
 from reenact.server.lines import ALSO, Entry, Lines, Place
@@ -22,6 +22,7 @@ _KEPT = 16
 _TOLD = 64
 _PATIENCE = 1.5
 _BRIEF = 0.25
+_LONGEST = 60.0  # seconds that one search may take
 
 SORTS: dict[str, Callable[[Summary], Any]] = {
     "started": lambda line: line.moment,
@@ -55,6 +56,7 @@ class Search:
         self._version = -1
         self._sorted: dict[str, tuple[int, list[str]]] = {}
         self._stopped = False
+        self._until = 0.0
         self._failed: ReenactError | None = None
         self.complete = False
         self.kept: dict[str, tuple[int, float, float, Any]] = {}
@@ -68,6 +70,7 @@ class Search:
         with self._lines.lock:
             self._version = self._lines.version
             order, entries = list(self._lines.order), dict(self._lines.entries)
+        self._until = time.monotonic() + _LONGEST
         chosen = [(place, entry) for place in order if (entry := entries.get(place[1])) is not None]
         threading.Thread(target=self._run, args=(chosen,), name="reenact-search", daemon=True).start()
 
@@ -188,6 +191,9 @@ class Search:
         except ReenactError as error:
             self._failed = error
         except (sqlite3.Error, RuntimeError):
+            if self._late():
+                self._failed = _ended()
+                return
             # The index was made anew meanwhile, or the server ends: what was found so far is not all.
             self._stopped = True
         finally:
@@ -212,10 +218,13 @@ class Search:
 
         def lines() -> Iterator[tuple[int, Summary]]:
             for place, entry in meant:
+                if self._late():
+                    raise _ended()
                 places[place[1]] = place
                 yield entry.key, entry.summary
 
         index = Index(self._store)
+        index.stop_when(lambda: self._stopped or self._late())
         try:
             if index.in_memory:
                 # Nobody else's keys hold in it.
@@ -228,6 +237,10 @@ class Search:
         finally:
             index.close()
 
+    def _late(self) -> bool:
+        """Whether it has taken longer than a search may. What is renewed later is little, and has no limit."""
+        return not self.complete and time.monotonic() > self._until
+
     def _ids(self, sort: str) -> list[str]:
         known = self._sorted.get(sort)
         if known is not None and known[0] == self.version:
@@ -239,6 +252,13 @@ class Search:
         ids = [line.id for line in lines]
         self._sorted[sort] = version, ids
         return ids
+
+
+def _ended() -> SearchEnded:
+    return SearchEnded(
+        f"the search was ended after {_LONGEST:.0f} seconds: say more of the recordings that it is about "
+        "(their tag, name or status), or use a simpler pattern"
+    )
 
 
 class Searches:

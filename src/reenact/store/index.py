@@ -50,6 +50,7 @@ _BATCH = 256
 _UNFIT = sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.DataError, ValueError, OverflowError
 """What SQLite raises for a value that it does not keep."""
 
+_OFTEN = 20_000  # steps of SQLite between two looks at whether it is to stop
 _FIRST = 32
 _MOST = 1024
 Progress = Callable[[int, int], None]
@@ -197,6 +198,10 @@ class Index:
     def folder_of(self, line: Summary) -> Path:
         """Where a recording lies that is to be read."""
         return Path(line.path)
+
+    def stop_when(self, ended: Callable[[], bool]) -> None:
+        """Interrupt what is asked of it from now on (a `sqlite3.OperationalError`) as soon as that is true."""
+        self._open().set_progress_handler(lambda: int(ended()), _OFTEN)
 
     def discard(self) -> None:
         """Begin a new one: the file was damaged."""

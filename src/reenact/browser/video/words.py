@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+from reenact.redact import says_secret
+
 LONGEST = 200
 """Characters of a text that a caption may have; it is cut further where its place is narrow."""
 
@@ -21,7 +23,6 @@ _NORMAL = re.compile(
     r'(?:, name="((?:[^"\\]|\\.)*)")?[^")]*\)(?:\.(?:first|last|nth\(\d+\)))?$'
 )
 _LOCATOR = re.compile(r'(?:page\.)?locator\("((?:[^"\\]|\\.)*)"\)')
-_SECRET_FIELD = re.compile(r"passw|pin$|secret|token|otp|one_time|mfa|cc_|card|cvv|cvc", re.IGNORECASE)
 
 _VERBS = {
     "click": "Click",
@@ -69,7 +70,7 @@ def action(fields: Mapping[str, Any], element: str = "", *, hidden: bool = False
     """
     kind = str(fields.get("type", "action"))
     thing = _object(kind, fields, element)
-    hidden = hidden or bool(_SECRET_FIELD.search(thing))
+    hidden = hidden or says_secret(thing)
     verb = _VERBS.get(kind, kind.replace("_", " ").capitalize())
     if kind == "check" and fields.get("value") is False:
         verb = "Untick"
@@ -136,7 +137,7 @@ def _value(kind: str, fields: Mapping[str, Any], *, hidden: bool) -> str:
         return value if kind == "select_dropdown_option" else f"with {value}"
     if kind == "form_fill" and isinstance(fields.get("value"), Mapping):
         return ", ".join(
-            f"{plain(name, 30)} {HIDDEN if hidden or _SECRET_FIELD.search(str(name)) else '“' + plain(text, 30) + '”'}"
+            f"{plain(name, 30)} {HIDDEN if hidden or says_secret(str(name)) else '“' + plain(text, 30) + '”'}"
             for name, text in fields["value"].items()
         )
     if kind == "upload_file":
