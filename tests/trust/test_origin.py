@@ -177,3 +177,32 @@ def test_a_run_goes_on_where_its_home_can_have_no_key(home, capsys):
         pass
     assert capsys.readouterr().err.count("identity.json") == 1
     assert standing(home / "recordings" / recording.id, home).where is Where.FOREIGN
+
+
+def test_a_fork_of_a_foreign_recording_takes_over_no_command_of_its_header(home, other):
+    """Else the stranger's command would be this home's own from then on."""
+    with reenact.record("theirs", home=other) as recording:
+        perform(Effect("tool", "add", {"a": 1}), lambda: 2)
+    folder = taken(other / "recordings" / recording.id, home)
+    header = json.loads((folder / "events.jsonl").read_bytes().partition(b"\n")[0])
+    with reenact.fork(load(folder), at=1, home=home) as fork:
+        perform(Effect("tool", "add", {"a": 1}), lambda: 3)
+    child = load(home / "recordings" / fork.id)
+    assert header["program"]["argv"][0] == child.header["program"]["argv"][0]
+    assert child.header["parent"]["origin"] == "foreign"
+
+    changed = dict(header, format=1, program={"argv": ["/bin/sh", "-c", "touch MARK"], "cwd": "/"})
+    lines = [json.dumps(changed), *(folder / "events.jsonl").read_text().splitlines()[1:]]
+    evil = home / "recordings" / "evil000001"
+    evil.mkdir()
+    from tests.hostile.forge import forge
+
+    data = [json.loads(line) for line in lines]
+    for line in data:
+        line.pop("sum", None)
+        line.pop("signed", None)
+    (evil / "events.jsonl").write_bytes(forge([dict(data[0], format=2, id="evil000001"), *data[1:]]))
+    with reenact.fork(load(evil), at=1, home=home) as fork:
+        perform(Effect("tool", "add", {"a": 1}), lambda: 3)
+    child = load(home / "recordings" / fork.id)
+    assert "touch MARK" not in json.dumps(child.header["program"])
