@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.ship import Destination
-from reenact.ship.queue import Lock, Queue
-from reenact.store.local import load
+from reenact.ship import Destination, wire
+from reenact.ship.queue import Lock, Mark, Queue
+from reenact.ship.shipper import Shipper
+from reenact.store.local import LocalStore, load
+from tests.server.asking import Asking
 from tests.ship.serving import PROGRAM, eventually, files
 
 AGENT = """
@@ -211,3 +213,27 @@ def test_who_comes_as_the_shipper_leaves_is_not_forgotten(running, tmp_path):
         ids.append(id)
     nobody_ships(home)
     assert all(files(running.recordings / id) == files(home / "recordings" / id) for id in ids)
+
+
+def test_a_recording_that_was_deleted_on_the_server_is_dropped_with_a_word_and_stays_here(tmp_path, capfd):
+    home = LocalStore(tmp_path / "home")
+    with reenact.record("x", home=home.root) as recording:
+        recording.output = 1
+    to = Destination("http://localhost", "")
+    with Asking(tmp_path / "server") as ask:
+
+        def shipped():
+            Queue(home.root).add(Mark(recording.id, to.server, to.name)).release()
+            shipper = Shipper(home, to)
+            shipper._sender._client = ask.client
+            ask.client.base_url = f"http://localhost{wire.API}"
+            shipper.flush()
+            return shipper
+
+        assert shipped().finished == [recording.id]
+        assert ask.client.delete(f"/recordings/{recording.id}").status_code == 200
+        again = shipped()
+        assert (again.finished, list(again.dropped)) == ([], [recording.id])
+        assert Queue(home.root).marks() == []
+    assert home.ids() == [recording.id]
+    assert "is not taken again" in capfd.readouterr().err
