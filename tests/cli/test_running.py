@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import shutil
 import sys
 
@@ -14,6 +13,7 @@ import reenact
 from reenact.cli.verdict import panel
 from reenact.model.divergence import ABSENT, Departure, Divergence, Mismatch, Verdict
 from reenact.prose.difference import difference
+from tests.hostile.forge import forge, lines_of
 
 AGENT = """
     import sys, reenact
@@ -183,7 +183,7 @@ def test_damaged_recordings_cost_one_line(shell):
     lines = events.read_bytes().splitlines(keepends=True)
     events.write_bytes(b"".join([*lines[:2], b"{garbage\n", *lines[2:]]))
     _mistake(shell.replay(), "line 3")
-    events.write_bytes(lines[0].replace(b'"format":1', b'"format":99') + b"".join(lines[1:]))
+    events.write_bytes(lines[0].replace(b'"format":2', b'"format":99') + b"".join(lines[1:]))
     _mistake(shell.replay(), "format 99", "upgrade")
     events.write_bytes(b"hello\n")
     _mistake(shell.replay(), "no recording")
@@ -193,9 +193,10 @@ def test_damaged_recordings_cost_one_line(shell):
 
 def _edited(shell, recording, change):
     events = shell.home / "recordings" / recording.id / "events.jsonl"
-    lines = [json.loads(line) for line in events.read_text().splitlines()]
+    lines = lines_of(events)
     change(lines)
-    events.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    lines[-1].pop("signed", None)
+    events.write_bytes(forge(lines))
 
 
 def test_a_recording_without_a_program_wants_a_command(shell):
@@ -218,7 +219,7 @@ def test_a_python_a_program_or_a_folder_that_is_gone(shell):
         recording,
         lambda lines: lines[0]["program"].update(argv=["/no/python", "x.py"], cwd=str(shell.folder)),
     )
-    _mistake(shell.replay(), "the Python", "/no/python")
+    _mistake(shell.replay("--run-foreign"), "the Python", "/no/python")
 
 
 def test_other_versions_are_a_warning(shell):
@@ -231,7 +232,7 @@ def test_other_versions_are_a_warning(shell):
         lines[-1]["packages"]["long-gone"] = "2.0"
 
     _edited(shell, recording, older)
-    again = shell.replay()
+    again = shell.replay("--run-foreign")
     assert again.status == 0
     assert any("Python 3.10.1" in line for line in again.ours)
     assert any(
