@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-
 from reenact.redact import Redactor
 
 MEGABYTE = 1_000_000
