@@ -198,7 +198,7 @@ def test_a_session_that_ended_is_not_spoken_to(wired):  # noqa: F811
 
 
 def test_no_browser_of_a_server_listens_on_a_port(sessions):
-    found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    found = subprocess.run(["ps", "-ewwo", "args"], capture_output=True, text=True, check=True).stdout
     hosted = [line for line in found.splitlines() if "reenact-hosted-" in line and "--type=" not in line]
     assert hosted
     assert not [line for line in hosted if "--remote-debugging-port" in line]
