@@ -361,7 +361,7 @@ def test_hostile_recordings_are_shown_as_text_and_run_nothing(opened, tmp_path):
             shop.think(text)
             shop.act("shop", type="fill", selector=text, value=text, failed=text, why={text: text}, name=text)
             shop.request(shop.t - 0.1, text, body=text)
-            shop.file.write("console", t=shop.t - 0.1, tab=0, level=text, text=text, url=text, row=text)
+            shop.file.write("console", t=shop.t - 0.1, tab=0, level=text, text=text, url=text, row=7)
             shop.file.write("dialog", t=shop.t - 0.2, tab=0, kind=text, text=text, answer=text)
             shop.file.write("tab", t=shop.t - 0.2, tab=0, what="navigated", url=text, title=text)
         shop.close()
