@@ -78,16 +78,16 @@ test-browser-use: setup-browser-use chromium
 # Ray is large, and a cluster of several nodes takes half a minute to start on two cores.
 test-ray: setup-dev
 	$(INSTALL) --editable '.[ray]'
-	REENACT_RAY=1 $(BIN)/python -m tests.verify.apart $(PYTEST) -n 0 tests/verify/test_cluster.py $(PYTEST_ARGS)
+	REENACT_RAY=1 $(BIN)/python -m tests.verbs.verify.apart $(PYTEST) -n 0 tests/verbs/verify/test_cluster.py $(PYTEST_ARGS)
 
 soak: setup-dev
 	$(PYTEST) -m "slow or thorough" $(PYTEST_ARGS)
-	REENACT_RESULTS=1 $(PYTEST) -q tests/record/test_canaries.py
+	REENACT_RESULTS=1 $(PYTEST) -q tests/core/record/test_canaries.py
 	$(MAKE) frameworks-older
 
 # Small disks are mounted where it runs as root; elsewhere those tests are skipped, and say so.
 faults: setup-dev
-	$(PYTEST) tests/store/team -n 0 $(PYTEST_ARGS)
+	$(PYTEST) tests/team -n 0 $(PYTEST_ARGS)
 
 load: setup-dev
 	$(PYTEST) tests/soak/test_load.py -n 0 $(PYTEST_ARGS)

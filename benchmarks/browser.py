@@ -122,7 +122,7 @@ def _size(folder: str | None) -> int:
 def _session(folder: Path, *, filmed: bool) -> Iterator[Any]:
     try:
         from reenact import Client
-        from reenact.browser.live import Live
+        from reenact.browser.page.live import Live
     except ImportError as error:
         raise Broken(f"the extra `browser` is not installed: {error}") from None
 

@@ -20,12 +20,12 @@ from typing import Annotated, Any
 
 import typer
 
-from reenact import importers
-from reenact.analyze.anomalies import RULES, SEVERITIES, Anomaly, Baseline, Case, Choice, examine
-from reenact.analyze.anomalies.baseline import totals
-from reenact.analyze.anomalies.examine import rank
-from reenact.model.plain import plain
-from reenact.store.local import LocalStore
+from reenact.analysis.anomalies import RULES, SEVERITIES, Anomaly, Baseline, Case, Choice, examine
+from reenact.analysis.anomalies.baseline import totals
+from reenact.analysis.anomalies.examine import rank
+from reenact.analysis.interchange import importers
+from reenact.core.model.plain import plain
+from reenact.core.store.local import LocalStore
 
 RESULTS = Path(__file__).parent / "DIAGNOSE.md"
 PAPER = 0.142

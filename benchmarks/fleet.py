@@ -8,9 +8,9 @@ how long the first took is said apart, for it is paid once, whatever comes after
     many recordings                             the memory of the two processes that know of all of them
     what goes along with a task                 packing one recording; with a team's store, fetching one
 
-Ray starts some dozen processes, and binds ports: `python -m tests.verify.apart python -m benchmarks.fleet` runs it in a
-network and a process table of its own. Only there the CPU can be told, and it says more than the clock where others are
-at work on the machine.
+Ray starts some dozen processes, and binds ports: `python -m tests.verbs.verify.apart python -m benchmarks.fleet` runs
+it in a network and a process table of its own. Only there the CPU can be told, and it says more than the clock where
+others are at work on the machine.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from time import perf_counter as now
 from time import process_time
 
 from benchmarks.workers import Broken
-from reenact.store.local import LocalStore
-from reenact.store.team.place import Place
-from reenact.verify import Outcome, passed, verify
-from reenact.verify.actor import packed
-from reenact.verify.cluster import Cluster
-from reenact.verify.engine import Engine, Local
+from reenact.core.store.local import LocalStore
+from reenact.team.place import Place
+from reenact.verbs.verify import Outcome, passed, verify
+from reenact.verbs.verify.actor import packed
+from reenact.verbs.verify.cluster import Cluster
+from reenact.verbs.verify.engine import Engine, Local
 
 _CORES = len(os.sched_getaffinity(0))
 _PROGRAM = """
@@ -152,7 +152,7 @@ def _watch(memory: dict[str, float], over: threading.Event) -> None:
 
 def _speaks(entry: Path) -> bool:
     try:
-        return b"reenact.verify.dispatch" in (entry / "cmdline").read_bytes()
+        return b"reenact.verbs.verify.dispatch" in (entry / "cmdline").read_bytes()
     except OSError:
         return False
 
@@ -206,8 +206,8 @@ def _carried(home: Path) -> None:
     place = Place.of(os.environ)
     if place is None:
         return
-    from reenact.ship.exchange import Exchange
-    from reenact.store.team.store import TeamStore
+    from reenact.team.ship.exchange import Exchange
+    from reenact.team.store import TeamStore
 
     with TeamStore(place) as team:
         exchange = Exchange(store, team)

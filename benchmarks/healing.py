@@ -35,14 +35,15 @@ from benchmarks import healenium
 from benchmarks.plan import Plan
 from benchmarks.report import Section, Table
 from reenact import Client
-from reenact.browser import actions as do
-from reenact.browser import doing, selectors
-from reenact.browser.fallback import same
-from reenact.browser.fallback.harden.mutate import KINDS, PATH
-from reenact.browser.fallback.harden.trial import Change, Trial, Watched, attempt
-from reenact.browser.fallback.rungs import alternative
-from reenact.browser.live import Live
-from reenact.browser.session import Session
+from reenact.browser.actions import perform as doing
+from reenact.browser.actions import types as do
+from reenact.browser.heal import same
+from reenact.browser.heal.harden.mutate import KINDS, PATH
+from reenact.browser.heal.harden.trial import Change, Trial, Watched, attempt
+from reenact.browser.heal.rungs import alternative
+from reenact.browser.page import selectors
+from reenact.browser.page.live import Live
+from reenact.browser.session.session import Session
 from reenact.errors import ReenactError
 
 WORKERS = 3

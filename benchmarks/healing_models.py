@@ -29,8 +29,8 @@ from benchmarks import healing, helped, local_model
 from benchmarks.plan import Plan
 from benchmarks.report import Section, Table
 from reenact import Client
-from reenact.browser.fallback.harden.trial import Change
-from reenact.browser.session import Session
+from reenact.browser.heal.harden.trial import Change
+from reenact.browser.session.session import Session
 from reenact.errors import ReenactError
 
 SEED = 5

@@ -18,16 +18,16 @@ from playwright.async_api import Error
 
 from benchmarks.local_model import Metered, Use
 from reenact import Client
-from reenact.browser import actions as do
-from reenact.browser import consequence, selectors
-from reenact.browser.fallback import candidates
-from reenact.browser.fallback.harden.mutate import PATH, right, wrong
-from reenact.browser.fallback.harden.trial import PATIENCE, Change, Watched
-from reenact.browser.fallback.ladder import Failed, Mend, climb
-from reenact.browser.fallback.rungs import ask
-from reenact.browser.live import Live
-from reenact.browser.session import Session
-from reenact.browser.world import chained
+from reenact.browser.actions import types as do
+from reenact.browser.heal import candidates
+from reenact.browser.heal.harden.mutate import PATH, right, wrong
+from reenact.browser.heal.harden.trial import PATIENCE, Change, Watched
+from reenact.browser.heal.ladder import Failed, Mend, climb
+from reenact.browser.heal.rungs import ask
+from reenact.browser.page import consequence, selectors
+from reenact.browser.page.live import Live
+from reenact.browser.page.world import chained
+from reenact.browser.session.session import Session
 
 MOST_STEPS = 2
 """Steps that the agent may take for one step of a script."""

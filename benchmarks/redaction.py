@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from reenact.redact import Redactor
+from reenact.core.redact import Redactor
 
 MEGABYTE = 1_000_000
 FRAGMENTS = (

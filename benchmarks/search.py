@@ -15,11 +15,11 @@ from benchmarks import material
 from benchmarks.measure import MICRO, now
 from benchmarks.plan import Plan
 from benchmarks.report import Section, Table
-from reenact.importers import Happened, ImportedRun, keep
-from reenact.model.filter import Filter
-from reenact.search import find
-from reenact.store.index import Index
-from reenact.store.local import EVENTS, LocalStore
+from reenact.analysis.interchange.importers import Happened, ImportedRun, keep
+from reenact.core.query.filter import Filter
+from reenact.core.store.index import Index
+from reenact.core.store.local import EVENTS, LocalStore
+from reenact.verbs.find import find
 
 _RECORDINGS = 2000
 _EFFECTS = 249

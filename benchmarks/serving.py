@@ -22,13 +22,13 @@ from benchmarks import material
 from benchmarks.measure import MILLI, now
 from benchmarks.plan import Plan
 from benchmarks.report import Section, Table
+from reenact.analysis.interchange.importers import Happened, ImportedRun, keep
 from reenact.browser.finding import find
-from reenact.importers import Happened, ImportedRun, keep
+from reenact.core.store.index import Index
+from reenact.core.store.local import EVENTS, LocalStore
 from reenact.server.app import application
 from reenact.server.hosting import address_of, listen
 from reenact.server.settings import Settings
-from reenact.store.index import Index
-from reenact.store.local import EVENTS, LocalStore
 
 _RECORDINGS = 100_000
 _STEPS = 10_000

@@ -24,8 +24,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from benchmarks.search import fill
 from benchmarks.team import requests
-from reenact.ship import wire
-from reenact.store.local import EVENTS, LocalStore
+from reenact.core.store.local import EVENTS, LocalStore
+from reenact.team.ship import wire
 
 _USED = """SELECT sum(pg_total_relation_size(oid)) FROM pg_class
 WHERE relkind = 'r' AND relnamespace = 'reenact'::regnamespace"""

@@ -11,8 +11,8 @@ from typing import Any
 from tests.browser import others
 from tests.browser.miniwob_tasks import SEEDS, START, TASKS, TEXT
 
-from reenact.browser import actions as do
-from reenact.browser.session import Session
+from reenact.browser.actions import types as do
+from reenact.browser.session.session import Session
 
 Arrive = Callable[[Session], do.Aimed]
 

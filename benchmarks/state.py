@@ -167,8 +167,8 @@ def _calibrated() -> int:
 
 def _look(make: Callable[[], Any]) -> float:
     """Seconds for one look at a memory in which a step has changed what it changes."""
-    from reenact.model import codec
-    from reenact.model.shadow import Look
+    from reenact.core.model import codec
+    from reenact.core.model.shadow import Look
 
     agent = make()
     node = Look(codec.Encoder()).at(agent.memory)

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from reenact.store import chain
-from reenact.store.lines import read_events
-from reenact.store.writer import Writer
+from reenact.core.store import chain
+from reenact.core.store.lines import read_events
+from reenact.core.store.writer import Writer
 
 LINE = (
     b'{"event":"returned","call":123,"value":{"id":"ORD-5521","status":"cancelled","reason":"cheaper elsewhere",'

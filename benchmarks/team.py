@@ -30,16 +30,16 @@ from sqlalchemy import Engine, create_engine, text
 
 from benchmarks import crowded, search
 from benchmarks.report import Section, Table, write
-from reenact.model.filter import Filter
-from reenact.ship.exchange import Exchange
-from reenact.store.base import Intake, Piece, Store
-from reenact.store.index import Index
-from reenact.store.intake import LocalIntake
-from reenact.store.local import EVENTS, LocalStore
-from reenact.store.summarised import summarised
-from reenact.store.team.index import TeamIndex
-from reenact.store.team.place import Place
-from reenact.store.team.store import TeamStore
+from reenact.core.query.filter import Filter
+from reenact.core.store.base import Intake, Piece, Store
+from reenact.core.store.index import Index
+from reenact.core.store.intake import LocalIntake
+from reenact.core.store.local import EVENTS, LocalStore
+from reenact.core.store.summarised import summarised
+from reenact.team.index import TeamIndex
+from reenact.team.place import Place
+from reenact.team.ship.exchange import Exchange
+from reenact.team.store import TeamStore
 
 _Index: TypeAlias = Index | TeamIndex
 

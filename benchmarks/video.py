@@ -22,7 +22,7 @@ from typing import Any
 
 import orjson
 
-from reenact.browser.footage import Footage, sessions
+from reenact.browser.camera.footage import Footage, sessions
 
 _RENDER = """
 import json, resource, sys, time

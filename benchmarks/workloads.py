@@ -212,8 +212,8 @@ def _requester(job: Job) -> Callable[[list[Any]], Awaitable[Any]]:
     from pydantic_ai.models import Model, ModelRequestParameters
     from pydantic_ai.usage import RequestUsage
 
-    from reenact import boundary
     from reenact.adapters.pydantic_ai.model import RecordedModel
+    from reenact.core import boundary
 
     total = job.calls + job.warm
     usage = RequestUsage(input_tokens=2500, output_tokens=2500)

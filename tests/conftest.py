@@ -24,7 +24,7 @@ RUNNER = "import sys; from reenact.cli import main; sys.exit(main())"
 
 BARE_PYTEST = {
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    "PYTEST_PLUGINS": "reenact.pytest_plugin,pytest_asyncio.plugin",
+    "PYTEST_PLUGINS": "reenact.testing.pytest,pytest_asyncio.plugin",
 }
 """For a pytest that a test starts: what others' plugins import takes it two seconds."""
 

@@ -15,7 +15,7 @@ from reenact.cli import application as commands
 from reenact.server.app import application
 from reenact.server.settings import Settings
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
 SOURCE = "".join(path.read_text() for path in (ROOT / "src" / "reenact").rglob("*.py"))
 THEIRS = re.compile(r"AWS_|OTEL_|POSTGRES_|S3_")

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.analyze.anomalies import RULES
-from reenact.model import codec
-from reenact.model.log import Log
+from reenact.analysis.anomalies import RULES
+from reenact.core.model import codec
+from reenact.core.model.log import Log
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[1] / "docs"
 README = (DOCS.parent / "README.md").read_text()
 
 

@@ -34,7 +34,7 @@ def test_the_package_by_itself_imports_none_of_its_parts(fresh):
         import sys
         import reenact
         print(*sorted(name for name in sys.modules if name.startswith("reenact")))
-    """) == ["reenact", "reenact.fork", "reenact.record", "reenact.replay"]
+    """) == ["reenact"]
 
 
 def test_a_tool_needs_neither_recorder_nor_store(fresh):
@@ -49,8 +49,8 @@ def test_a_tool_needs_neither_recorder_nor_store(fresh):
         assert double(2) == 4
         print(*sys.modules)
     """)
-    assert "reenact.boundary" in loaded
-    assert not {"reenact.record.recorder", "reenact.store.local", "hyperscan"} & set(loaded)
+    assert "reenact.core.boundary" in loaded
+    assert not {"reenact.core.record.recorder", "reenact.core.store.local", "hyperscan"} & set(loaded)
 
 
 def test_a_recording_needs_no_test_runner_no_search_and_no_face(fresh):
@@ -63,19 +63,19 @@ def test_a_recording_needs_no_test_runner_no_search_and_no_face(fresh):
             time.time()
         print(*sys.modules)
     """)
-    assert "reenact.record.recorder" in loaded
-    assert not {"pytest", "sqlite3", "reenact.search", "typer", "rich", "dateutil"} & set(loaded)
+    assert "reenact.core.record.recorder" in loaded
+    assert not {"pytest", "sqlite3", "reenact.verbs.find", "typer", "rich", "dateutil"} & set(loaded)
 
 
 @pytest.mark.parametrize("order", [("record", "replay"), ("replay", "record")])
 def test_the_verbs_are_verbs_whatever_of_their_code_is_imported_before(fresh, order):
     assert fresh(f"""
-        from reenact.{order[0]} import __doc__
-        import reenact.store.local
+        import reenact.core.{order[0]}
+        import reenact.core.store.local
         import reenact
         reenact.load
-        from reenact.record.recorder import Recorder
-        from reenact.replay.replayer import Replayer
+        from reenact.core.record.recorder import Recorder
+        from reenact.core.replay.replayer import Replayer
         print(callable(reenact.record), callable(reenact.replay))
         with reenact.{order[0]}("x") if {order[0]!r} == "record" else reenact.record("y") as recording:
             pass

@@ -30,8 +30,8 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 import reenact
-from reenact.debugger.breaks import Stop
-from reenact.model.divergence import Verdict
+from reenact.core.model.divergence import Verdict
+from reenact.run.debugger.breaks import Stop
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent

@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 
 from reenact.browser.finding import find
 from reenact.browser.watch import write
-from reenact.store.local import LocalStore
+from reenact.core.store.local import LocalStore
 
 PICTURE = Path(__file__).parents[2] / "docs" / "watch.png"
 SIZE = (1440, 900)

@@ -7,9 +7,9 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 
 import reenact
-from reenact.debugger.machine import Phase
-from reenact.driver import Driver
-from reenact.model.facts import RecordingFacts
+from reenact.core.query.facts import RecordingFacts
+from reenact.run.debugger.machine import Phase
+from reenact.run.driver import Driver
 from reenact.tui.app import Debugger, Heard
 
 COLUMNS, LINES = 152, 24

@@ -12,9 +12,22 @@ from importlib import import_module as _import
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reenact.analyze.anomalies import Anomaly, rule
-    from reenact.analyze.diff import Diff
-    from reenact.api import (
+    from reenact.analysis.anomalies import Anomaly, rule
+    from reenact.analysis.diff import Diff
+    from reenact.browser.client import Client
+    from reenact.core.model.divergence import Departure, Divergence, Mismatch, Verdict
+    from reenact.core.query.recording import Step
+    from reenact.core.query.state import State
+    from reenact.core.redact import DEFAULT_RULES, SecretRules
+    from reenact.errors import (
+        ActionError,
+        DivergenceError,
+        ForkStopped,
+        RecordingError,
+        ReenactError,
+        SessionError,
+    )
+    from reenact.run.api import (
         Recording,
         anomalies,
         aresume,
@@ -33,21 +46,8 @@ if TYPE_CHECKING:
         track,
         untrack,
     )
-    from reenact.browser.client import Client
-    from reenact.errors import (
-        ActionError,
-        DivergenceError,
-        ForkStopped,
-        RecordingError,
-        ReenactError,
-        SessionError,
-    )
-    from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
-    from reenact.model.recording import Step
-    from reenact.model.state import State
-    from reenact.redact import DEFAULT_RULES, SecretRules
-    from reenact.reproduction import bisect, reproduce
-    from reenact.search import Found, find
+    from reenact.verbs.find import Found, find
+    from reenact.verbs.reproduce import bisect, reproduce
 
 __version__ = "0.1.0"
 
@@ -96,15 +96,15 @@ __all__ = [
 # Each name is imported when it is first asked for: a program that decorates its tools, and is not recorded today,
 # needs little of all that.
 _PLACES = {
-    "analyze.anomalies": ("Anomaly", "rule"),
-    "analyze.diff": ("Diff",),
-    "api.comparing": ("diff",),
-    "api.diagnosing": ("anomalies",),
-    "api.effects": ("effect", "span", "tool"),
-    "api.fork": ("Recording", "fork", "load"),
-    "api.recording": ("record", "recorded"),
-    "api.replaying": ("replay",),
-    "api.state": ("aresume", "restore", "resume", "snapshot", "track", "untrack"),
+    "analysis.anomalies": ("Anomaly", "rule"),
+    "analysis.diff": ("Diff",),
+    "verbs.diff": ("diff",),
+    "verbs.diagnose": ("anomalies",),
+    "run.api.effects": ("effect", "span", "tool"),
+    "run.api.fork": ("Recording", "fork", "load"),
+    "run.api.recording": ("record", "recorded"),
+    "run.api.replaying": ("replay",),
+    "run.api.state": ("aresume", "restore", "resume", "snapshot", "track", "untrack"),
     "browser.client": ("Client",),
     "errors": (
         "ActionError",
@@ -114,32 +114,15 @@ _PLACES = {
         "ReenactError",
         "SessionError",
     ),
-    "model.divergence": ("Departure", "Divergence", "Mismatch", "Verdict"),
-    "model.recording": ("Step",),
-    "model.state": ("State",),
-    "redact": ("DEFAULT_RULES", "SecretRules"),
-    "reproduction": ("bisect", "reproduce"),
-    "search": ("Found", "find"),
+    "core.model.divergence": ("Departure", "Divergence", "Mismatch", "Verdict"),
+    "core.query.recording": ("Step",),
+    "core.query.state": ("State",),
+    "core.redact": ("DEFAULT_RULES", "SecretRules"),
+    "verbs.reproduce": ("bisect", "reproduce"),
+    "verbs.find": ("Found", "find"),
 }
 
-_FOLDERS = (
-    "adapters",
-    "api",
-    "boundary",
-    "browser",
-    "errors",
-    "lesson",
-    "model",
-    "redact",
-    "search",
-    "store",
-)
-
-for _verb in ("fork", "record", "replay"):
-    # Verbs and folders of code. The folder takes the name when it is imported: now, and never again.
-    _import(f"reenact.{_verb}")
-    del globals()[_verb]
-del _verb
+_FOLDERS = ("adapters", "analysis", "browser", "core", "errors", "lesson", "run", "team", "verbs")
 
 
 def __getattr__(name: str) -> Any:

@@ -34,7 +34,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reenact.model.divergence import Divergence
+    from reenact.core.model.divergence import Divergence
 
 
 class ReenactError(Exception):

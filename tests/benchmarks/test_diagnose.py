@@ -10,7 +10,7 @@ import typer
 from benchmarks.diagnose import Run
 
 from benchmarks import diagnose
-from reenact.analyze.anomalies import RULES, Anomaly
+from reenact.analysis.anomalies import RULES, Anomaly
 
 
 def run(failed=False, decisive=None, steps=10, found=(), group="a"):

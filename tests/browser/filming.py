@@ -20,9 +20,9 @@ from time import perf_counter
 from playwright.async_api import Error, async_playwright
 
 from reenact.browser.camera import Camera
-from reenact.browser.footage import Footage, sessions
-from reenact.record.beside import Beside
-from reenact.redact import Redactor
+from reenact.browser.camera.footage import Footage, sessions
+from reenact.core.record.beside import Beside
+from reenact.core.redact import Redactor
 
 VIEWPORT = (1280, 720)
 SALT = b"a salt for tests"

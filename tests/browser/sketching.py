@@ -12,7 +12,7 @@ from pathlib import Path
 import orjson
 from PIL import Image, ImageDraw
 
-from reenact.browser.footage import Footage, sessions
+from reenact.browser.camera.footage import Footage, sessions
 
 BLOCK = 24
 BITS = 20

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import reenact
-from reenact.browser import actions
+from reenact.browser.actions import types as actions
 from reenact.errors import ActionError, UsageError
 
 
@@ -310,7 +310,7 @@ def test_the_session_is_one_recording(session):
 
 
 def test_a_field_that_is_not_there_is_waited_for_once(session, site, monkeypatch):
-    from reenact.browser import selectors
+    from reenact.browser.page import selectors
 
     session.execute(type="goto", url=site("form.html"))
     asked, resolve = [], selectors.resolve

@@ -12,11 +12,11 @@ from itertools import dropwhile
 import pytest
 from PIL import Image, ImageDraw
 
+from reenact.browser.camera.footage import sessions
 from reenact.browser.camera.gate import Gate
 from reenact.browser.camera.log import Log
 from reenact.browser.camera.masks import Masks
 from reenact.browser.camera.reel import Film, Reel, size_of
-from reenact.browser.footage import sessions
 from tests.browser.filming import Driver, beside, filmed, served
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

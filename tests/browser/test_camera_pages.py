@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from reenact.browser.camera.footage import sessions
 from reenact.browser.camera.network import parts
-from reenact.browser.footage import sessions
 from tests.browser.conftest import CHROMIUM
 from tests.browser.filming import Driver, filmed, served
 

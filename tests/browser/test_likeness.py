@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reenact.browser.likeness import alike, likeness, similar, sought
-from reenact.browser.selectors import fingerprint, parse
+from reenact.browser.page.likeness import alike, likeness, similar, sought
+from reenact.browser.page.selectors import fingerprint, parse
 
 driven = pytest.mark.asyncio(loop_scope="session")
 

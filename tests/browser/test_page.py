@@ -10,7 +10,7 @@ from playwright.sync_api import Error
 from playwright.sync_api import TimeoutError as TooLate
 
 import reenact
-from reenact.browser.footage import sessions
+from reenact.browser.camera.footage import sessions
 from reenact.errors import UsageError
 
 
@@ -124,5 +124,5 @@ def test_another_playwright_connects_to_the_same_browser(page, session):
 
     import asyncio
 
-    with reenact.boundary.entered(None):
+    with reenact.core.boundary.entered(None):
         asyncio.run(asked())

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 import pytest
 
 import reenact
-from reenact import boundary
-from reenact.browser import script
+from reenact.analysis.report import python
+from reenact.browser.script import script
+from reenact.core import boundary
+from reenact.core.model.event import Effect
 from reenact.errors import UsageError
-from reenact.model.event import Effect
-from reenact.report import python
 
 SIGN_IN = {"playwright": 'get_by_role("button", name="Sign in")', "css": "#login > button:nth-of-type(1)"}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from reenact.browser.likeness import similar
-from reenact.browser.scrape import images, markdown
-from reenact.browser.secret import is_secret, masks
-from reenact.browser.selectors import durable, fingerprint, resolve
-from reenact.browser.sight import look
-from reenact.browser.why import why
+from reenact.browser.actions.why import why
+from reenact.browser.page.likeness import similar
+from reenact.browser.page.scrape import images, markdown
+from reenact.browser.page.secret import is_secret, masks
+from reenact.browser.page.selectors import durable, fingerprint, resolve
+from reenact.browser.page.sight import look
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reenact.redact import says_secret
+from reenact.core.redact import says_secret
 
 SELECTORS = (
     *(f'[name="{name}"]' for name in ("apiToken", "api_key", "access_token", "recovery_code", "otp")),

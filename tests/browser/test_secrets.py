@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 import reenact
-from reenact.browser.actions import MASK
-from reenact.browser.footage import sessions
+from reenact.browser.actions.types import MASK
+from reenact.browser.camera.footage import sessions
 
 SECRETS = (
     "open-sesame-1",
@@ -81,7 +81,7 @@ def test_a_replay_asks_the_same_without_a_page(done):
 
 
 def test_a_secret_is_a_token_for_a_session_that_nobody_records(open_session, site, monkeypatch):
-    with reenact.boundary.entered(None), open_session(save_replay_on="never") as session:
+    with reenact.core.boundary.entered(None), open_session(save_replay_on="never") as session:
         session.execute(type="goto", url=site("secrets.html"))
         result = session.execute(type="fill", selector="#password", value="open-sesame-5")
         assert "open-sesame-5" not in repr(result)

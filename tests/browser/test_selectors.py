@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reenact.browser.selectors import (
+from reenact.browser.page.selectors import (
     AmbiguousElement,
     ElementNotFound,
     SelectorError,
@@ -13,7 +13,7 @@ from reenact.browser.selectors import (
     parse,
     resolve,
 )
-from reenact.browser.sight import locate, look
+from reenact.browser.page.sight import locate, look
 
 driven = pytest.mark.asyncio(loop_scope="session")
 

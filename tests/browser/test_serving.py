@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from reenact.browser.serving import Shelf, shelf
-from reenact.browser.signing import Signer
+from reenact.browser.session.serving import Shelf, shelf
+from reenact.browser.session.signing import Signer
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.browser.actions import action_of
-from reenact.browser.footage import sessions
+from reenact.browser.actions.types import action_of
+from reenact.browser.camera.footage import sessions
 from reenact.errors import ActionError, SessionError, UsageError
 
 
@@ -44,7 +44,7 @@ def test_a_session_alone_has_a_recording_of_its_own(open_session, site, home):
     kinds = [entry.event for entry in film.entries()]
     assert (film.id, kinds[0], kinds[-1]) == (session.id, "session", "end")
     assert [entry["action"]["type"] for entry in film.entries("before")] == ["goto"]
-    assert reenact.boundary.current() is None
+    assert reenact.core.boundary.current() is None
 
 
 def test_within_a_recording_sessions_are_part_of_it(open_session, site, home):

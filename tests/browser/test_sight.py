@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reenact.browser.sight import StaleElement, locate, look
+from reenact.browser.page.sight import StaleElement, locate, look
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.browser import signing
-from reenact.browser.signing import KEY, Signer
+from reenact.browser.session import signing
+from reenact.browser.session.signing import KEY, Signer
 from reenact.errors import RecordingError
 
 

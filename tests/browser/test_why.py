@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import Error
 
-from reenact.browser.selectors import AmbiguousElement, ElementNotFound, SelectorError, resolve
-from reenact.browser.why import why
+from reenact.browser.actions.why import why
+from reenact.browser.page.selectors import AmbiguousElement, ElementNotFound, SelectorError, resolve
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 SOON = 150
@@ -222,7 +222,7 @@ async def test_what_covered_it_only_then_is_taken_from_the_error(page, site):
 
 
 async def test_a_page_that_does_not_answer_is_said_to_be_silent(page, site, monkeypatch):
-    monkeypatch.setattr("reenact.browser.why.PATIENCE", 0.4)
+    monkeypatch.setattr("reenact.browser.actions.why.PATIENCE", 0.4)
     waiting = []
     page.on("dialog", lambda dialog: waiting.append(dialog))  # noqa: PLW0108 - Playwright sets attributes on it  # nobody answers it
     await page.goto(site("dialogs.html"))

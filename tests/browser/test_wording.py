@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reenact.browser.likeness import alike
-from reenact.browser.wording import meaning, said_otherwise
+from reenact.browser.page.likeness import alike
+from reenact.browser.page.wording import meaning, said_otherwise
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import reenact
-from reenact.boundary import perform
-from reenact.browser.fallback.record import Heal
+from reenact.browser.heal.record import Heal
 from reenact.cli.browsed import told
-from reenact.model.event import Effect
-from reenact.model.facts import steps_where
+from reenact.core.boundary import perform
+from reenact.core.model.event import Effect
+from reenact.core.query.facts import steps_where
 
 DONE = {
     "success": True, "message": "clicked button 'Go'", "data": None, "error": None, "action": {"type": "click"},

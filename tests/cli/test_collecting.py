@@ -13,9 +13,9 @@ import pytest
 
 import reenact
 from reenact.cli import main
-from reenact.store.local import LocalStore
+from reenact.core.store.local import LocalStore
 
-TRACES = Path(__file__).parents[1] / "importers" / "traces"
+TRACES = Path(__file__).parents[1] / "analysis" / "interchange" / "importers" / "traces"
 
 
 @pytest.fixture

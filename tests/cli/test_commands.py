@@ -34,7 +34,7 @@ def test_each_module_adds_the_commands_that_the_table_says(place):
 
 
 def test_a_command_that_is_asked_for_costs_no_other_ones_module():
-    others = "[name for name in sys.modules if name.startswith(('reenact.launch', 'reenact.tui', 'reenact.verify'))]"
+    others = "[name for name in sys.modules if name.startswith(('reenact.run.launch', 'reenact.tui', 'reenact.verbs.verify'))]"
     code = f"import sys; from reenact.cli import application; application(['list']); print({others})"
     seen = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert seen.stdout.strip() == "[]"

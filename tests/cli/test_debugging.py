@@ -335,7 +335,7 @@ def test_the_screen_wants_a_terminal(recorded):
 
 @pytest.mark.thorough
 def test_every_command_is_in_the_help(recorded):
-    from reenact.debugger.commands import COMMANDS
+    from reenact.run.debugger.commands import COMMANDS
 
     out = debug(recorded, ["help", "h edit"]).out
     assert [command.name for command in COMMANDS if f"{command.name}" not in out] == []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reenact.importers import ImportedRun, keep
-from reenact.store.local import LocalStore
-from tests.analyze.conftest import does, says
+from reenact.analysis.interchange.importers import ImportedRun, keep
+from reenact.core.store.local import LocalStore
+from tests.analysis.conftest import does, says
 
 
 @pytest.fixture

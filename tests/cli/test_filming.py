@@ -9,8 +9,8 @@ from PIL import Image
 import reenact
 from reenact.browser.video import encode
 from reenact.cli import main
-from reenact.store import bundle
-from reenact.store.local import LocalStore
+from reenact.core.store import bundle
+from reenact.core.store.local import LocalStore
 from tests.browser.sketching import Filming
 
 

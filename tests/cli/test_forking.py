@@ -11,7 +11,7 @@ import sys
 import pytest
 
 import reenact
-from tests.fork.model import ModelServer
+from tests.run.fork.model import ModelServer
 
 AGENT = """
     import sys, uuid

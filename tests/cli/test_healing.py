@@ -8,9 +8,9 @@ from decimal import Decimal
 import pytest
 
 import reenact
-from reenact import boundary
-from reenact.browser.fallback.record import Heal, digest
-from reenact.model.event import Effect
+from reenact.browser.heal.record import Heal, digest
+from reenact.core import boundary
+from reenact.core.model.event import Effect
 
 OLD = 'with s:\n    s.execute(type="click", selector="#buy")\n'
 

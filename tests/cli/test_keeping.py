@@ -11,9 +11,9 @@ import pytest
 
 import reenact
 from reenact.cli import keeping, main
-from reenact.store.local import LocalStore
+from reenact.core.store.local import LocalStore
 
-DATA = Path(__file__).parents[1] / "importers" / "data"
+DATA = Path(__file__).parents[1] / "analysis" / "interchange" / "importers" / "data"
 
 
 @pytest.fixture

@@ -14,12 +14,12 @@ import orjson
 import pytest
 
 import reenact
-from reenact import importers
+from reenact.analysis.interchange import importers
 from reenact.cli import present
-from reenact.store.local import LocalStore
+from reenact.core.store.local import LocalStore
 from tests.forked import forker
 
-TAU = Path(__file__).parents[1] / "importers" / "data" / "tau_bench.jsonl"
+TAU = Path(__file__).parents[1] / "analysis" / "interchange" / "importers" / "data" / "tau_bench.jsonl"
 
 COMMAND = [sys.executable, "-c", "import sys; from reenact.cli import main; sys.exit(main())"]
 

@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 
 import reenact
+from reenact.analysis.views.difference import difference
 from reenact.cli.verdict import panel
-from reenact.model.divergence import ABSENT, Departure, Divergence, Mismatch, Verdict
-from reenact.prose.difference import difference
+from reenact.core.model.divergence import ABSENT, Departure, Divergence, Mismatch, Verdict
 from tests.hostile.forge import forge, lines_of
 
 AGENT = """

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact import boundary
 from reenact.cli import main
-from reenact.model.event import Effect
+from reenact.core import boundary
+from reenact.core.model.event import Effect
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import runpy
 
 import pytest
 
-from reenact.browser import consequence
+from reenact.browser.page import consequence
 
 SCRIPT = """\
 from reenact import Client

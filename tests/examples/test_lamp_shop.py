@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reenact.browser.watch import write
-from reenact.store.local import LocalStore
+from reenact.core.store.local import LocalStore
 from tests.browser.filming import executable
 
 FOLDER = Path(__file__).parents[2] / "examples" / "lamp_shop"

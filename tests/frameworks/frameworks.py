@@ -30,7 +30,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from pkgutil import resolve_name
 
-from reenact.model import reading
+from reenact.core import messages as reading
 
 PROGRAMS = Path(__file__).parent / "programs"
 

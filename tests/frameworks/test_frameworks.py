@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from reenact.model import reading
+from reenact.core import messages as reading
 from tests.frameworks import page
 from tests.frameworks.frameworks import CELLS, FRAMEWORKS, REFUSED
 from tests.frameworks.story import EDITED, run, told, weather

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from reenact.store.chain import chained
+from reenact.core.store.chain import chained
 
 Line = Mapping[str, Any] | bytes
 

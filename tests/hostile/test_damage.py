@@ -13,20 +13,20 @@ import orjson
 import pytest
 
 import reenact
-from reenact.browser.footage import sessions
+from reenact.analysis.interchange.exporters.otel.spans import spans_of
+from reenact.analysis.views import recording as shape
+from reenact.browser.camera.footage import sessions
+from reenact.core.model.plain import plain
+from reenact.core.model.schema import DEEPEST
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.query.filter import Filter
+from reenact.core.store.index import Index
+from reenact.core.store.local import EVENTS, LocalStore, load
+from reenact.core.store.summarised import summarised
 from reenact.errors import CorruptRecording, RecordingError, ReenactError
-from reenact.exporters.otel.spans import spans_of
-from reenact.model.facts import RecordingFacts
-from reenact.model.filter import Filter
-from reenact.model.plain import plain
-from reenact.model.schema import DEEPEST
-from reenact.prose import shape
-from reenact.store.index import Index
-from reenact.store.local import EVENTS, LocalStore, load
-from reenact.store.summarised import summarised
 from tests.hostile.forge import forge, lines_of
 
-REAL = Path(__file__).parent.parent / "recordings"
+REAL = Path(__file__).parents[1] / "recordings"
 HOSTILE = (
     None, True, -1, 0, 1 << 64, 1.5, 1e300, "", "x" * 3000, [], [None], {}, {"$blob": 3}, {"$tuple": 3},
     {"$same": 9}, {"$text": [1, 2, 3], "new": "x"},

@@ -13,19 +13,20 @@ import orjson
 import pytest
 
 import reenact
-from reenact import boundary
-from reenact.browser import script
-from reenact.browser.fallback import patch
-from reenact.browser.fallback.record import Heal
+from reenact.analysis.report import python
+from reenact.analysis.report.marked import is_marked
+from reenact.analysis.views.terminal import Terminal
+from reenact.browser.heal import patch
+from reenact.browser.heal.record import Heal
+from reenact.browser.script import script
 from reenact.browser.video.captions import _lines
 from reenact.cli import main
 from reenact.cli.present import json_escaped
-from reenact.model.event import Effect
-from reenact.prose.terminal import Terminal
-from reenact.report import python, regression
-from reenact.report.marked import is_marked
-from reenact.verify import pages
-from reenact.verify.outcome import Outcome, Status
+from reenact.core import boundary
+from reenact.core.model.event import Effect
+from reenact.verbs import keep_test as regression
+from reenact.verbs.verify import pages
+from reenact.verbs.verify.outcome import Outcome, Status
 from tests.hostile.forge import forge_folder, lines_of
 
 BREAK = '__import__("pathlib").Path("MARK").write_text("x")'
@@ -101,7 +102,7 @@ def recorded(folder: Path, text: str) -> Path:
 
 def _escaped(tree):
     """The line with lone surrogates as the codec writes them."""
-    from reenact.model import codec
+    from reenact.core.model import codec
 
     return orjson.loads(codec.dumps(tree))
 

@@ -16,9 +16,9 @@ import pytest
 
 import reenact
 from reenact.cli import main
+from reenact.core.model import codec
+from reenact.core.model.event import Tree
 from reenact.errors import CorruptRecording, DivergenceError, RecordingError, UnsafeValue
-from reenact.model import codec
-from reenact.model.event import Tree
 from tests.hostile.forge import forge_folder
 
 HERE = __name__
@@ -352,7 +352,7 @@ def test_a_view_is_like_the_object_that_it_is_a_view_of() -> None:
 
 
 def test_many_blobs_in_one_value_are_limited() -> None:
-    from reenact.model.log import Log
+    from reenact.core.model.log import Log
 
     log = Log([], lambda _: bytes(range(256)) * 65536)
     with pytest.raises(RecordingError, match="more than 512 MB"):

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from reenact.core.query.filter import Filter
+from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules, marks
+from reenact.core.redact.find import Finder
+from reenact.core.redact.work import Work
 from reenact.errors import CorruptRecording, FilterError, UsageError
-from reenact.family.answering import rules_of
-from reenact.model.filter import Filter
-from reenact.redact import DEFAULT_RULES, Redactor, SecretRules, marks
-from reenact.redact.find import Finder
-from reenact.redact.work import Work
+from reenact.run.replayer import rules_of
 
 FRAGMENTS = (
     "sk-",
@@ -172,7 +172,7 @@ def test_both_engines_find_the_same_marks():
     ]
     finder = Finder(rules)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reenact.redact.find.Database", marks._Automata)
+        patch.setattr("reenact.core.redact.find.Database", marks._Automata)
         other = Finder(rules)
     for text in texts:
         one, two = (each._marked.scan(text.encode(), Work(0, least=10**6)) for each in (finder, other))

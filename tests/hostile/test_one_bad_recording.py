@@ -13,18 +13,18 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import reenact
 from reenact.cli import main
-from reenact.model.filter import Filter
-from reenact.ship import wire
-from reenact.ship.exchange import Exchange
-from reenact.store import bundle
-from reenact.store.base import Piece
-from reenact.store.index import Index
-from reenact.store.local import LocalStore
-from reenact.store.team.index import TeamIndex
-from reenact.store.team.place import Place
-from reenact.store.team.store import TeamStore
+from reenact.core.query.filter import Filter
+from reenact.core.store import bundle
+from reenact.core.store.base import Piece
+from reenact.core.store.index import Index
+from reenact.core.store.local import LocalStore
+from reenact.team.index import TeamIndex
+from reenact.team.place import Place
+from reenact.team.ship import wire
+from reenact.team.ship.exchange import Exchange
+from reenact.team.store import TeamStore
 from tests.server.asking import Asking
-from tests.store.team.conftest import served
+from tests.team.conftest import served
 
 GOOD = ("goodaaaaaa", "goodbbbbbb", "goodcccccc")
 NUMBERS = itertools.count()

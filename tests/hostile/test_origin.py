@@ -16,8 +16,8 @@ import pytest
 import typer.main
 
 from reenact.cli import application
-from reenact.store.local import load
-from reenact.trust import consent
+from reenact.core.store.local import load
+from reenact.core.trust import consent
 from tests.hostile.forge import forge
 
 SERVERS = {"serve", "console", "collect"}

@@ -10,10 +10,10 @@ import pytest
 from pydantic_ai.models.function import FunctionModel
 
 import reenact
-from reenact import importers
+from reenact.analysis.interchange import importers
+from reenact.core.store.local import LocalStore
 from reenact.errors import DivergenceError, UsageError
 from reenact.lesson import SessionRecord, arecord_session, create_replay_model, record_session
-from reenact.store.local import LocalStore
 from tests.lesson.conftest import ASKED, SAID
 
 

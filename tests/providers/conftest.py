@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from reenact.model.facts import RecordingFacts
+from reenact.core.query.facts import RecordingFacts
 from tests.adapters.http.conftest import Bench
 from tests.providers import Provider
 from tests.providers.realtime import Realtime

@@ -8,9 +8,9 @@ import json
 import pytest
 
 import reenact
+from reenact.core import messages as reading
+from reenact.core.model.divergence import Departure
 from reenact.errors import DivergenceError
-from reenact.model import reading
-from reenact.model.divergence import Departure
 
 openai = pytest.importorskip("openai")
 anthropic = pytest.importorskip("anthropic")

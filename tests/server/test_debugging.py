@@ -8,7 +8,7 @@ import time
 import pytest
 from fastapi.testclient import TestClient
 
-from reenact.driver.opening import Opening
+from reenact.run.driver.opening import Opening
 from reenact.server.app import application
 from reenact.server.debugging import Desk, Session
 from reenact.server.settings import Settings

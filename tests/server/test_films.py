@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from PIL import Image
 
 import reenact
-from reenact.browser.covering import COLOUR
+from reenact.browser.camera.covering import COLOUR
 from reenact.browser.video import one_of
 from reenact.server.app import application
 from reenact.server.films import Frame, followed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import reenact
-from reenact.browser.fallback.record import Heal, digest
+from reenact.browser.heal.record import Heal, digest
 from tests.server.asking import Asking
 
 SCRIPT = """\

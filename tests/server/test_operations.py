@@ -13,14 +13,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import reenact
 from reenact.browser.isolation import sandbox
+from reenact.core.store.base import Piece
+from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.operations import logs, metrics
 from reenact.server.app import application
 from reenact.server.keys import Keys
+from reenact.server.operations import logs, metrics
 from reenact.server.settings import Settings
-from reenact.ship import wire
-from reenact.store.base import Piece
-from reenact.store.local import LocalStore
+from reenact.team.ship import wire
 
 Usage = namedtuple("Usage", "free")
 TOKEN = "0123456789abcdef"

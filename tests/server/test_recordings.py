@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.prose import shape
-from reenact.store.index import Index
-from reenact.store.intake import Limits
-from reenact.store.local import EVENTS, LocalStore
+from reenact.analysis.views import recording as shape
+from reenact.core.store.index import Index
+from reenact.core.store.intake import Limits
+from reenact.core.store.local import EVENTS, LocalStore
 from tests.server.asking import Asking
 
 REAL = sorted((Path(__file__).parents[1] / "recordings").glob("v*/*"))

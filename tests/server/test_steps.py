@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact.store.local import EVENTS, LocalStore
+from reenact.core.store.local import EVENTS, LocalStore
 from tests.server.asking import Asking
 
 REAL = Path(__file__).parents[1] / "recordings" / "v1"

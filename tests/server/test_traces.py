@@ -21,8 +21,8 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from reenact.core.store.local import LocalStore
 from reenact.server.keys import Keys
-from reenact.store.local import LocalStore
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ import pytest
 from fastapi.testclient import TestClient
 
 import reenact
+from reenact.core.store.intake import Limits, LocalIntake
+from reenact.core.store.local import LocalStore
 from reenact.server.app import application
 from reenact.server.keys import Keys
 from reenact.server.settings import Settings
-from reenact.ship import wire
-from reenact.ship.wire import Piece
-from reenact.store.intake import Limits, LocalIntake
-from reenact.store.local import LocalStore
+from reenact.team.ship import wire
+from reenact.team.ship.wire import Piece
 
 ID = "abcdefghjk"
 HEADER = b'{"event":"opened","format":1,"id":"abcdefghjk","pid":1}\n'

@@ -4,7 +4,7 @@
     python -m tests.soak.crowd shipper <home> <file>            the shipper; each answer's milliseconds into a file
 
 An agent is a thread that records with `reenact.record` and asks a tool ten times a second: two events each, the call
-and its answer. (Two hundred Pythons would measure this machine's memory.) The shipper is `python -m reenact.ship`,
+and its answer. (Two hundred Pythons would measure this machine's memory.) The shipper is `python -m reenact.team.ship`,
 run here so that its requests can be timed; the recorders find its lock held, and start none.
 """
 
@@ -17,9 +17,9 @@ import time
 from time import perf_counter
 
 import reenact
-from reenact.ship import shipper
-from reenact.ship.__main__ import main as ship
-from reenact.ship.sender import Sender
+from reenact.team.ship import shipper
+from reenact.team.ship.__main__ import main as ship
+from reenact.team.ship.sender import Sender
 
 EVERY = 0.1
 TEXT = "The order was shipped on Monday and will be there by Thursday; its number is {}, its weight {} g. "

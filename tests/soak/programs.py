@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import reenact
-from reenact import boundary
+from reenact.core import boundary
 
 DELAY = 0.004
 

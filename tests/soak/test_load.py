@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from reenact.ship.queue import Queue
-from tests.ship.serving import Server, eventually, files, free_port
+from reenact.team.ship.queue import Queue
 from tests.soak.tables import SHORT, Screen, keep, size, table
+from tests.team.ship.serving import Server, eventually, files, free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 

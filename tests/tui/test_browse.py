@@ -11,16 +11,16 @@ import pytest
 from textual import events
 
 import reenact
-from reenact import importers
+from reenact.analysis.interchange import importers
 from reenact.cli import main
 from reenact.cli.browsing import as_text
-from reenact.store.local import LocalStore
+from reenact.core.store.local import LocalStore
 from reenact.tui.browse import Browser, Shown
 from reenact.tui.reader import Reader
 from tests.conftest import Shell
 
 SMALL, LARGE = (80, 24), (200, 50)
-DATA = Path(__file__).parents[1] / "importers" / "data"
+DATA = Path(__file__).parents[1] / "analysis" / "interchange" / "importers" / "data"
 AGENT = """
 import sys, reenact
 

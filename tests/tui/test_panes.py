@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import reenact
-from reenact.debugger.machine import Phase, State
-from reenact.debugger.orders import Actual, Place
-from reenact.model.divergence import Departure, Divergence, Mismatch, Verdict
-from reenact.model.facts import RecordingFacts
-from reenact.replay.watch import Edit
+from reenact.core.model.divergence import Departure, Divergence, Mismatch, Verdict
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.replay.watch import Edit
+from reenact.run.debugger.machine import Phase, State
+from reenact.run.debugger.orders import Actual, Place
 from reenact.tui import panes
 
 READING = State(Phase.READING, Place(1))

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import reenact
-from reenact import importers
-from reenact.debugger.machine import Phase
-from reenact.driver import Driver
-from reenact.launch import Options
-from reenact.model.facts import RecordingFacts
-from reenact.store.local import LocalStore
+from reenact.analysis.interchange import importers
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.store.local import LocalStore
+from reenact.run.debugger.machine import Phase
+from reenact.run.driver import Driver
+from reenact.run.launch import Options
 from reenact.tui.app import Debugger, Heard
 from reenact.tui.help import Help
 from reenact.tui.reader import Reader
@@ -23,7 +23,7 @@ from tests.cli.test_debugging import AGENT, Typing
 from tests.conftest import Shell
 
 SMALL, LARGE = (80, 24), (200, 50)
-TAU = Path(__file__).parents[1] / "importers" / "data" / "tau_bench.jsonl"
+TAU = Path(__file__).parents[1] / "analysis" / "interchange" / "importers" / "data" / "tau_bench.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -359,7 +359,7 @@ async def test_a_screen_that_cannot_be_given_away_says_so(shell):
 
 @pytest.mark.thorough
 async def test_help_lists_every_key_and_every_command(shell):
-    from reenact.debugger.commands import COMMANDS
+    from reenact.run.debugger.commands import COMMANDS
     from reenact.tui.keys import KEYS
 
     async with screen(shell, LARGE) as at:

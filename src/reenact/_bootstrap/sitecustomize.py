@@ -1,4 +1,4 @@
-"""Runs in every Python that is started under Reenact, before its program: see `reenact.bootstrap`.
+"""Runs in every Python that is started under Reenact, before its program: see `reenact.run.child`.
 
 Takes its own folder off the path, lets the `sitecustomize` that would have run without it run first, and leaves
 a program alone that is not to join.
@@ -52,7 +52,7 @@ def _join(text: str) -> None:
     try:
         if plan["python"] == ".".join(map(str, sys.version_info[:2])):
             sys.meta_path.append(_Finder(plan["modules"]))  # type: ignore[arg-type]
-        from reenact import bootstrap
+        from reenact.run import child as bootstrap
     except Exception as error:
         # Not installed there, or what it needs is there in a version that is too old.
         _give_up(

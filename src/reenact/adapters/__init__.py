@@ -12,8 +12,8 @@ from types import ModuleType
 
 import wrapt
 
+from reenact.core.store.writer import warn
 from reenact.errors import ReenactError
-from reenact.store.writer import warn
 
 LIBRARIES = {
     "httpx": "reenact.adapters.http.httpx",

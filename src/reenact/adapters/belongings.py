@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakSet
 
-from reenact.boundary import Scope
-from reenact.boundary.tracked import Entry, of_object, of_run
+from reenact.core.boundary import Scope
+from reenact.core.boundary.tracked import Entry, of_object, of_run
+from reenact.core.store.writer import warn
 from reenact.errors import UsageError
-from reenact.store.writer import warn
 
 _running: WeakSet[Entry] = WeakSet()
 

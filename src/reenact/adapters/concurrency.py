@@ -23,9 +23,9 @@ from weakref import WeakKeyDictionary
 from reenact.adapters import ordered, sleepers
 from reenact.adapters.hooks import patch
 from reenact.adapters.scopes import context_of, inner_of, listening, name_of, transparent
-from reenact.boundary import Scope, entered
-from reenact.boundary.scope import _scope, current
-from reenact.boundary.turnstile import real_time
+from reenact.core.boundary import Scope, entered
+from reenact.core.boundary.scope import _scope, current
+from reenact.core.boundary.turnstile import real_time
 from reenact.errors import Halt
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from contextvars import Context
 from types import FrameType
 from typing import Any
 
-from reenact.boundary import Scope, current
+from reenact.core.boundary import Scope, current
 
 TRANSPARENT = {
     "pydantic_ai", "pydantic_graph", "agents", "langgraph", "langchain_core", "mcp", "openai", "anthropic",

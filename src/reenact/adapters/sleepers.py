@@ -7,7 +7,7 @@ from _thread import allocate_lock
 from collections.abc import Callable
 from typing import Any
 
-from reenact.boundary import current
+from reenact.core.boundary import current
 
 _sleepers: dict[int, list[tuple[Any, int]]] = {}
 _sleeping = allocate_lock()

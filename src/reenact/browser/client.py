@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reenact.browser import extra as _extra  # noqa: F401 - says what is missing, before anything is imported in vain
-from reenact.browser.fallback.block import AgentFallback as _Fallback
-from reenact.browser.fallback.block import Heal as _Heal
-from reenact.browser.remote.choosing import agent_for as _agent_for
-from reenact.browser.remote.link import Server as _Server
-from reenact.browser.session import Session as _Session
+from reenact.browser.heal.block import AgentFallback as _Fallback
+from reenact.browser.heal.block import Heal as _Heal
+from reenact.browser.session.remote.choosing import agent_for as _agent_for
+from reenact.browser.session.remote.link import Server as _Server
+from reenact.browser.session.session import Session as _Session
 
 if TYPE_CHECKING:
     from reenact.browser.agent import Agent as _Agent
-    from reenact.browser.remote.agent import RemoteAgent as _RemoteAgent
+    from reenact.browser.session.remote.agent import RemoteAgent as _RemoteAgent
 
 
 class Client:
@@ -37,7 +37,7 @@ class Client:
         self._defaults = defaults
 
     def Session(self, session_id: str | None = None, **options: Any) -> _Session:  # noqa: N802 - as the API has it
-        """A session; see `reenact.browser.session.Session`."""
+        """A session; see `reenact.browser.session.session.Session`."""
         return _Session(session_id, server=self._server, **{**self._defaults, **options})
 
     def Agent(self, session: _Session, **options: Any) -> _Agent | _RemoteAgent:  # noqa: N802 - as the API has it
@@ -54,7 +54,7 @@ class Client:
         expect: Any = None,
         **agent_params: Any,
     ) -> _Fallback:
-        """A stretch of a script that an agent finishes where a step fails; see `reenact.browser.fallback.block`."""
+        """A stretch of a script that an agent finishes where a step fails; see `reenact.browser.heal.block`."""
         return _Fallback(session, task, response_format, heal=heal, expect=expect, **agent_params)
 
     def scrape(self, url: str, instructions: str | None = None, **options: Any) -> Any:

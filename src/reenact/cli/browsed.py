@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from reenact.analysis.views.values import pretty
 from reenact.cli.present import many
-from reenact.prose.values import pretty
 
 
 def told(output: Any) -> list[tuple[str, str]]:

@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
+from reenact.analysis.views.terminal import Terminal
 from reenact.cli.options import Home
 from reenact.cli.reading import told
+from reenact.core.query.filter import Filter
+from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.model.filter import Filter
-from reenact.prose.terminal import Terminal
-from reenact.store.local import LocalStore
 
 
 def register(app: typer.Typer) -> None:

@@ -11,10 +11,10 @@ from reenact.cli import present
 from reenact.cli.exchanging import Objects, Project, Store
 from reenact.cli.options import Home, Json
 from reenact.cli.teams import Team, place_of
+from reenact.core.store.check import Check, Checked
+from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.store.check import Check, Checked
-from reenact.store.local import LocalStore
-from reenact.store.reach import team_store
+from reenact.team.open import team_store
 
 _CLEAN, _FOUND = 0, 1
 
@@ -48,7 +48,7 @@ def fsck(
         if home is not None:
             raise UsageError("--team is the team's store and --home a folder here: one of the two")
         with team_store(place_of(store, objects, project)) as there, present.progress("checking") as report:
-            from reenact.store.team.check import TeamCheck  # noqa: PLC0415 - drivers that no other command needs
+            from reenact.team.check import TeamCheck  # noqa: PLC0415 - drivers that no other command needs
 
             found, place = TeamCheck(there, repair=repair).run(report), there.place
     else:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from reenact import private
 from reenact.cli import present
 from reenact.cli.options import Home, Log, texts
+from reenact.core import private
+from reenact.core.model.storable import LONGEST_TAG
+from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.model.storable import LONGEST_TAG
-from reenact.store.local import LocalStore
 
 if TYPE_CHECKING:
-    from reenact.collector import Kept, Traces
+    from reenact.server.traces import Kept, Traces
 
 
 def register(app: typer.Typer) -> None:
@@ -48,8 +48,8 @@ def collect(
     Programs that send OpenTelemetry's traces send them here with [bold]OTEL_EXPORTER_OTLP_ENDPOINT[/bold] set to the
     URL that is printed. Traces without a model call or a tool are left out. Ctrl-C ends it.
     """
-    from reenact import collector  # noqa: PLC0415 - a server and what it needs: no other command should pay
-    from reenact.operations import logs, metrics  # noqa: PLC0415 - as above
+    from reenact.server import traces as collector  # noqa: PLC0415 - a server and what it needs: no other command should pay
+    from reenact.server.operations import logs, metrics  # noqa: PLC0415 - as above
 
     token = metrics.token_of(os.environ)
     traces = collector.Traces(
@@ -79,7 +79,7 @@ def _ended(traces: Traces, log: str | None) -> None:
         return
     from dataclasses import asdict  # noqa: PLC0415 - as below
 
-    from reenact.operations import logs  # noqa: PLC0415 - as below
+    from reenact.server.operations import logs  # noqa: PLC0415 - as below
 
     logs.event("ended", **asdict(traces.counts))
 
@@ -90,7 +90,7 @@ def _failed(text: str, log: str | None) -> None:
         return
     import logging  # noqa: PLC0415 - as below
 
-    from reenact.operations import logs  # noqa: PLC0415 - as below
+    from reenact.server.operations import logs  # noqa: PLC0415 - as below
 
     # Why may quote a span; its file says which it is.
     logs.event("trace_failed", logging.WARNING, trace=text.split()[1])
@@ -100,7 +100,7 @@ def _kept(kept: Kept, log: str | None) -> None:
     if log is None:
         present.say(_told(kept))
         return
-    from reenact.operations import logs  # noqa: PLC0415 - as above
+    from reenact.server.operations import logs  # noqa: PLC0415 - as above
 
     # Its name comes from who sent it, and is in no log.
     logs.event("recorded", recording=kept.id, steps=kept.steps, again=kept.again)
@@ -127,7 +127,7 @@ def _summary(traces: Traces) -> str:
 
 def send(store: LocalStore, ref: str, url: str, headers: list[str]) -> None:
     """Send a recording as a trace, for `reenact export --otlp`. Raises ReenactError."""
-    from reenact.exporters import otel  # noqa: PLC0415 - an HTTP client: no other command should pay
+    from reenact.analysis.interchange.exporters import otel  # noqa: PLC0415 - an HTTP client: no other command should pay
 
     given = otel.headers_of(headers)
     recording = store.load(ref)
@@ -140,7 +140,7 @@ def send(store: LocalStore, ref: str, url: str, headers: list[str]) -> None:
 
 def write(store: LocalStore, ref: str, file: Path, *, force: bool) -> None:
     """Write a recording as a trace in OTLP's JSON, for `reenact export --otlp-json`. Raises ReenactError."""
-    from reenact.exporters import otel  # noqa: PLC0415 - as above
+    from reenact.analysis.interchange.exporters import otel  # noqa: PLC0415 - as above
 
     spans = otel.spans_of(store.load(ref))
     data = orjson.dumps(otel.to_json(spans)) + b"\n"

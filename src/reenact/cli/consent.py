@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from reenact.cli import present
+from reenact.core.query.recording import Recording
+from reenact.core.store.local import LocalStore
+from reenact.core.trust import consent
 from reenact.errors import ForeignRecording
-from reenact.model.recording import Recording
-from reenact.store.local import LocalStore
-from reenact.store.reach import Reaching
-from reenact.trust import consent
+from reenact.team.open import Reaching
 
 
 def agreed(

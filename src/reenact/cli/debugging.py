@@ -12,11 +12,11 @@ from reenact.cli import present
 from reenact.cli.consent import agreed
 from reenact.cli.options import Command, Home, Ignore, Inserted, Live, OnDivergence, Ref, RunForeign, given
 from reenact.cli.plain import Lines
-from reenact.driver.opening import Opening
+from reenact.core.query.facts import RecordingFacts
 from reenact.errors import UsageError
-from reenact.launch import Options
-from reenact.model.facts import RecordingFacts
-from reenact.store.reach import Reaching
+from reenact.run.driver.opening import Opening
+from reenact.run.launch import Options
+from reenact.team.open import Reaching
 
 
 def register(app: typer.Typer) -> None:

@@ -8,14 +8,14 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from reenact.analyze.anomalies import RULES, SEVERITIES, Anomaly
-from reenact.api.diagnosing import chosen, diagnosed, diagnosis_tree, usual_among
+from reenact.analysis.anomalies import RULES, SEVERITIES, Anomaly
 from reenact.cli import present
 from reenact.cli.options import Home, Json, ids
 from reenact.cli.teams import Team, opened
 from reenact.cli.transcript import Page
+from reenact.core.query.recording import Recording
 from reenact.errors import ReenactError, UsageError
-from reenact.model.recording import Recording
+from reenact.verbs.diagnose import chosen, diagnosed, diagnosis_tree, usual_among
 
 _COLOURS = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 _MANY = {"error": "error", "warning": "warning", "info": "remark"}

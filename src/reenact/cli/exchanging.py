@@ -11,14 +11,14 @@ import typer
 from reenact.cli import present
 from reenact.cli.options import Home, Json, ids
 from reenact.cli.teams import place_of
+from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.store.local import LocalStore
-from reenact.store.reach import team_store
-from reenact.store.team.place import OBJECTS, PROJECT, STORE, Place
+from reenact.team.open import team_store
+from reenact.team.place import OBJECTS, PROJECT, STORE, Place
 
 if TYPE_CHECKING:
-    from reenact.ship.exchange import Exchange, Moved
-    from reenact.store.team.store import TeamStore
+    from reenact.team.ship.exchange import Exchange, Moved
+    from reenact.team.store import TeamStore
 
 _DONE, _NOT_ALL = 0, 1
 
@@ -144,7 +144,7 @@ def _own(here: LocalStore, ref: str) -> str:
 @contextmanager
 def _exchange(here: LocalStore, place: Place) -> Iterator[tuple[Exchange, TeamStore]]:
     with team_store(place) as team:
-        from reenact.ship.exchange import Exchange  # noqa: PLC0415 - drivers that no other command needs
+        from reenact.team.ship.exchange import Exchange  # noqa: PLC0415 - drivers that no other command needs
 
         with closing(Exchange(here, team)) as exchange:
             yield exchange, team

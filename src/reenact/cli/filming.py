@@ -11,15 +11,15 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-from reenact.browser import footage
+from reenact.browser.camera import footage
 from reenact.browser.video import Video, render
 from reenact.browser.video.pace import Kind
 from reenact.cli import present
 from reenact.cli.options import Home, Ref
+from reenact.core.store import bundle
+from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.store import bundle
-from reenact.store.local import LocalStore
-from reenact.store.reach import Reaching
+from reenact.team.open import Reaching
 
 
 def register(app: typer.Typer) -> None:

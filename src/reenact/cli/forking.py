@@ -12,9 +12,9 @@ from reenact.cli import present
 from reenact.cli.consent import agreed
 from reenact.cli.options import Command, Home, Ignore, Json, Live, Ref, RunForeign, given
 from reenact.cli.running import die_like
-from reenact.launch.forking import Options
-from reenact.launch.forking import fork as launch
-from reenact.store.local import LocalStore
+from reenact.core.store.local import LocalStore
+from reenact.run.launch.forking import Options
+from reenact.run.launch.forking import fork as launch
 
 UNABLE, STOPPED = 2, 3
 

@@ -11,10 +11,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from reenact.analysis.views.terminal import Terminal
 from reenact.cli import present
 from reenact.cli.options import Json
 from reenact.errors import UsageError
-from reenact.prose.terminal import Terminal
 
 BREAKS = 1
 
@@ -65,7 +65,7 @@ def harden(
 
 def _harden() -> Any:
     try:
-        return importlib.import_module("reenact.browser.fallback.harden.harden")
+        return importlib.import_module("reenact.browser.heal.harden.harden")
     except ModuleNotFoundError as error:
         raise UsageError(
             f"browser sessions need more ({error.name}): pip install 'reenact[browser]'"

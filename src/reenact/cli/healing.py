@@ -15,12 +15,12 @@ from rich.text import Text
 from reenact.cli import present
 from reenact.cli.options import Home, Json
 from reenact.cli.teams import Team, opened
+from reenact.core.query.filter import Filter
 from reenact.errors import UsageError
-from reenact.model.filter import Filter
 
 if TYPE_CHECKING:
-    from reenact.browser.fallback.learned import Recorded, Story
-    from reenact.browser.fallback.record import Heal
+    from reenact.browser.heal.learned import Recorded, Story
+    from reenact.browser.heal.record import Heal
 
 _STATE = {"mended": "green", "verified": "green", "unverified": "yellow", "failed": "red"}
 

@@ -18,16 +18,16 @@ from reenact.cli import present
 from reenact.cli.opening import opened
 from reenact.cli.options import Home, Log, ids
 from reenact.cli.sizes import size
-from reenact.driver.opening import Opening
+from reenact.core.store.intake import Limits
+from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.operations.logs import Form
+from reenact.run.driver.opening import Opening
 from reenact.server.hosting import LOOPBACK, PORT, address_of, is_loopback, listen, serve
 from reenact.server.keys import DEFAULT, Keys
+from reenact.server.operations.logs import Form
 from reenact.server.settings import Settings
-from reenact.store.intake import Limits
-from reenact.store.local import LocalStore
-from reenact.store.reach import Reaching
-from reenact.store.team.place import OBJECTS, PROJECT, STORE, Place
+from reenact.team.open import Reaching
+from reenact.team.place import OBJECTS, PROJECT, STORE, Place
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -222,7 +222,7 @@ def serve_(
 
 def _keep_secrets() -> None:
     """Take what the server alone is to know out of its environment: programs that it runs for others have the rest."""
-    from reenact.operations.metrics import TOKEN  # noqa: PLC0415 - no other command should pay for it
+    from reenact.server.operations.metrics import TOKEN  # noqa: PLC0415 - no other command should pay for it
 
     for name in (STORE, OBJECTS, PROJECT, TOKEN):
         os.environ.pop(name, None)
@@ -233,7 +233,7 @@ def _team() -> Place | None:
     place = Place.of(os.environ)
     if place is not None:
         try:
-            from reenact.store.team.store import TeamStore  # noqa: PLC0415 - drivers that no other server needs
+            from reenact.team.store import TeamStore  # noqa: PLC0415 - drivers that no other server needs
         except ModuleNotFoundError as error:
             raise UsageError(f"{error.name} is not installed: pip install 'reenact[team]'") from None
         with TeamStore(place) as team:
@@ -256,13 +256,13 @@ def _limits(max_upload: int | None, quota: int | None, recordings: int, team: Pl
 
 
 def _token() -> str:
-    from reenact.operations.metrics import token_of  # noqa: PLC0415 - no other command should pay for it
+    from reenact.server.operations.metrics import token_of  # noqa: PLC0415 - no other command should pay for it
 
     return token_of(os.environ)
 
 
 def _run(settings: Settings, listening: socket.socket, log: Form | None) -> None:
-    from reenact.operations import logs  # noqa: PLC0415 - no other command should pay for it
+    from reenact.server.operations import logs  # noqa: PLC0415 - no other command should pay for it
 
     if log is not None:
         logs.begin(log)
@@ -297,7 +297,7 @@ def stored(store: Reaching, ref: str) -> str:
     """The id of a recording of the store; one of the team's is brought into it."""
     found = store.find(ref)
     if (team := store.lies_there(found)) is not None:
-        from reenact.ship.exchange import Exchange  # noqa: PLC0415 - drivers that no other console needs
+        from reenact.team.ship.exchange import Exchange  # noqa: PLC0415 - drivers that no other console needs
 
         with team, closing(Exchange(store, team)) as exchange:
             moved = exchange.pull([found.name])

@@ -11,16 +11,16 @@ from typing import Annotated
 
 import typer
 
-from reenact import importers
+from reenact.analysis.interchange import importers
 from reenact.cli import collecting, present
 from reenact.cli.options import Home, Json, Ref, ids, texts
+from reenact.core.model.storable import LONGEST, LONGEST_TAG
+from reenact.core.query.summary import Summary
+from reenact.core.store import bundle, shared
+from reenact.core.store.index import Index
+from reenact.core.store.local import LocalStore, load
 from reenact.errors import ReenactError, UsageError
-from reenact.model.storable import LONGEST, LONGEST_TAG
-from reenact.model.summary import Summary
-from reenact.store import bundle, shared
-from reenact.store.index import Index
-from reenact.store.local import LocalStore, load
-from reenact.store.reach import Reaching
+from reenact.team.open import Reaching
 
 _AGE = re.compile(r"(\d+)\s*([mhdw])")
 _UNITS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}

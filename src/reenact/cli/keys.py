@@ -12,9 +12,9 @@ from rich.text import Text
 
 from reenact.cli import present
 from reenact.cli.options import Home, Json
+from reenact.core.store.local import home as home_of
 from reenact.errors import UsageError
 from reenact.server.keys import DEFAULT, ROLES, Key, Keys, Role
-from reenact.store.local import home as home_of
 
 
 def register(app: typer.Typer) -> None:

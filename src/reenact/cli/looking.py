@@ -7,24 +7,24 @@ import sys
 
 from rich.text import Text
 
+from reenact.analysis.views.difference import difference, written
+from reenact.analysis.views.terminal import Terminal
+from reenact.analysis.views.values import arguments, literal, pretty
+from reenact.analysis.views.verdict import brief
 from reenact.cli import present
 from reenact.cli.state import tell_state
 from reenact.cli.transcript import Page, heading, tell_message
 from reenact.cli.verdict import departure
-from reenact.debugger import answer, view
-from reenact.debugger.commands import COMMANDS, command_of
-from reenact.debugger.machine import Phase, State
-from reenact.driver import Driver
+from reenact.core.model.divergence import Mismatch
+from reenact.core.model.plain import plain
+from reenact.core.query.facts import RecordingFacts, StepFacts, lookup
+from reenact.core.query.filter import Filter
+from reenact.core.query.state import state_at
 from reenact.errors import UsageError
-from reenact.model.divergence import Mismatch
-from reenact.model.facts import RecordingFacts, StepFacts, lookup
-from reenact.model.filter import Filter
-from reenact.model.plain import plain
-from reenact.model.state import state_at
-from reenact.prose.difference import difference, written
-from reenact.prose.terminal import Terminal
-from reenact.prose.values import arguments, literal, pretty
-from reenact.prose.verdict import brief
+from reenact.run.debugger import answer, view
+from reenact.run.debugger.commands import COMMANDS, command_of
+from reenact.run.debugger.machine import Phase, State
+from reenact.run.driver import Driver
 
 _AROUND = 5
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")

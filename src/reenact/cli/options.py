@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
+from reenact.core.model.storable import why_not
+from reenact.core.store.index import Index
+from reenact.core.store.local import LocalStore, nameable
 from reenact.errors import UsageError
-from reenact.model.storable import why_not
-from reenact.operations.logs import Form
-from reenact.store.index import Index
-from reenact.store.local import LocalStore, nameable
+from reenact.server.operations.logs import Form
 
 
 def ids(incomplete: str) -> list[tuple[str, str]]:

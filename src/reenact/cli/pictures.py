@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reenact import private
 from reenact.cli import present
+from reenact.core import private
+from reenact.core.model.plain import binary
+from reenact.core.query.facts import RecordingFacts, StepFacts
 from reenact.errors import UsageError
-from reenact.model.facts import RecordingFacts, StepFacts
-from reenact.model.plain import binary
 
 _KINDS = (
     (b"\x89PNG\r\n\x1a\n", "png"),

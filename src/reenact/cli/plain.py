@@ -10,14 +10,14 @@ from contextlib import suppress
 
 from reenact.cli import present
 from reenact.cli.looking import Looking
-from reenact.debugger import answer
-from reenact.debugger.amending import amended, answer_of, step_meant
-from reenact.debugger.commands import arguments, command_of, edit_words
-from reenact.driver import Driver
-from reenact.editor import answer_in_editor
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.replay.watch import Edit
 from reenact.errors import ReenactError, UsageError
-from reenact.model.facts import RecordingFacts
-from reenact.replay.watch import Edit
+from reenact.run.debugger import answer
+from reenact.run.debugger.amending import amended, answer_of, step_meant
+from reenact.run.debugger.commands import arguments, command_of, edit_words
+from reenact.run.debugger.editor import answer_in_editor
+from reenact.run.driver import Driver
 
 PROMPT = "(reenact) "
 FOLLOWED, DIVERGED, MISTAKEN = 0, 1, 2

@@ -14,11 +14,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from reenact.model.summary import Summary
-from reenact.prose.terminal import Terminal
-from reenact.prose.words import ago, count, many, money, numbers, one_line, seconds, size, visible
-from reenact.store.index import Progress as Report
-from reenact.trust import Book
+from reenact.analysis.views.terminal import Terminal
+from reenact.analysis.views.text import ago, count, many, money, numbers, one_line, seconds, size, visible
+from reenact.core.query.summary import Summary
+from reenact.core.store.index import Progress as Report
+from reenact.core.trust import Book
 
 __all__ = [
     "ago", "count", "dump", "err", "json_escaped", "listed", "many", "money", "numbers", "one_line", "out", "progress",

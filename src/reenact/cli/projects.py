@@ -14,8 +14,8 @@ from reenact.cli.exchanging import Objects, Store
 from reenact.cli.options import Json
 from reenact.cli.teams import place_of
 from reenact.errors import UsageError
-from reenact.store.reach import team_store
-from reenact.store.team.place import Place
+from reenact.team.open import team_store
+from reenact.team.place import Place
 
 _AGE = re.compile(r"(\d+)\s*([hdwy])")
 _AGES = {"h": 3600, "d": 86_400, "w": 7 * 86_400, "y": 365 * 86_400}
@@ -81,7 +81,7 @@ def limits_(
     }
     changed = {name: value for name, (value, said) in given.items() if said}
     if changed:
-        from reenact.store.team import limits  # noqa: PLC0415 - drivers that no other command needs
+        from reenact.team import limits  # noqa: PLC0415 - drivers that no other command needs
 
         with team_store(place) as team, team.database.administered() as connection:
             (one,) = limits.projects(connection, place.project)
@@ -108,7 +108,7 @@ def clean(
     """
     place = place_of(store, objects, project)
     with team_store(place) as team:
-        from reenact.store.team import cleaning, limits  # noqa: PLC0415 - as above
+        from reenact.team import cleaning, limits  # noqa: PLC0415 - as above
 
         with team.database.administered() as connection:
             (one,) = limits.projects(connection, place.project)
@@ -131,7 +131,7 @@ def clean(
 
 def _projects(place: Place, name: str = "") -> list[Any]:
     with team_store(place) as team:
-        from reenact.store.team import limits  # noqa: PLC0415 - as above
+        from reenact.team import limits  # noqa: PLC0415 - as above
 
         with team.database.administered() as connection:
             return limits.projects(connection, name)

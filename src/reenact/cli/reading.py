@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from reenact.analysis.views import recording as shape
 from reenact.cli import pictures as images
 from reenact.cli import present
 from reenact.cli import state as states
@@ -19,18 +20,17 @@ from reenact.cli.options import Home, Json, Ref
 from reenact.cli.teams import Team, opened
 from reenact.cli.transcript import Page, tell, tell_step
 from reenact.cli.tree import drawn
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.query.filter import Filter
+from reenact.core.query.recording import Recording
+from reenact.core.query.summary import summarise
+from reenact.core.store import shared
+from reenact.core.store.base import Library, Listed
+from reenact.core.store.local import EVENTS, LocalStore
+from reenact.core.store.local import home as home_of
+from reenact.core.trust import Book, Standing
+from reenact.core.trust.consent import standing_of
 from reenact.errors import UsageError
-from reenact.model.facts import RecordingFacts
-from reenact.model.filter import Filter
-from reenact.model.recording import Recording
-from reenact.model.summary import summarise
-from reenact.prose import shape
-from reenact.store import shared
-from reenact.store.base import Library, Listed
-from reenact.store.local import EVENTS, LocalStore
-from reenact.store.local import home as home_of
-from reenact.trust import Book, Standing
-from reenact.trust.consent import standing_of
 
 _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 

@@ -11,8 +11,8 @@ import typer
 from reenact.cli import present
 from reenact.cli.consent import agreed
 from reenact.cli.options import Home, Ref, RunForeign
-from reenact.report import keeping
-from reenact.store.reach import Reaching
+from reenact.team.open import Reaching
+from reenact.verbs import keep as keeping
 
 
 def register(app: typer.Typer) -> None:

@@ -10,8 +10,8 @@ import typer
 from reenact.cli import present
 from reenact.cli.consent import agreed
 from reenact.cli.options import Command, Home, Ref, RunForeign, given, ids
-from reenact.reproduction import reporting
-from reenact.reproduction.reporting import Wanted
+from reenact.verbs.reproduce import reporting
+from reenact.verbs.reproduce.reporting import Wanted
 
 
 def register(app: typer.Typer) -> None:

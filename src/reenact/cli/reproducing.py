@@ -12,21 +12,21 @@ from rich.padding import Padding
 from rich.panel import Panel
 from rich.text import Text
 
-from reenact.analyze.attempts import Reproduces, Reproduction
-from reenact.analyze.decisive import Alike, Change, Result
-from reenact.analyze.world import Asked
+from reenact.analysis.attempts import Reproduces, Reproduction
+from reenact.analysis.decisive import Alike, Change, Result
+from reenact.analysis.views.difference import difference
+from reenact.analysis.world import Asked
 from reenact.cli import present
 from reenact.cli.consent import agreed
 from reenact.cli.options import Command, Home, Ignore, Live, Ref, RunForeign, given, ids
 from reenact.errors import UsageError
-from reenact.prose.difference import difference
-from reenact.reproduction import Decisive, bisect, reproduce
-from reenact.reproduction.bisection import TRIALS
-from reenact.reproduction.repeating import TIMES
-from reenact.reproduction.rerun import PATIENCE
-from reenact.reproduction.trees import decisive_tree, reproduction_tree, summary
-from reenact.reproduction.world import READING, check_world
-from reenact.store.reach import Reaching
+from reenact.team.open import Reaching
+from reenact.verbs.reproduce import Decisive, bisect, reproduce
+from reenact.verbs.reproduce.attempts import TIMES
+from reenact.verbs.reproduce.bisection import TRIALS
+from reenact.verbs.reproduce.rerun import PATIENCE
+from reenact.verbs.reproduce.trees import decisive_tree, reproduction_tree, summary
+from reenact.verbs.reproduce.world import READING, check_world
 
 Patience = Annotated[
     float, typer.Option("--timeout", min=0.1, help="Seconds that each run of the program may take.")

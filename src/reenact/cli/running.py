@@ -13,8 +13,7 @@ from typing import Annotated, Any, NoReturn
 import orjson
 import typer
 
-from reenact import doctor as checks
-from reenact import launch
+from reenact.analysis.views.terminal import Terminal
 from reenact.cli import present
 from reenact.cli.consent import agreed
 from reenact.cli.options import (
@@ -30,12 +29,13 @@ from reenact.cli.options import (
     texts,
 )
 from reenact.cli.verdict import panel
+from reenact.core.model.divergence import Verdict, verdict_tree
+from reenact.core.model.storable import LONGEST, LONGEST_TAG
+from reenact.core.record.snapshot import EVERY
+from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.model.divergence import Verdict, verdict_tree
-from reenact.model.storable import LONGEST, LONGEST_TAG
-from reenact.prose.terminal import Terminal
-from reenact.record.snapshot import EVERY
-from reenact.store.local import LocalStore
+from reenact.run import launch
+from reenact.verbs import doctor as checks
 
 FAITHFUL, DIVERGED, UNABLE = 0, 1, 2
 
@@ -103,7 +103,7 @@ def record(
 
 
 def _by_proxy(words: list[str], *, name: str, tags: tuple[str, ...], home: Path | None) -> launch.Recorded:
-    from reenact.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
+    from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
 
     if words:
         return proxied.record(words, name=name, tags=tags, home=home)

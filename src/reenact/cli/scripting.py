@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from reenact import private
 from reenact.cli import present
 from reenact.cli.options import Home, Ref
+from reenact.core import private
 from reenact.errors import UsageError
 
 
@@ -62,7 +62,7 @@ def export_script(
 
 def _script() -> Any:
     try:
-        return importlib.import_module("reenact.browser.script")
+        return importlib.import_module("reenact.browser.script.script")
     except ModuleNotFoundError as error:
         raise UsageError(
             f"browser sessions need more ({error.name}): pip install 'reenact[browser]'"

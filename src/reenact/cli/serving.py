@@ -10,7 +10,7 @@ from reenact.cli import present
 from reenact.cli.options import Home, Ref
 from reenact.cli.verdict import panel
 from reenact.server.answers import Answers
-from reenact.store.reach import Reaching
+from reenact.team.open import Reaching
 
 _FAITHFUL, _DIVERGED = 0, 1
 

@@ -10,11 +10,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from reenact import ship as shipping
 from reenact.cli import present
 from reenact.cli.options import Home, Json, ids
+from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.store.local import LocalStore
+from reenact.team import ship as shipping
 
 _THERE, _WAITS = 0, 1
 
@@ -76,8 +76,8 @@ def _mark(store: LocalStore, to: shipping.Destination, refs: Sequence[str]) -> N
 
 
 def _send(store: LocalStore, to: shipping.Destination, *, follow: bool, json: bool) -> None:
-    from reenact.ship.sender import Away  # noqa: PLC0415 - an HTTP client that no other command needs
-    from reenact.ship.shipper import Shipper  # noqa: PLC0415 - as above
+    from reenact.team.ship.sender import Away  # noqa: PLC0415 - an HTTP client that no other command needs
+    from reenact.team.ship.shipper import Shipper  # noqa: PLC0415 - as above
 
     # By hand it is this key that sends, whichever it was recorded with.
     shipper = Shipper(store, to, chosen=lambda mark: mark.server == to.server)
@@ -113,7 +113,7 @@ def _send(store: LocalStore, to: shipping.Destination, *, follow: bool, json: bo
 
 
 def _status(store: LocalStore, to: shipping.Destination | None, *, json: bool) -> None:
-    from reenact.ship.waiting import waiting  # noqa: PLC0415 - as above
+    from reenact.team.ship.waiting import waiting  # noqa: PLC0415 - as above
 
     found, trouble = waiting(store, to)
     if json:

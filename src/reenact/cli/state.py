@@ -6,13 +6,13 @@ from typing import Any
 
 from rich.text import Text
 
+from reenact.analysis.views import recording as shape
 from reenact.cli import present
 from reenact.cli.transcript import Page
+from reenact.core.model.plain import plain
+from reenact.core.query.recording import Recording
+from reenact.core.query.state import State, Taken
 from reenact.errors import UsageError
-from reenact.model.plain import plain
-from reenact.model.recording import Recording
-from reenact.model.state import State, Taken
-from reenact.prose import shape
 
 _WHY = {"risky": "before a risky effect", "asked": "on demand", "recorded": "as the model was asked"}
 

@@ -17,7 +17,7 @@ from reenact.cli.teams import place_of
 from reenact.errors import UsageError
 
 if TYPE_CHECKING:
-    from reenact.store.team.backup import Kept
+    from reenact.team.backup import Kept
 
 _DONE, _NOT_ALL = 0, 1
 
@@ -74,7 +74,7 @@ def restore(
 
 def _verbs() -> ModuleType:
     try:
-        from reenact.store.team import backup as verbs  # noqa: PLC0415 - drivers that no other command needs
+        from reenact.team import backup as verbs  # noqa: PLC0415 - drivers that no other command needs
     except ModuleNotFoundError as error:
         raise UsageError(f"{error.name} is not installed: pip install 'reenact[team]'") from None
     return verbs

@@ -13,7 +13,7 @@ from reenact.cli.exchanging import Objects, Project, Store
 from reenact.cli.options import Json
 from reenact.cli.teams import place_of
 from reenact.errors import RecordingNotFound, UsageError
-from reenact.store.reach import team_store
+from reenact.team.open import team_store
 
 _SECOND = 1_000_000_000
 

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from reenact.cli import present
 from reenact.cli.options import Json
-from reenact.operations.sizing import Load, Plan
-from reenact.operations.sizing import plan as planned
+from reenact.server.operations.sizing import Load, Plan
+from reenact.server.operations.sizing import plan as planned
 
 _AS = Load()
 _WORDS = {

@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
+from reenact.core.store.base import Library
+from reenact.core.store.index import Index
+from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.store.base import Library
-from reenact.store.index import Index
-from reenact.store.local import LocalStore
-from reenact.store.reach import Reaching, team_store
-from reenact.store.team.place import OBJECTS, STORE, Place
+from reenact.team.open import Reaching, team_store
+from reenact.team.place import OBJECTS, STORE, Place
 
 Team = Annotated[bool, typer.Option("--team", help=f"In the team's store, ${STORE}, and not here.")]
 
@@ -41,7 +41,7 @@ def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Libra
     if home is not None:
         raise UsageError("--team is the team's store and --home a folder here: one of the two")
     with team_store(place_of()) as there:
-        from reenact.store.team.index import TeamIndex  # noqa: PLC0415 - as above
+        from reenact.team.index import TeamIndex  # noqa: PLC0415 - as above
 
         with closing(TeamIndex(there)) as index:
             yield there, index

@@ -9,13 +9,13 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from reenact.analysis.views.values import arguments, literal_or_text, pretty, spelled
 from reenact.cli import browsed, pictures, present
-from reenact.model import reading
-from reenact.model.conversation import Turn
-from reenact.model.facts import RecordingFacts, StepFacts
-from reenact.model.plain import compact, error_line
-from reenact.model.reading import Message
-from reenact.prose.values import arguments, literal_or_text, pretty, spelled
+from reenact.core import messages as reading
+from reenact.core.messages import Message
+from reenact.core.model.plain import compact, error_line
+from reenact.core.query.conversation import Turn
+from reenact.core.query.facts import RecordingFacts, StepFacts
 
 LINES = 12
 LETTERS = 1200

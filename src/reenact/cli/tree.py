@@ -8,8 +8,8 @@ from rich.text import Text
 from rich.tree import Tree
 
 from reenact.cli import present
-from reenact.model.summary import Summary
-from reenact.store.shared import Origin
+from reenact.core.query.summary import Summary
+from reenact.core.store.shared import Origin
 
 
 def drawn(lines: Sequence[Summary], origins: Mapping[str, Origin]) -> Tree:

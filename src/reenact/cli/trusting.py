@@ -11,11 +11,11 @@ from rich.text import Text
 
 from reenact.cli import present
 from reenact.cli.options import Home, Json, ids
+from reenact.core.store.local import home as home_of
+from reenact.core.trust import Book, Identity, Seal, fingerprint, origin_of
+from reenact.core.trust.identity import KEY
 from reenact.errors import UsageError
-from reenact.store.local import home as home_of
-from reenact.store.reach import Reaching
-from reenact.trust import Book, Identity, Seal, fingerprint, origin_of
-from reenact.trust.identity import KEY
+from reenact.team.open import Reaching
 
 
 def register(app: typer.Typer) -> None:

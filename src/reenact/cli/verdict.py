@@ -9,10 +9,10 @@ from rich.padding import Padding
 from rich.panel import Panel
 from rich.text import Text
 
-from reenact.model.divergence import Divergence, Mismatch, Verdict
-from reenact.prose.difference import difference, written
-from reenact.prose.verdict import as_options, word
-from reenact.prose.words import many
+from reenact.analysis.views.difference import difference, written
+from reenact.analysis.views.text import many
+from reenact.analysis.views.verdict import as_options, word
+from reenact.core.model.divergence import Divergence, Mismatch, Verdict
 
 _SHOWN = 8
 _MISSING = 10

@@ -16,23 +16,23 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from reenact import private
+from reenact.analysis.views.terminal import Terminal
 from reenact.cli import present
 from reenact.cli.options import Home, Ignore, Json, Live, OnDivergence, RunForeign
 from reenact.cli.teams import Team, opened, place_of
+from reenact.core import private
+from reenact.core.query.filter import Filter
+from reenact.core.store.base import Library
+from reenact.core.store.local import SUFFIX, LocalStore
 from reenact.errors import UsageError
-from reenact.launch import Options
-from reenact.model.filter import Filter
-from reenact.prose.terminal import Terminal
-from reenact.store.base import Library
-from reenact.store.local import SUFFIX, LocalStore
-from reenact.verify import Outcome, Status, grouped, pages, passed, verify
-from reenact.verify.cluster import Cluster
-from reenact.verify.outcome import GOOD
-from reenact.verify.shard import Shard
+from reenact.run.launch import Options
+from reenact.verbs.verify import Outcome, Status, grouped, pages, passed, verify
+from reenact.verbs.verify.cluster import Cluster
+from reenact.verbs.verify.outcome import GOOD
+from reenact.verbs.verify.shard import Shard
 
 if TYPE_CHECKING:
-    from reenact.store.team.store import TeamStore
+    from reenact.team.store import TeamStore
 
 _COLORS = {
     Status.SAME: "green",

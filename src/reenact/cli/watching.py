@@ -12,16 +12,16 @@ from typing import Annotated
 
 import typer
 
-from reenact.browser.serving import shelf
+from reenact.browser.session.serving import shelf
 from reenact.browser.video.pace import Kind
 from reenact.browser.watch import write
 from reenact.cli import present
 from reenact.cli.filming import folder_of
 from reenact.cli.opening import opened
 from reenact.cli.options import Home, Ref, ids
+from reenact.core.store.local import LocalStore
 from reenact.errors import UsageError
-from reenact.store.local import LocalStore
-from reenact.store.reach import Reaching
+from reenact.team.open import Reaching
 
 _SERVED = 8 * 3600.0
 

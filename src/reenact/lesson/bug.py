@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from reenact.api import load, record
+from reenact.core.model import codec
+from reenact.core.model.plain import compact, error_line
 from reenact.errors import DivergenceError
 from reenact.lesson import messages
 from reenact.lesson.session import SessionRecord, tag, text
-from reenact.model import codec
-from reenact.model.plain import compact, error_line
+from reenact.run.api import load, record
 
 MANY = 10
 """More tool calls than this are worth a look."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from reenact.model.plain import parsed
-from reenact.model.reading import Message, ModelCall
+from reenact.core.messages import Message, ModelCall
+from reenact.core.model.plain import parsed
 
 Messages = list[dict[str, Any]]
 

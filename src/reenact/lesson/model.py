@@ -16,11 +16,11 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models.function import AgentInfo, DeltaThinkingPart, DeltaToolCall, FunctionModel
 
+from reenact.core.model.divergence import Departure, Divergence
+from reenact.core.replay.match import Rules, mismatches
+from reenact.core.store.writer import warn
 from reenact.errors import DivergenceError, UsageError
 from reenact.lesson import messages
-from reenact.model.divergence import Departure, Divergence
-from reenact.replay.match import Rules, mismatches
-from reenact.store.writer import warn
 
 _AGAIN = "a replay model serves one run; create_replay_model() makes another"
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, ParamSpec, TypeVar, overload
 
-from reenact.api import record
-from reenact.api.recording import RecordingInProgress
+from reenact.core.store.writer import warn
 from reenact.errors import ReenactError
 from reenact.lesson import messages
 from reenact.lesson.session import SessionRecord, tag
-from reenact.store.writer import warn
+from reenact.run.api import record
+from reenact.run.api.recording import RecordingInProgress
 
 P = ParamSpec("P")
 T = TypeVar("T")

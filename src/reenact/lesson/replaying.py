@@ -8,9 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reenact.core.query.recording import Recording
 from reenact.errors import UsageError
 from reenact.lesson.session import SessionRecord
-from reenact.model.recording import Recording
 
 if TYPE_CHECKING:
     from reenact.lesson.model import ReplayModel

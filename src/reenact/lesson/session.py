@@ -12,13 +12,13 @@ from typing import Any
 
 import orjson
 
+from reenact.core import messages as reading
+from reenact.core.messages import ModelCall
+from reenact.core.model.plain import compact, plain
+from reenact.core.query.recording import Recording, Step
+from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
 from reenact.errors import NotARecording, RecordingNotFound, UsageError
 from reenact.lesson import files, messages
-from reenact.model import reading
-from reenact.model.plain import compact, plain
-from reenact.model.reading import ModelCall
-from reenact.model.recording import Recording, Step
-from reenact.redact import DEFAULT_RULES, Redactor, SecretRules
 
 _SESSION = "session:"
 

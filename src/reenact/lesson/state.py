@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from reenact.api.state import snapshot, track
+from reenact.core.query.recording import Recording
 from reenact.errors import NotARecording, RecordingNotFound, UsageError
 from reenact.lesson import files, messages
-from reenact.model.recording import Recording
+from reenact.run.api.state import snapshot, track
 
 EVERY = 5
 """After how many tool results `StatefulAgent` takes a snapshot by itself."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reenact.core.query.recording import Recording
+from reenact.core.trust import consent
 from reenact.errors import ForeignRecording
-from reenact.model.recording import Recording
-from reenact.trust import consent
 
 
 def allowed(recording: Recording, home: Path) -> None:

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reenact.adapters.mcp.question import KIND, MESSAGES, effect_of, server_name
+from reenact.core.model import codec
+from reenact.core.model.divergence import Departure, Divergence, Verdict
+from reenact.core.model.event import Tree
+from reenact.core.query.recording import Recording, Step
+from reenact.core.redact import Redactor
+from reenact.core.replay import match
 from reenact.errors import UsageError
-from reenact.family import rules_of
-from reenact.model import codec
-from reenact.model.divergence import Departure, Divergence, Verdict
-from reenact.model.event import Tree
-from reenact.model.recording import Recording, Step
-from reenact.redact import Redactor
-from reenact.replay import match
+from reenact.run.processes import rules_of
 
 GREETINGS = ("initialize", "server/discover")
 

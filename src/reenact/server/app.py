@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry
 from starlette.types import Scope
 
 from reenact import __version__
-from reenact.browser.signing import Signer
+from reenact.browser.session.signing import Signer
 from reenact.errors import (
     CorruptRecording,
     ForeignRecording,
@@ -26,8 +26,6 @@ from reenact.errors import (
     StoreAway,
     StoreFull,
 )
-from reenact.operations.metrics import Page, Requests
-from reenact.operations.observed import Observed
 from reenact.server.access import Access
 from reenact.server.collecting import Collecting
 from reenact.server.debugging import Desks
@@ -37,6 +35,8 @@ from reenact.server.keys import DEFAULT, Keys
 from reenact.server.links import HomeLinks
 from reenact.server.login import Logins
 from reenact.server.measuring import Measures, checks_of
+from reenact.server.operations.metrics import Page, Requests
+from reenact.server.operations.observed import Observed
 from reenact.server.pages import Pages
 from reenact.server.projects import Projects
 from reenact.server.refusals import refusals

@@ -14,8 +14,8 @@ from typing import Any
 
 import orjson
 
-from reenact import private
-from reenact.trust import consent
+from reenact.core import private
+from reenact.core.trust import consent
 
 _LOGGED = 1_000_000
 """Bytes of what is printed that are kept."""

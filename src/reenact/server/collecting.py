@@ -13,15 +13,15 @@ from time import monotonic
 
 from prometheus_client.core import Metric
 
-from reenact.collector.app import Gate
-from reenact.collector.measuring import families
-from reenact.collector.traces import FOLDER, Traces
-from reenact.importers.otel.span import Span
-from reenact.operations.checks import room
-from reenact.operations.logs import event
+from reenact.analysis.interchange.importers.otel.span import Span
 from reenact.server.keys import DEFAULT
 from reenact.server.library import Library
+from reenact.server.operations.checks import room
+from reenact.server.operations.logs import event
 from reenact.server.projects import Projects
+from reenact.server.traces.app import Gate
+from reenact.server.traces.measuring import families
+from reenact.server.traces.traces import FOLDER, Traces
 
 _PACE = 0.5
 

@@ -14,16 +14,16 @@ from contextlib import suppress
 
 from rich.text import Text
 
-from reenact.debugger import answer
-from reenact.debugger.amending import amended, answer_of, step_meant
-from reenact.debugger.commands import arguments, command_of
-from reenact.debugger.machine import Phase
-from reenact.driver.opening import Opening
+from reenact.analysis.views.text import visible
+from reenact.core.model.event import Tree
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.replay.watch import Edit
 from reenact.errors import UsageError
-from reenact.model.event import Tree
-from reenact.model.facts import RecordingFacts
-from reenact.prose.words import visible
-from reenact.replay.watch import Edit
+from reenact.run.debugger import answer
+from reenact.run.debugger.amending import amended, answer_of, step_meant
+from reenact.run.debugger.commands import arguments, command_of
+from reenact.run.debugger.machine import Phase
+from reenact.run.driver.opening import Opening
 from reenact.server.standing import Standing, Tracked, standing, tracked
 
 _STILL = 0.25

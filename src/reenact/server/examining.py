@@ -12,13 +12,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from reenact.analyze.anomalies import Choice, examine
-from reenact.api.diagnosing import chosen
+from reenact.analysis.anomalies import Choice, examine
+from reenact.core.query.recording import Recording
+from reenact.core.store.findings import Findings, Found
+from reenact.core.store.local import EVENTS, load
 from reenact.errors import RecordingError, ReenactError
-from reenact.model.recording import Recording
 from reenact.server.lines import Entry, Lines
-from reenact.store.findings import Findings, Found
-from reenact.store.local import EVENTS, load
+from reenact.verbs.diagnose import chosen
 
 _LARGEST = 1 << 26
 _LOOK = 1.0

@@ -17,17 +17,17 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from reenact.browser import footage as footages
-from reenact.browser.footage import Entry, Footage
+from reenact.browser.camera import footage as footages
+from reenact.browser.camera.footage import Entry, Footage
 from reenact.browser.video import one_of
 from reenact.browser.video.stage import SEEN, Picture
 from reenact.browser.watch.film import film, viewport_of
 from reenact.browser.watch.page import shown
 from reenact.browser.watch.pictures import jpeg
 from reenact.browser.watch.scenes import Screen, follow
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.query.recording import Recording
 from reenact.errors import RecordingError, UsageError
-from reenact.model.facts import RecordingFacts
-from reenact.model.recording import Recording
 
 _LOOK = 0.1
 """Seconds between two looks at a file that grows: ten pictures a second are shown at most."""

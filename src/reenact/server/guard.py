@@ -22,7 +22,6 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from reenact.collector.app import MOST
 from reenact.errors import UsageError
 from reenact.server.access import Access
 from reenact.server.keys import DEFAULT, Keys
@@ -30,7 +29,8 @@ from reenact.server.login import COOKIE, Logins
 from reenact.server.projects import Projects
 from reenact.server.rates import Rates
 from reenact.server.settings import Settings
-from reenact.ship import wire
+from reenact.server.traces.app import MOST
+from reenact.team.ship import wire
 
 PROTOCOL = "/protocol"
 """Where the addresses of WebSockets to hosted browsers begin; the session's id and its key follow."""

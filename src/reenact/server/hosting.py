@@ -13,8 +13,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from reenact.errors import UsageError
-from reenact.operations.connections import Connection
-from reenact.operations.logs import of_uvicorn
+from reenact.run.connections import Connection
+from reenact.server.operations.logs import of_uvicorn
 
 PORT = 8090
 """Where it listens by default."""

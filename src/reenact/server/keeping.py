@@ -16,16 +16,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from reenact.model.summary import Summary
+from reenact.core.query.summary import Summary
+from reenact.core.store.findings import Findings
+from reenact.core.store.glance import Glance
+from reenact.core.store.index import Index, Known, Stale
+from reenact.core.store.local import LocalStore, nameable
+from reenact.core.store.writer import warn
+from reenact.core.trust import Book
 from reenact.server.feed import Feed
 from reenact.server.lines import Entry, Lines
 from reenact.server.living import DAY, alive
-from reenact.store.findings import Findings
-from reenact.store.glance import Glance
-from reenact.store.index import Index, Known, Stale
-from reenact.store.local import LocalStore, nameable
-from reenact.store.writer import warn
-from reenact.trust import Book
 
 TICK = 0.25
 _BUDGET = 0.2

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from reenact.errors import StoreAway
 from reenact.server.keys import DEFAULT
-from reenact.store.team.objects import ObjectBlobs
+from reenact.team.objects import ObjectBlobs
 
 HERE = (".html", ".vtt")
 """What the server answers itself: pages need a policy of ours to be harmless, and captions are read from the origin of

@@ -10,6 +10,12 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reenact.core.store.base import Intake
+from reenact.core.store.findings import Findings
+from reenact.core.store.index import Index
+from reenact.core.store.intake import Limits, LocalIntake
+from reenact.core.store.local import EVENTS, LocalStore
+from reenact.core.trust import Book
 from reenact.errors import RecordingNotFound
 from reenact.server.examining import Examiner
 from reenact.server.feed import Feed
@@ -17,16 +23,10 @@ from reenact.server.keeping import Keeper
 from reenact.server.lines import Entry, Lines
 from reenact.server.loaded import Loaded, Shelf
 from reenact.server.searching import Search, Searches
-from reenact.store.base import Intake
-from reenact.store.findings import Findings
-from reenact.store.index import Index
-from reenact.store.intake import Limits, LocalIntake
-from reenact.store.local import EVENTS, LocalStore
-from reenact.trust import Book
 
 if TYPE_CHECKING:
     from reenact.server.share import Share
-    from reenact.store.team.place import Place
+    from reenact.team.place import Place
 
 ID = re.compile(r"[\w-]{1,64}", re.ASCII)
 """What a recording may be called."""

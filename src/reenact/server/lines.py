@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reenact.model.summary import Summary
-from reenact.prose import shape
-from reenact.store import shared
-from reenact.store.findings import Found
-from reenact.trust import Book
+from reenact.analysis.views import recording as shape
+from reenact.core.query.summary import Summary
+from reenact.core.store import shared
+from reenact.core.store.findings import Found
+from reenact.core.trust import Book
 
 _LOG = 20_000
 

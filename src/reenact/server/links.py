@@ -12,7 +12,7 @@ from typing import Annotated, Protocol
 
 from fastapi import Depends, Request
 
-from reenact.browser.signing import Signer
+from reenact.browser.session.signing import Signer
 
 FILES = "/files"
 """Under which addresses the server answers for them."""

@@ -7,8 +7,8 @@ import re
 import time
 from pathlib import Path
 
-from reenact.store.intake import RECEIVED
-from reenact.store.local import EVENTS
+from reenact.core.store.intake import RECEIVED
+from reenact.core.store.local import EVENTS
 
 FRESH = 10.0
 """For how many seconds after its last event an unsealed recording counts as live, whoever writes it."""

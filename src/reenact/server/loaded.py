@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from reenact.analysis.views.steps import Lanes, Talk, row
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.store.following import Following, Rewritten
+from reenact.core.store.local import LocalStore
 from reenact.errors import RecordingError, RecordingNotFound
-from reenact.model.facts import RecordingFacts
-from reenact.prose.rows import Lanes, Talk, row
-from reenact.store.following import Following, Rewritten
-from reenact.store.local import LocalStore
 
 ROOM = 1 << 29
 """How many bytes of memory the recordings that are kept may take, by a guess."""

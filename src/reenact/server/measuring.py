@@ -13,15 +13,15 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.core import GaugeMetricFamily, Metric
 
+from reenact.core.store.base import Piece, Taken
+from reenact.core.store.intake import bytes_of
 from reenact.errors import ReenactError
-from reenact.operations.checks import OK, Check, Checks, room, writable
-from reenact.operations.logs import event
-from reenact.operations.metrics import Requests
 from reenact.server.jobs import ENDED, Job, Jobs
 from reenact.server.keys import DEFAULT
+from reenact.server.operations.checks import OK, Check, Checks, room, writable
+from reenact.server.operations.logs import event
+from reenact.server.operations.metrics import Requests
 from reenact.server.projects import Projects
-from reenact.store.base import Piece, Taken
-from reenact.store.intake import bytes_of
 
 _ANEW = 30.0
 _PATIENCE = 2.0

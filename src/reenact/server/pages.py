@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from reenact.operations.observed import ROUTE
+from reenact.server.operations.observed import ROUTE
 
 ASSETS = "/assets/"
 """Where the build puts what it names by its content: it never changes."""

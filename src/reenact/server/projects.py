@@ -7,10 +7,10 @@ import os
 import threading
 from pathlib import Path
 
+from reenact.core.store.intake import Limits
 from reenact.server.keys import DEFAULT, project_name
 from reenact.server.library import Library
-from reenact.store.intake import Limits
-from reenact.store.team.place import Place
+from reenact.team.place import Place
 
 
 class Projects:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from reenact.core.query.filter import Filter
+from reenact.core.query.summary import Summary
+from reenact.core.store.index import Index
+from reenact.core.store.local import LocalStore
 from reenact.errors import ReenactError, SearchEnded
-from reenact.model.filter import Filter
-from reenact.model.summary import Summary
 from reenact.server.lines import ALSO, Entry, Lines, Place
-from reenact.store.index import Index
-from reenact.store.local import LocalStore
 
 _KEPT = 16
 _TOLD = 64

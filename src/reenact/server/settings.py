@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reenact.browser.isolation.addresses import PUBLIC, Reach
-from reenact.store.intake import Limits
-from reenact.store.team.place import Place
+from reenact.core.store.intake import Limits
+from reenact.team.place import Place
 
 CONSOLE = Path(__file__).parent / "console"
 """The console's pages as `make console` builds them, and as a wheel has them."""

@@ -16,16 +16,16 @@ from time import monotonic
 
 from sqlalchemy import select
 
+from reenact.core.store.base import Intake, Piece, Taken
+from reenact.core.store.intake import LocalIntake
+from reenact.core.store.local import LocalStore
+from reenact.core.store.writer import warn
 from reenact.errors import ReenactError, StoreAway
-from reenact.operations.logs import event
-from reenact.ship.exchange import Exchange
-from reenact.store.base import Intake, Piece, Taken
-from reenact.store.intake import LocalIntake
-from reenact.store.local import LocalStore
-from reenact.store.team.index import TeamIndex
-from reenact.store.team.place import Place
-from reenact.store.team.store import TeamStore
-from reenact.store.writer import warn
+from reenact.server.operations.logs import event
+from reenact.team.index import TeamIndex
+from reenact.team.place import Place
+from reenact.team.ship.exchange import Exchange
+from reenact.team.store import TeamStore
 
 _ROUND = 2.0
 """Seconds between two looks at what others have sent."""

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from pydantic import BaseModel
 from rich.text import Text
 
-from reenact.debugger import view
-from reenact.debugger.machine import Machine, Phase, State
-from reenact.debugger.orders import START, Place
-from reenact.model.divergence import Mismatch
-from reenact.model.event import Tree
-from reenact.model.facts import RecordingFacts
-from reenact.model.plain import plain
-from reenact.model.state import state_at
-from reenact.prose.difference import difference, written
-from reenact.prose.values import literal_or_text, pretty
-from reenact.prose.verdict import as_options, lines, word
-from reenact.prose.words import one_line, visible
-from reenact.report.page import cut
+from reenact.analysis.report.page import cut
+from reenact.analysis.views.difference import difference, written
+from reenact.analysis.views.text import one_line, visible
+from reenact.analysis.views.values import literal_or_text, pretty
+from reenact.analysis.views.verdict import as_options, lines, word
+from reenact.core.model.divergence import Mismatch
+from reenact.core.model.event import Tree
+from reenact.core.model.plain import plain
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.query.state import state_at
+from reenact.run.debugger import view
+from reenact.run.debugger.machine import Machine, Phase, State
+from reenact.run.debugger.orders import START, Place
 
 _LONGEST = 20_000
 """Letters of one value that are shown."""

@@ -19,10 +19,10 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from reenact import private
+from reenact.core import private
+from reenact.core.trust import consent
 from reenact.errors import ReenactError
 from reenact.server import orders
-from reenact.trust import consent
 
 ORDER = "order.json"
 """The file with what is to be done, in the job's folder."""
@@ -66,10 +66,10 @@ class Desk:
 
 
 def _reproduce(order: orders.Reproduce, desk: Desk) -> Any:
-    from reenact.reproduction import reproduce  # noqa: PLC0415 - each job pays for its own verb alone
-    from reenact.reproduction.trees import reproduction_tree  # noqa: PLC0415
-    from reenact.reproduction.world import check_world  # noqa: PLC0415
-    from reenact.store.local import LocalStore  # noqa: PLC0415
+    from reenact.core.store.local import LocalStore  # noqa: PLC0415
+    from reenact.verbs.reproduce import reproduce  # noqa: PLC0415 - each job pays for its own verb alone
+    from reenact.verbs.reproduce.trees import reproduction_tree  # noqa: PLC0415
+    from reenact.verbs.reproduce.world import check_world  # noqa: PLC0415
 
     chosen = order.options
     recording = LocalStore(desk.home).load(order.recording)
@@ -85,8 +85,8 @@ def _reproduce(order: orders.Reproduce, desk: Desk) -> Any:
 
 
 def _verify(order: orders.Verify, desk: Desk) -> Any:
-    from reenact.launch import Options  # noqa: PLC0415
-    from reenact.verify import Outcome, pages, verify  # noqa: PLC0415
+    from reenact.run.launch import Options  # noqa: PLC0415
+    from reenact.verbs.verify import Outcome, pages, verify  # noqa: PLC0415
 
     chosen, tell = order.options, desk.counted(len(order.recordings))
 
@@ -104,7 +104,7 @@ def _verify(order: orders.Verify, desk: Desk) -> Any:
 
 
 def _fork(order: orders.Fork, desk: Desk) -> Any:
-    from reenact.launch.forking import Options, fork  # noqa: PLC0415
+    from reenact.run.launch.forking import Options, fork  # noqa: PLC0415
 
     chosen = order.options
     options = Options(chosen.at, tuple(chosen.set), chosen.model, tuple(chosen.live), tuple(chosen.ignore))
@@ -115,8 +115,8 @@ def _fork(order: orders.Fork, desk: Desk) -> Any:
 
 
 def _bisect(order: orders.Bisect, desk: Desk) -> Any:
-    from reenact.reproduction import bisect  # noqa: PLC0415
-    from reenact.reproduction.trees import decisive_tree, summary  # noqa: PLC0415
+    from reenact.verbs.reproduce import bisect  # noqa: PLC0415
+    from reenact.verbs.reproduce.trees import decisive_tree, summary  # noqa: PLC0415
 
     chosen = order.options
     found = bisect(
@@ -130,7 +130,7 @@ def _bisect(order: orders.Bisect, desk: Desk) -> Any:
 
 def _video(order: orders.Video, desk: Desk) -> Any:
     from reenact.browser.video import render  # noqa: PLC0415
-    from reenact.store.local import LocalStore  # noqa: PLC0415
+    from reenact.core.store.local import LocalStore  # noqa: PLC0415
 
     chosen = order.options
     folder = LocalStore(desk.home).find(order.recording)
@@ -143,7 +143,7 @@ def _video(order: orders.Video, desk: Desk) -> Any:
 
 
 def _report(order: orders.Report, desk: Desk) -> Any:
-    from reenact.reproduction.reporting import Wanted, report  # noqa: PLC0415
+    from reenact.verbs.reproduce.reporting import Wanted, report  # noqa: PLC0415
 
     chosen = order.options
     wanted = Wanted(chosen.good or "", chosen.check, chosen.times, chosen.check_world)
@@ -156,8 +156,8 @@ def _report(order: orders.Report, desk: Desk) -> Any:
 
 
 def _keep(order: orders.Keep, desk: Desk) -> Any:
-    from reenact.report.keeping import keep  # noqa: PLC0415
-    from reenact.store.local import LocalStore  # noqa: PLC0415
+    from reenact.core.store.local import LocalStore  # noqa: PLC0415
+    from reenact.verbs.keep import keep  # noqa: PLC0415
 
     chosen = order.options
     _, test, fixture = keep(
@@ -169,10 +169,10 @@ def _keep(order: orders.Keep, desk: Desk) -> Any:
 
 
 def _diagnose(order: orders.Diagnose, desk: Desk) -> Any:
-    from reenact.analyze.anomalies import Baseline  # noqa: PLC0415
-    from reenact.api.diagnosing import chosen, diagnosed, diagnosis_tree, meant  # noqa: PLC0415
-    from reenact.store.index import Index  # noqa: PLC0415
-    from reenact.store.local import LocalStore  # noqa: PLC0415
+    from reenact.analysis.anomalies import Baseline  # noqa: PLC0415
+    from reenact.core.store.index import Index  # noqa: PLC0415
+    from reenact.core.store.local import LocalStore  # noqa: PLC0415
+    from reenact.verbs.diagnose import chosen, diagnosed, diagnosis_tree, meant  # noqa: PLC0415
 
     wanted, tell = order.options, desk.counted(len(order.recordings))
     choice = chosen(rules=wanted.rules, without=wanted.without)

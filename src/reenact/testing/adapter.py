@@ -12,11 +12,11 @@ from contextlib import aclosing, closing
 from pathlib import Path
 from typing import Any, ClassVar
 
-from reenact import boundary
-from reenact.api import record, replay
+from reenact.core import boundary
+from reenact.core.model.divergence import Departure, Verdict
+from reenact.core.query.recording import Recording
 from reenact.errors import DivergenceError, Halt
-from reenact.model.divergence import Departure, Verdict
-from reenact.model.recording import Recording
+from reenact.run.api import record, replay
 
 Program = Callable[[], Any]
 

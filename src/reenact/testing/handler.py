@@ -6,9 +6,9 @@ import threading
 from functools import partial
 from typing import Any
 
-from reenact.boundary import Answer, Handler, RecordingTurnstile, Run, Scope, Ticket, Turnstile
+from reenact.core.boundary import Answer, Handler, RecordingTurnstile, Run, Scope, Ticket, Turnstile
+from reenact.core.model.event import Cancelled, Effect, Failure, Outcome, Value
 from reenact.errors import Halt
-from reenact.model.event import Cancelled, Effect, Failure, Outcome, Value
 
 
 class _Stubborn:

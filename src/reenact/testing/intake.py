@@ -8,10 +8,10 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
+from reenact.core.model.event import FORMAT, RULES
+from reenact.core.store.base import BlobStore, Intake, Piece, Store
+from reenact.core.store.chain import chained
 from reenact.errors import CorruptRecording
-from reenact.model.event import FORMAT, RULES
-from reenact.store.base import BlobStore, Intake, Piece, Store
-from reenact.store.chain import chained
 
 _EVENTS = "events.jsonl"
 _LINE = b'{"event":"noted","what":"hole","text":"x","t":1.0}\n'

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from reenact import launch
 from reenact.errors import ProgramError
+from reenact.run import launch
 
 
 def rerun(

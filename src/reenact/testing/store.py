@@ -9,6 +9,9 @@ from typing import Any
 
 import orjson
 
+from reenact.core.model.event import FORMAT, RULES
+from reenact.core.store.base import Store
+from reenact.core.store.chain import chained
 from reenact.errors import (
     AmbiguousRecording,
     CorruptRecording,
@@ -17,9 +20,6 @@ from reenact.errors import (
     RecordingError,
     RecordingNotFound,
 )
-from reenact.model.event import FORMAT, RULES
-from reenact.store.base import Store
-from reenact.store.chain import chained
 
 _LARGE = bytes(range(256)) * 100
 

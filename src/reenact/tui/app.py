@@ -19,16 +19,16 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from reenact.debugger import answer
-from reenact.debugger.amending import answer_of
-from reenact.debugger.machine import Phase
-from reenact.driver import Driver
-from reenact.editor import answer_in_editor
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.query.filter import Filter
+from reenact.core.query.recording import Recording
+from reenact.core.replay.watch import Edit
 from reenact.errors import ReenactError, UsageError
-from reenact.model.facts import RecordingFacts
-from reenact.model.filter import Filter
-from reenact.model.recording import Recording
-from reenact.replay.watch import Edit
+from reenact.run.debugger import answer
+from reenact.run.debugger.amending import answer_of
+from reenact.run.debugger.editor import answer_in_editor
+from reenact.run.debugger.machine import Phase
+from reenact.run.driver import Driver
 from reenact.tui import keys, typed
 from reenact.tui.board import TABS, Board
 from reenact.tui.help import Help

@@ -12,13 +12,13 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Static
 
-from reenact.debugger.machine import Phase, State
-from reenact.debugger.orders import START
-from reenact.driver import Driver
-from reenact.model.event import Tree
-from reenact.model.facts import RecordingFacts
-from reenact.prose.verdict import brief
-from reenact.prose.words import many, one_line
+from reenact.analysis.views.text import many, one_line
+from reenact.analysis.views.verdict import brief
+from reenact.core.model.event import Tree
+from reenact.core.query.facts import RecordingFacts
+from reenact.run.debugger.machine import Phase, State
+from reenact.run.debugger.orders import START
+from reenact.run.driver import Driver
 from reenact.tui import panes
 from reenact.tui.reader import Line, Reader
 from reenact.tui.timeline import Timeline

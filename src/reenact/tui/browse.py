@@ -20,14 +20,14 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
+from reenact.analysis.views.text import many, numbers, one_line, size, visible
+from reenact.core.query.filter import Filter
+from reenact.core.store import bundle, shared
+from reenact.core.store.index import Hit, Index
+from reenact.core.store.local import LocalStore
+from reenact.core.store.shared import Origin
+from reenact.core.trust import Book
 from reenact.errors import FilterError, ReenactError
-from reenact.model.filter import Filter
-from reenact.prose.words import many, numbers, one_line, size, visible
-from reenact.store import bundle, shared
-from reenact.store.index import Hit, Index
-from reenact.store.local import LocalStore
-from reenact.store.shared import Origin
-from reenact.trust import Book
 from reenact.tui.reader import Line, Reader
 from reenact.tui.rows import Rows, arranged, tags_of, titles
 

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from reenact.debugger.commands import COMMANDS
+from reenact.run.debugger.commands import COMMANDS
 from reenact.tui.keys import KEYS
 from reenact.tui.panes import title
 from reenact.tui.reader import Line, Reader

@@ -7,20 +7,20 @@ from typing import Any
 
 from rich.text import Text
 
-from reenact.debugger import answer, view
-from reenact.debugger.machine import Phase, State
-from reenact.debugger.orders import Place
-from reenact.model.divergence import Mismatch
-from reenact.model.event import Tree
-from reenact.model.facts import RecordingFacts, StepFacts
-from reenact.model.plain import plain
-from reenact.model.reading import Message, cost
-from reenact.model.state import HISTORIES, Taken, state_at
-from reenact.model.state import State as Recorded
-from reenact.prose.difference import difference, written
-from reenact.prose.values import literal_or_text, pretty, spelled
-from reenact.prose.verdict import as_options, lines, word
-from reenact.prose.words import count, many, money, one_line, seconds, visible
+from reenact.analysis.views.difference import difference, written
+from reenact.analysis.views.text import count, many, money, one_line, seconds, visible
+from reenact.analysis.views.values import literal_or_text, pretty, spelled
+from reenact.analysis.views.verdict import as_options, lines, word
+from reenact.core.messages import Message, cost
+from reenact.core.model.divergence import Mismatch
+from reenact.core.model.event import Tree
+from reenact.core.model.plain import plain
+from reenact.core.query.facts import RecordingFacts, StepFacts
+from reenact.core.query.state import HISTORIES, Taken, state_at
+from reenact.core.query.state import State as Recorded
+from reenact.run.debugger import answer, view
+from reenact.run.debugger.machine import Phase, State
+from reenact.run.debugger.orders import Place
 from reenact.tui.reader import Line
 
 FOLD = 6_000

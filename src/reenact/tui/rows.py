@@ -14,11 +14,11 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
-from reenact.model.summary import Summary
-from reenact.prose.words import ago, count, money, one_line, seconds, visible
-from reenact.store.index import Hit
-from reenact.store.shared import Origin
-from reenact.trust import Book
+from reenact.analysis.views.text import ago, count, money, one_line, seconds, visible
+from reenact.core.query.summary import Summary
+from reenact.core.store.index import Hit
+from reenact.core.store.shared import Origin
+from reenact.core.trust import Book
 from reenact.tui.cursor import CursorList
 
 STATUS = {"ok": "green", "error": "red", "stopped": "yellow", "unsealed": "yellow", "broken": "bold red"}

@@ -12,11 +12,11 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 
-from reenact.debugger import view
-from reenact.debugger.machine import Phase, State
-from reenact.model.facts import RecordingFacts, StepFacts
-from reenact.model.plain import compact
-from reenact.prose.words import count, one_line, seconds
+from reenact.analysis.views.text import count, one_line, seconds
+from reenact.core.model.plain import compact
+from reenact.core.query.facts import RecordingFacts, StepFacts
+from reenact.run.debugger import view
+from reenact.run.debugger.machine import Phase, State
 from reenact.tui.cursor import CursorList
 
 _ROOMY = 44

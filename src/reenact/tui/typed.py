@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reenact.debugger.amending import amended, step_meant
-from reenact.debugger.commands import arguments, command_of, edit_words
+from reenact.core.query.filter import Filter
 from reenact.errors import UsageError
-from reenact.model.filter import Filter
+from reenact.run.debugger.amending import amended, step_meant
+from reenact.run.debugger.commands import arguments, command_of, edit_words
 
 if TYPE_CHECKING:
     from reenact.tui.app import Debugger

@@ -164,7 +164,7 @@ def test_ten_threads_with_equal_questions_each_get_their_own_answer(bench, clien
 
 @every()
 def test_the_scope_of_the_exchange_does_not_leak_into_the_program(bench, client):
-    from reenact import boundary
+    from reenact.core import boundary
 
     scopes = []
 

@@ -154,7 +154,7 @@ def test_the_recording_reads_as_a_conversation(provider):
     _, recording = record(
         lambda: create_agent(chat(provider, "caller"), [traffic], system_prompt="Be short.").invoke(ASKED)
     )
-    from reenact.model import reading
+    from reenact.core import messages as reading
 
     step = recording.step(1)
     call = reading.read(step.log, step.call)

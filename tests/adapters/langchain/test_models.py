@@ -15,8 +15,8 @@ from langchain_core.tools import tool
 
 import reenact
 from reenact.adapters.langchain import question, wire
-from reenact.model import codec
-from reenact.model.reading import read
+from reenact.core.messages import read
+from reenact.core.model import codec
 from tests.adapters.langchain.chains import chat, record, replay
 
 CALL = {"name": "look", "args": {"city": "Bern"}, "id": "call_1", "type": "tool_call"}

@@ -32,7 +32,7 @@ from agents import (
 from agents.editor import ApplyPatchResult
 from pydantic import BaseModel
 
-from reenact.model import reading
+from reenact.core import messages as reading
 from tests.adapters.openai_agents.sdk_runs import chat, faithful, labels, record, replay, responses, said
 from tests.adapters.pydantic_agents import fake_provider
 

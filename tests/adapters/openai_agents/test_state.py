@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from agents import Agent, RunContextWrapper, Runner, function_tool
 
 import reenact
-from reenact.boundary import current, tracked
+from reenact.core.boundary import current, tracked
 from tests.adapters.openai_agents.sdk_runs import record, responses
 
 

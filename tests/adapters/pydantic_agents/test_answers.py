@@ -27,8 +27,8 @@ from pydantic_ai.usage import RequestUsage
 
 from reenact.adapters.pydantic_ai import question, wire
 from reenact.adapters.pydantic_ai.history import Histories
+from reenact.core.model import codec
 from reenact.errors import RecordingError
-from reenact.model import codec
 
 NOW = dt.datetime(2026, 2, 3, 4, 5, 6, 789012, tzinfo=dt.UTC)
 

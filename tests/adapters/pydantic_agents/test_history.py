@@ -29,7 +29,7 @@ import reenact
 from reenact import Departure
 from reenact.adapters.pydantic_ai import history, message
 from reenact.adapters.pydantic_ai.history import Histories
-from reenact.model import codec
+from reenact.core.model import codec
 
 
 class Row(BaseModel):

@@ -11,7 +11,7 @@ from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
 
 import reenact
-from reenact.boundary import current, tracked
+from reenact.core.boundary import current, tracked
 from tests.adapters.pydantic_agents.agent_runs import openai, plain, record, replay
 
 

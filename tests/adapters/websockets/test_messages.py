@@ -15,10 +15,10 @@ from websockets.sync.client import ClientConnection
 from websockets.sync.client import connect as connect_sync
 
 import reenact
-from reenact.boundary import perform
+from reenact.core.boundary import perform
+from reenact.core.model.divergence import Departure
+from reenact.core.model.event import Effect
 from reenact.errors import DivergenceError
-from reenact.model.divergence import Departure
-from reenact.model.event import Effect
 
 
 @asynccontextmanager

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 from playwright.async_api import async_playwright, expect
 
-from reenact.browser.footage import sessions
-from reenact.browser.replay import replay
+from reenact.browser.camera.footage import sessions
+from reenact.browser.session.replay import replay
 from reenact.browser.video import render
 from tests.browser.filming import Driver, executable, filmed, served
 from tests.browser.sketching import BITS, BLOCK, Filming, clock_page, read_clock

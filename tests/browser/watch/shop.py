@@ -11,8 +11,8 @@ import orjson
 from PIL import Image
 
 import reenact
-from reenact.boundary import current
-from reenact.store.chain import chained
+from reenact.core.boundary import current
+from reenact.core.store.chain import chained
 from tests.browser.sketching import jpeg
 
 SIZE = (640, 360)

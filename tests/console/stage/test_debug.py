@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from reenact.store.local import LocalStore
+from reenact.core.store.local import LocalStore
 from tests.console.stage.conftest import sound
 
 AGENT = """

@@ -10,7 +10,7 @@ import pytest
 
 import reenact
 from reenact import Client
-from reenact.browser import consequence
+from reenact.browser.page import consequence
 from reenact.errors import UsageError
 from tests.browser.agent.scripted import done
 

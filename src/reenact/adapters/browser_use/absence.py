@@ -7,9 +7,9 @@ from contextvars import ContextVar
 from typing import Any
 
 from reenact.adapters.browser_use import quiet
-from reenact.boundary import Scope, entered, perform
-from reenact.model.event import Effect
-from reenact.store.writer import warn
+from reenact.core.boundary import Scope, entered, perform
+from reenact.core.model.event import Effect
+from reenact.core.store.writer import warn
 
 acting: ContextVar[bool] = ContextVar("reenact_browser_use_acting", default=False)
 """Within an action of the agent's, whose own calls of the session are its inside."""

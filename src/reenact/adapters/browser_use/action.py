@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from reenact.adapters.browser_use import absence, model
-from reenact.boundary import aperform, current
-from reenact.model.event import Effect
+from reenact.core.boundary import aperform, current
+from reenact.core.model.event import Effect
 
 _LEFT = "_reenact_left"
 """Where an exception carries what a failed action left."""

@@ -12,8 +12,8 @@ from typing import Any
 
 from reenact.adapters.browser_use import picture
 from reenact.adapters.hooks import patch
-from reenact.boundary import aperform, current
-from reenact.model.event import Effect
+from reenact.core.boundary import aperform, current
+from reenact.core.model.event import Effect
 
 _COUNTER = "browser_use.tokens.service"
 

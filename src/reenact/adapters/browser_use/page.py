@@ -15,8 +15,8 @@ from browser_use.dom import views
 from browser_use.dom.views import SerializedDOMState
 
 from reenact.adapters.browser_use import picture, tree
+from reenact.core.store.writer import warn
 from reenact.errors import RecordingError
-from reenact.store.writer import warn
 
 _APART = ("dom_state", "screenshot")
 

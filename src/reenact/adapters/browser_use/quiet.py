@@ -9,7 +9,7 @@ from typing import Any
 
 import wrapt
 
-from reenact.boundary import Scope, current, entered
+from reenact.core.boundary import Scope, current, entered
 
 _SENDER = "browser_use.telemetry.service"
 

@@ -14,9 +14,9 @@ from typing import Any
 from reenact.adapters.browser_use import quiet
 from reenact.adapters.browser_use.absence import answered, gone, outside, revived, stand_in
 from reenact.adapters.hooks import patch
-from reenact.boundary import aperform, current, draw, entered
-from reenact.model.event import Effect
-from reenact.store.writer import warn
+from reenact.core.boundary import aperform, current, draw, entered
+from reenact.core.model.event import Effect
+from reenact.core.store.writer import warn
 
 _LIBRARY = "browser-use"
 

@@ -21,7 +21,7 @@ from multidict import CIMultiDict, CIMultiDictProxy, istr
 from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
-from reenact.boundary import Call, areporting, begin, current, entered
+from reenact.core.boundary import Call, areporting, begin, current, entered
 
 _BLOCK = 65536
 

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
 
-from reenact import unpack
+from reenact.core import unpack
+from reenact.core.store.writer import warn
+from reenact.core.unpack import ZSTD, optional
 from reenact.errors import TooLarge
-from reenact.store.writer import warn
-from reenact.unpack import ZSTD, optional
 
 
 class _Encoder(Protocol):

@@ -18,11 +18,11 @@ from urllib.parse import urlsplit
 import orjson
 
 from reenact.adapters.http import coding
-from reenact.boundary import Call
-from reenact.model.event import Effect
-from reenact.model.plain import parsed
-from reenact.model.reading import asks_model
-from reenact.store.writer import warn
+from reenact.core.boundary import Call
+from reenact.core.messages import asks_model
+from reenact.core.model.event import Effect
+from reenact.core.model.plain import parsed
+from reenact.core.store.writer import warn
 
 LARGE = 10_000_000
 """From how many bytes on a request's body is recorded by its hash and size only."""

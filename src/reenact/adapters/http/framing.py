@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from reenact.adapters.http import coding, exchange
-from reenact.boundary import Call
+from reenact.core.boundary import Call
 
 _BODILESS = (204, 304)
 

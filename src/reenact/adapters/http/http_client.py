@@ -14,8 +14,8 @@ from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.adapters.http.framing import Served, StandIn, Tee, Unframed, length_again
-from reenact.boundary import Call, begin, current, entered, perform, reporting
-from reenact.model.event import Effect, Failure
+from reenact.core.boundary import Call, begin, current, entered, perform, reporting
+from reenact.core.model.event import Effect, Failure
 
 _EARLY = "reenact_early"
 """Marks an error that came while the request was sent, not when its response was asked for."""

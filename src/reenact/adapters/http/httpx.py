@@ -12,8 +12,8 @@ from typing import Any
 from reenact.adapters import hooks
 from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
-from reenact.boundary import Call, areporting, begin, current, entered, reporting
-from reenact.boundary.scope import _scope
+from reenact.core.boundary import Call, areporting, begin, current, entered, reporting
+from reenact.core.boundary.scope import _scope
 
 
 def install(module: ModuleType) -> None:

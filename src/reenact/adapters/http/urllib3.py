@@ -15,7 +15,7 @@ from reenact.adapters.http import exchange
 from reenact.adapters.http.coding import Coding
 from reenact.adapters.http.framing import Served, StandIn, length_again
 from reenact.adapters.http.http_client import tee
-from reenact.boundary import Call, begin, current, reporting
+from reenact.core.boundary import Call, begin, current, reporting
 
 _BLOCK = 16384
 _NEEDED = (

@@ -16,7 +16,7 @@ import wrapt
 from reenact.adapters.hooks import HookMissing, patch, unknown
 from reenact.adapters.langchain import ids, models, pools
 from reenact.adapters.langchain.hooked import hook_all
-from reenact.boundary import entered
+from reenact.core.boundary import entered
 
 _LIBRARY = "LangChain"
 

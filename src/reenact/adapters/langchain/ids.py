@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
-from reenact.boundary import Run, Scope, current, draw
+from reenact.core.boundary import Run, Scope, current, draw
 
 _firsts: WeakKeyDictionary[Run, dict[tuple[str, str], UUID]] = WeakKeyDictionary()
 

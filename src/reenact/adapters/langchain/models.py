@@ -11,9 +11,9 @@ import copy
 from contextvars import ContextVar
 from typing import Any
 
-from reenact.boundary import Scope, aperform, current, perform
+from reenact.core.boundary import Scope, aperform, current, perform
+from reenact.core.model.event import Effect
 from reenact.errors import Halt, UsageError
-from reenact.model.event import Effect
 
 METHODS = ("_generate", "_agenerate", "_stream", "_astream")
 

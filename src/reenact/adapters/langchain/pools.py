@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any
 
-from reenact.boundary import Scope, current, entered
+from reenact.core.boundary import Scope, current, entered
 
 
 def mapped(original: Any) -> Any:

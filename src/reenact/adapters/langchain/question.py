@@ -9,7 +9,7 @@ from weakref import ref
 import orjson
 from langchain_core.messages import BaseMessage
 
-from reenact.model import codec
+from reenact.core.model import codec
 
 _ROLES = {"human": "user", "ai": "assistant", "HumanMessageChunk": "user", "AIMessageChunk": "assistant"}
 _AUTO = "lc_"

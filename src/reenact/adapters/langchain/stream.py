@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from reenact.adapters.langchain.wire import Answer
-from reenact.boundary import Call, areporting, begin, reporting
-from reenact.boundary.perform import areplayed, replayed
-from reenact.model.event import Effect
+from reenact.core.boundary import Call, areporting, begin, reporting
+from reenact.core.boundary.perform import areplayed, replayed
+from reenact.core.model.event import Effect
 
 
 def stream(effect: Effect, live: Callable[[], Iterator[Any]]) -> Iterator[Any]:

@@ -12,8 +12,8 @@ from typing import Any
 from weakref import ref
 
 from reenact.adapters.langchain import interrupts
-from reenact.boundary import aperform, current, perform
-from reenact.model.event import Effect
+from reenact.core.boundary import aperform, current, perform
+from reenact.core.model.event import Effect
 
 _TOOLS = 256
 

@@ -18,7 +18,7 @@ import wrapt
 from reenact.adapters.hooks import HookMissing, installed_version, patch
 from reenact.adapters.langchain import ids
 from reenact.adapters.langgraph import order, state
-from reenact.boundary import Scope, current, entered
+from reenact.core.boundary import Scope, current, entered
 
 _LIBRARY = "LangGraph"
 _LOOPS = {"SyncPregelLoop": ("__enter__", "__exit__"), "AsyncPregelLoop": ("__aenter__", "__aexit__")}

@@ -17,8 +17,8 @@ from typing import Any
 from reenact.adapters.hooks import HookMissing, installed_version
 from reenact.adapters.langchain.hooked import hook_all
 from reenact.adapters.langchain.interrupts import again, kept
-from reenact.boundary import Scope, aperform, astream, current, entered, perform, stream
-from reenact.model.event import Effect
+from reenact.core.boundary import Scope, aperform, astream, current, entered, perform, stream
+from reenact.core.model.event import Effect
 
 _LIBRARY = "LangGraph's checkpoints"
 _MEMORY = "langgraph.checkpoint.memory"

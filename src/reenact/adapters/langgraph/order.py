@@ -11,7 +11,7 @@ from asyncio import _get_running_loop
 from collections.abc import Callable
 from typing import Any
 
-from reenact.boundary import Scope, current, entered
+from reenact.core.boundary import Scope, current, entered
 
 _within = threading.local()
 

@@ -6,9 +6,9 @@ from typing import Any
 from weakref import WeakSet
 
 from reenact.adapters.hooks import patch
-from reenact.boundary import Scope, current
-from reenact.boundary.tracked import Entry, Gone, of_run
-from reenact.store.writer import warn
+from reenact.core.boundary import Scope, current
+from reenact.core.boundary.tracked import Entry, Gone, of_run
+from reenact.core.store.writer import warn
 
 NAME = "langgraph.state"
 """The name under which the outermost graph's state is found."""

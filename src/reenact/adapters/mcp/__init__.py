@@ -14,7 +14,7 @@ from typing import Any
 
 from reenact.adapters.hooks import HookMissing, installed_version, patch
 from reenact.adapters.scopes import listening
-from reenact.store.writer import warn
+from reenact.core.store.writer import warn
 
 _known: ModuleType | None = None
 """The adapter that is installed, of one version."""

@@ -11,7 +11,7 @@ import anyio
 from reenact.adapters.mcp.inbox import Inbox, Library
 from reenact.adapters.mcp.question import KIND, effect_of, server_name
 from reenact.adapters.mcp.transport import asked_in, within
-from reenact.boundary import Scope, aperform, entered
+from reenact.core.boundary import Scope, aperform, entered
 
 _GREETINGS = ("initialize", "server/discover")
 _INITIALIZED = "notifications/initialized"

@@ -23,8 +23,8 @@ import anyio
 from anyio.abc import TaskGroup
 
 from reenact.adapters.mcp.question import KIND, MESSAGES
-from reenact.boundary import Call, Scope, aperform, arrive, begin, entered, live_now
-from reenact.model.event import Effect
+from reenact.core.boundary import Call, Scope, aperform, arrive, begin, entered, live_now
+from reenact.core.model.event import Effect
 
 log = logging.getLogger(__name__)
 

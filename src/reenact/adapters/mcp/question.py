@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reenact.model.event import Effect
+from reenact.core.model.event import Effect
 
 KIND = "mcp"
 

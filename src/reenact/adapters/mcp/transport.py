@@ -17,8 +17,8 @@ from typing import Any
 import anyio
 
 from reenact.adapters.scopes import listening
-from reenact.boundary import Scope, entered
-from reenact.store.writer import warn
+from reenact.core.boundary import Scope, entered
+from reenact.core.store.writer import warn
 
 Connect = Callable[[], AbstractAsyncContextManager[tuple[Any, ...]]]
 

@@ -16,8 +16,8 @@ from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from reenact.adapters import hooks
-from reenact.boundary import Run, aperform, current, entered
-from reenact.model.event import Effect
+from reenact.core.boundary import Run, aperform, current, entered
+from reenact.core.model.event import Effect
 
 METHODS = ("get_items", "add_items", "pop_item", "clear_session", "run_compaction")
 

@@ -12,9 +12,9 @@ import wrapt
 from agents.models.multi_provider import MultiProvider
 
 from reenact.adapters.openai_agents import errors, question, runs, wire
-from reenact.boundary import Call, Scope, aperform, areporting, begin, current, entered, reporting
+from reenact.core.boundary import Call, Scope, aperform, areporting, begin, current, entered, reporting
+from reenact.core.model.event import Effect
 from reenact.errors import UsageError
-from reenact.model.event import Effect
 
 _WHOLE = wire.Answer()
 _EVENTS = wire.Events()

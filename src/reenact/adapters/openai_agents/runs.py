@@ -11,8 +11,8 @@ from agents import RunContextWrapper
 
 from reenact.adapters import belongings
 from reenact.adapters.openai_agents import memory
-from reenact.boundary import Scope, current, entered
-from reenact.model.state import CONTEXT
+from reenact.core.boundary import Scope, current, entered
+from reenact.core.query.state import CONTEXT
 
 _flight: ContextVar[Flight | None] = ContextVar("reenact_openai_agents", default=None)
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from reenact.adapters.openai_agents import runs
 from reenact.adapters.openai_agents.wire import plain
-from reenact.boundary import aperform, current, entered
-from reenact.model.event import Effect
+from reenact.core.boundary import aperform, current, entered
+from reenact.core.model.event import Effect
 
 
 def hooked_invoker(original: Any) -> Any:

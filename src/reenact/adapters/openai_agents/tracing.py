@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reenact.boundary import current, entered
+from reenact.core.boundary import current, entered
 
 
 def hooked_report(original: Any) -> Any:

@@ -15,8 +15,8 @@ from typing import Any
 import wrapt
 
 from reenact.adapters.hooks import unknown
-from reenact.boundary import current
-from reenact.store.writer import warn
+from reenact.core.boundary import current
+from reenact.core.store.writer import warn
 
 _CAPABILITY = ("wrap_run", "wrap_model_request", "get_wrapper_toolset", "get_ordering")
 

@@ -14,9 +14,9 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 
 from reenact.adapters import belongings
 from reenact.adapters.pydantic_ai.model import RecordedModel
-from reenact.boundary import Scope, aperform, entered
-from reenact.model.event import Effect
-from reenact.model.state import DEPS
+from reenact.core.boundary import Scope, aperform, entered
+from reenact.core.model.event import Effect
+from reenact.core.query.state import DEPS
 
 
 class FlightRecorder(AbstractCapability[Any]):

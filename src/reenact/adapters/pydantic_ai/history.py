@@ -18,8 +18,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from reenact.adapters.pydantic_ai import message as one
-from reenact.boundary import Run
-from reenact.model import codec
+from reenact.core.boundary import Run
+from reenact.core.model import codec
 
 _MOST = 32
 """So many histories are known at once; an agent's run asks with one, or with a few."""

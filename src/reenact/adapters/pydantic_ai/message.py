@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from reenact.model import codec
+from reenact.core.model import codec
 
 _OUT = {
     # Made anew in every run.

@@ -22,10 +22,10 @@ from pydantic_ai.usage import RequestUsage
 
 from reenact.adapters.pydantic_ai import history, question, wire
 from reenact.adapters.pydantic_ai.stream import Replayed, Tee
-from reenact.boundary import Call, Scope, aperform, areporting, begin, entered
+from reenact.core.boundary import Call, Scope, aperform, areporting, begin, entered
+from reenact.core.model.event import Effect
+from reenact.core.store.writer import warn
 from reenact.errors import UsageError
-from reenact.model.event import Effect
-from reenact.store.writer import warn
 
 _WHOLE = wire.Answer()
 

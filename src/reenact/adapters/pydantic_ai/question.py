@@ -11,7 +11,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from reenact.adapters.pydantic_ai import message as one
 from reenact.adapters.pydantic_ai.history import Histories
-from reenact.model import codec
+from reenact.core.model import codec
 
 
 def of(

@@ -20,7 +20,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestParameters, StreamedResponse
 from pydantic_ai.usage import RequestUsage
 
-from reenact.boundary import Call, entered
+from reenact.core.boundary import Call, entered
 
 _DERIVED = {"model_name", "provider_name", "provider_url", "timestamp", "usage"}
 

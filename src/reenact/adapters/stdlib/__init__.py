@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reenact.adapters.stdlib import clock, early, entropy, environ, seal
-from reenact.boundary import Run
+from reenact.core.boundary import Run
 
 
 def begin(run: Run) -> None:

@@ -18,8 +18,8 @@ from types import BuiltinMethodType
 from typing import Any
 
 from reenact.adapters.stdlib import callers, early, travel
-from reenact.boundary import Run, current, draw
-from reenact.store.writer import warn
+from reenact.core.boundary import Run, current, draw
+from reenact.core.store.writer import warn
 
 _getframe = sys._getframe
 _program = callers.program

@@ -27,7 +27,7 @@ from typing import Any
 import wrapt
 
 from reenact.adapters.stdlib import callers, clock, early
-from reenact.boundary import Run, Scope, current, draw
+from reenact.core.boundary import Run, Scope, current, draw
 
 _getframe = sys._getframe
 _program = callers.program

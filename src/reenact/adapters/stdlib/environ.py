@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.stdlib import callers
-from reenact.boundary import Run, current
+from reenact.core.boundary import Run, current
 
 _getframe = sys._getframe
 _Environ: Any = type(os.environ)

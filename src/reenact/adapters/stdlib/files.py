@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 from reenact.adapters.stdlib import callers
-from reenact.boundary import Run
+from reenact.core.boundary import Run
 
 MOST = 200
 """How many files of a run are watched."""

@@ -23,8 +23,8 @@ from typing import Any
 import wrapt
 
 from reenact.adapters.stdlib.seal import _TOOLS, TELEMETRY
-from reenact.boundary import Family, Scope, current, entered
-from reenact.boundary.scope import _scope
+from reenact.core.boundary import Family, Scope, current, entered
+from reenact.core.boundary.scope import _scope
 
 EXITING: list[Callable[[int | None], None]] = []
 """Called when the process ends by `os._exit`, which no other hook hears of."""

@@ -21,8 +21,8 @@ from typing import Any
 
 from reenact.adapters.stdlib import callers
 from reenact.adapters.stdlib.files import Files
-from reenact.boundary import Run, Scope, current
-from reenact.store.writer import warn
+from reenact.core.boundary import Run, Scope, current
+from reenact.core.store.writer import warn
 
 TELEMETRY = {
     "agentops", "agents.tracing", "amplitude", "bugsnag", "datadog", "ddtrace", "elasticapm", "langfuse", "langsmith",

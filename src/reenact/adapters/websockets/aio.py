@@ -12,7 +12,7 @@ from websockets.uri import parse_uri
 
 from reenact.adapters import hooks
 from reenact.adapters.websockets import link
-from reenact.boundary import aperform, areporting, astream, begin, current, entered
+from reenact.core.boundary import aperform, areporting, astream, begin, current, entered
 
 
 def install(library: Any) -> None:

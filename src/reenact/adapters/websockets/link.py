@@ -14,8 +14,8 @@ from websockets.protocol import CLIENT, CLOSED, OPEN
 from websockets.utils import accept_key
 
 from reenact.adapters.http import exchange
-from reenact.boundary import Run, Scope, current
-from reenact.model.event import Effect
+from reenact.core.boundary import Run, Scope, current
+from reenact.core.model.event import Effect
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from websockets.uri import parse_uri
 from reenact.adapters import hooks
 from reenact.adapters.stdlib import early
 from reenact.adapters.websockets import link
-from reenact.boundary import begin, current, entered, perform, reporting, stream
+from reenact.core.boundary import begin, current, entered, perform, reporting, stream
 
 
 def install(library: Any) -> None:

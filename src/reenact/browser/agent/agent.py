@@ -14,7 +14,7 @@ from reenact.browser.agent.log import Watched
 from reenact.browser.agent.status import AgentStatusResponse
 from reenact.browser.agent.vault import Vault
 from reenact.browser.agent.work import Work
-from reenact.browser.script import Workflow
+from reenact.browser.script.script import Workflow
 from reenact.errors import UsageError
 
 

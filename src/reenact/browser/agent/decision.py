@@ -14,7 +14,7 @@ from typing import Any, Literal
 import jsonschema  # type: ignore[import-untyped]
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError, create_model, model_validator
 
-from reenact.browser.actions import TYPES
+from reenact.browser.actions.types import TYPES
 
 Kind = Literal[
     "click", "fill", "check", "select_dropdown_option", "press_key", "scroll_down", "scroll_up", "goto",

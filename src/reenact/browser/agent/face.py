@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from reenact.browser.agent.log import Watched
 from reenact.browser.agent.status import AgentRequest, AgentStatusResponse
-from reenact.browser.options import check_steps
+from reenact.browser.page.options import check_steps
+from reenact.core.store.writer import warn
 from reenact.errors import UsageError
-from reenact.store.writer import warn
 
 if TYPE_CHECKING:
-    from reenact.browser.session import Session
+    from reenact.browser.session.session import Session
 
 
 @dataclass(frozen=True)

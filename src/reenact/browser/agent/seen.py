@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from reenact.browser.actions import Aimed, action_of
+from reenact.browser.actions.types import Aimed, action_of
 from reenact.browser.agent.status import call
 from reenact.errors import UsageError
 
 if TYPE_CHECKING:
-    from reenact.browser.results import Metadata, Observation, Tab
-    from reenact.browser.session import Session
+    from reenact.browser.actions.results import Metadata, Observation, Tab
+    from reenact.browser.session.session import Session
 
 PATIENCE = 5_000
 """Milliseconds that an agent's action waits for its element: it has just seen it, and can look again."""

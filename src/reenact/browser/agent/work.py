@@ -16,17 +16,17 @@ from pydantic_ai.exceptions import AgentRunError, ModelHTTPError, UnexpectedMode
 from pydantic_ai.messages import ModelResponse, UserContent
 from pydantic_ai.models import Model
 
-from reenact import boundary
 from reenact.browser.agent import models, prompt, status
 from reenact.browser.agent.decision import Decision, decision_of, formed, schema_of
 from reenact.browser.agent.log import Log
 from reenact.browser.agent.seen import Seen, executed, looked, told_before
 from reenact.browser.agent.vault import Vault
+from reenact.core import boundary
+from reenact.core.model.event import Effect
 from reenact.errors import ReenactError, SessionError
-from reenact.model.event import Effect
 
 if TYPE_CHECKING:
-    from reenact.browser.session import Session
+    from reenact.browser.session.session import Session
 
 RETRIES = 2
 """So often an answer that is of no use is told back within one step."""

@@ -14,8 +14,8 @@ from reenact.browser.camera.log import Log
 from reenact.browser.camera.masks import Ask, Masks
 from reenact.browser.camera.network import Network
 from reenact.browser.camera.reel import Film, Reel
-from reenact.model.event import Tree
-from reenact.record.beside import Beside
+from reenact.core.model.event import Tree
+from reenact.core.record.beside import Beside
 
 
 class Tab:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Any, ParamSpec
 
-from reenact.record.beside import Beside
-from reenact.store.writer import warn
+from reenact.core.record.beside import Beside
+from reenact.core.store.writer import warn
 
 P = ParamSpec("P")
 LONG_AGO = 30.0

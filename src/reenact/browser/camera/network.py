@@ -12,7 +12,7 @@ from typing import Any
 
 from reenact.browser.camera.gate import Gate
 from reenact.browser.camera.log import Log
-from reenact.model import codec
+from reenact.core.model import codec
 
 BODY = 256_000
 """Bytes of the largest body that is kept."""

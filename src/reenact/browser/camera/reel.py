@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from reenact.browser.camera.covering import covered
 from reenact.browser.camera.gate import Gate
 from reenact.browser.camera.log import Log
 from reenact.browser.camera.masks import Masks
 from reenact.browser.camera.stream import SELDOM, Stream
-from reenact.browser.covering import covered
 
 MASKED_EVERY = 0.15
 """Seconds between two measures of where the secrets are, while the page is painted."""

@@ -9,10 +9,10 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from reenact.browser.footage import Footage
+from reenact.browser.camera.footage import Footage
 from reenact.browser.video.made import Video
+from reenact.core.store.local import home
 from reenact.errors import RecordingError, UsageError
-from reenact.store.local import home
 
 FOLDER = "videos"
 """In a recording's folder. What is in it can be deleted at any time, and is not exported."""

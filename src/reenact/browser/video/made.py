@@ -9,9 +9,9 @@ from typing import Any
 
 import orjson
 
-from reenact import private
 from reenact.browser.video.captions import Chapter
 from reenact.browser.video.pace import between
+from reenact.core import private
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reenact import private
 from reenact.browser.video.captions import Chapter
+from reenact.core import private
 
 if TYPE_CHECKING:
     from reenact.browser.video.patches import Planes

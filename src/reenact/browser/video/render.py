@@ -9,14 +9,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from reenact import boundary, private
-from reenact.browser import footage as footages
-from reenact.browser.footage import Footage
+from reenact.browser.camera import footage as footages
+from reenact.browser.camera.footage import Footage
 from reenact.browser.video import captions, encode, keeping, pace, pages, story
 from reenact.browser.video.made import Video, known
 from reenact.browser.video.timeline import Timeline
+from reenact.core import boundary, private
+from reenact.core.store import local
 from reenact.errors import RecordingError, ReenactError, UsageError
-from reenact.store import local
 
 if TYPE_CHECKING:
     from reenact.browser.video.encode import Encoder

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from reenact.browser.footage import Entry
+from reenact.browser.camera.footage import Entry
 
 Box = tuple[float, float, float, float]
 """x, y, width and height in CSS pixels of the main viewport."""

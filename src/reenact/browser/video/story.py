@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from reenact.browser.footage import Entry, Footage
+from reenact.browser.camera.footage import Entry, Footage
 from reenact.browser.video import words
 from reenact.browser.video.pace import BEFORE, FAILED, Kind, Pace
 from reenact.browser.video.stage import SEEN, Box, Stage, box_of, number_of, ordered, size_of

@@ -13,7 +13,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import Literal
 
-from reenact.browser.footage import Entry, Footage
+from reenact.browser.camera.footage import Entry, Footage
 from reenact.browser.video import words
 from reenact.browser.video.pace import BEFORE
 from reenact.browser.video.stage import SEEN, Box, Picture, Stage, ordered, size_of

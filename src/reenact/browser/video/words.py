@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from reenact.redact import says_secret
+from reenact.core.redact import says_secret
 
 LONGEST = 200
 """Characters of a text that a caption may have; it is cut further where its place is narrow."""

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from reenact.analyze.diff import compare
-from reenact.browser.footage import Footage, sessions
+from reenact.analysis.diff import compare
+from reenact.browser.camera.footage import Footage, sessions
 from reenact.browser.video import Video, means, render
 from reenact.browser.video.pace import KINDS, Kind
 from reenact.browser.video.render import Progress
 from reenact.browser.watch import page
 from reenact.browser.watch.film import Film, film
 from reenact.browser.watch.pairs import pairs
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.query.recording import Recording
+from reenact.core.store import local
 from reenact.errors import UsageError
-from reenact.model.facts import RecordingFacts
-from reenact.model.recording import Recording
-from reenact.store import local
 
 __all__ = ["write"]
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from reenact.browser.footage import Entry, Footage
+from reenact.browser.camera.footage import Entry, Footage
 from reenact.browser.video import Video
 from reenact.browser.video.stage import Picture, size_of
 from reenact.browser.watch import happenings
 from reenact.browser.watch.budget import Budget
 from reenact.browser.watch.scenes import chosen, follow
 from reenact.browser.watch.steps import Marks, rows
-from reenact.model.facts import RecordingFacts
+from reenact.core.query.facts import RecordingFacts
 
 LETTERS = 24_000_000
 """Letters of texts that one side of a page takes; packed they are about a tenth of that."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reenact.browser.footage import Entry, Footage
+from reenact.browser.camera.footage import Entry, Footage
 from reenact.browser.video.story import card
 from reenact.browser.watch.budget import Budget
+from reenact.core.model.plain import compact
 from reenact.errors import RecordingError
-from reenact.model.plain import compact
 
 NETWORK = ("request", "response", "failed")
 TOLD = ("console", "error", "dialog", "download", "chooser", "crash")

@@ -20,11 +20,11 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from reenact import private
+from reenact.analysis.report.html import COLOURS
+from reenact.analysis.report.page import visible
 from reenact.browser.watch.film import Film
 from reenact.browser.watch.pictures import encoded
-from reenact.report.html import COLOURS
-from reenact.report.page import visible
+from reenact.core import private
 
 SCRIPTS = ("time.js", "screen.js", "list.js", "panes.js", "keys.js", "page.js")
 """The page's script, in the order in which its files stand in it."""

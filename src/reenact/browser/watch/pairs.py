@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from reenact.analyze.diff import Diff, Difference, Pair, Parting
-from reenact.model.divergence import ABSENT
-from reenact.model.plain import compact
-from reenact.report.page import cut
+from reenact.analysis.diff import Diff, Difference, Pair, Parting
+from reenact.analysis.report.page import cut
+from reenact.core.model.divergence import ABSENT
+from reenact.core.model.plain import compact
 
 _MOST = 40
 _LONGEST = 3000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Iterator
 
-from reenact.browser.covering import covered
-from reenact.browser.footage import Footage
+from reenact.browser.camera.covering import covered
+from reenact.browser.camera.footage import Footage
 from reenact.browser.video.stage import Picture
 from reenact.errors import RecordingError
 

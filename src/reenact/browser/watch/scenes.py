@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from reenact.browser.footage import Entry
+from reenact.browser.camera.footage import Entry
 from reenact.browser.video.stage import SEEN, Picture, Stage, number_of
 
 MOST = 2000

@@ -8,13 +8,13 @@ from typing import Any
 
 import orjson
 
-from reenact.browser.footage import Entry
+from reenact.browser.camera.footage import Entry
 from reenact.browser.watch.budget import Budget
 from reenact.browser.watch.saying import headline
-from reenact.model.conversation import Turn
-from reenact.model.facts import RecordingFacts, StepFacts
-from reenact.model.plain import compact, parsed
-from reenact.model.reading import Message
+from reenact.core.messages import Message
+from reenact.core.model.plain import compact, parsed
+from reenact.core.query.conversation import Turn
+from reenact.core.query.facts import RecordingFacts, StepFacts
 
 _LONGEST = 6000
 _LINE = 200

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from reenact import private
-from reenact.analyze.diff import Diff
-from reenact.api import diff as compare
+from reenact.analysis.diff import Diff
+from reenact.analysis.views import diff as compared
 from reenact.cli import present
 from reenact.cli.comparing import page, terminal
 from reenact.cli.options import Home, Json, ids
+from reenact.core import private
 from reenact.errors import UsageError
-from reenact.prose import compared
+from reenact.verbs.diff import diff as compare
 
 First = Annotated[
     str,

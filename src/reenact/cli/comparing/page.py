@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from html import escape
 
-from reenact.analyze.diff import Diff, Difference, Kind, Pair
-from reenact.analyze.diff.words import Segment
+from reenact.analysis.diff import Diff, Difference, Kind, Pair
+from reenact.analysis.diff.words import Segment
 from reenact.cli import present
 from reenact.cli.comparing import told
 from reenact.cli.comparing.style import CSS
-from reenact.model.divergence import ABSENT
-from reenact.model.facts import StepFacts
+from reenact.core.model.divergence import ABSENT
+from reenact.core.query.facts import StepFacts
 
 _FOLDED = 400
 _SHORT = 200

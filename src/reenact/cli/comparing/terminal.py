@@ -8,12 +8,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from reenact.analyze.diff import Diff, Difference, Kind, Pair
-from reenact.analyze.diff.words import Segment
+from reenact.analysis.diff import Diff, Difference, Kind, Pair
+from reenact.analysis.diff.words import Segment
 from reenact.cli import present
 from reenact.cli.comparing import told
 from reenact.cli.transcript import Page
-from reenact.model.divergence import ABSENT
+from reenact.core.model.divergence import ABSENT
 
 _AROUND = 60
 _LONGEST = 600

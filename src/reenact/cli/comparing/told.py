@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from reenact.analyze.diff import Diff, Difference, Kind, Pair, Spent
+from reenact.analysis.diff import Diff, Difference, Kind, Pair, Spent
+from reenact.analysis.views.values import spelled
 from reenact.cli import present
-from reenact.model.divergence import ABSENT
-from reenact.model.facts import StepFacts
-from reenact.model.plain import compact
-from reenact.prose.values import spelled
+from reenact.core.model.divergence import ABSENT
+from reenact.core.model.plain import compact
+from reenact.core.query.facts import StepFacts
 
 SIGNS = {Kind.SAME: "=", Kind.CHANGED: "~", Kind.INSERTED: "+", Kind.DELETED: "-", Kind.MOVED: "↕"}
 

@@ -7,9 +7,9 @@ from pydantic import BaseModel
 
 from reenact import __version__
 from reenact.browser.isolation import sandbox
-from reenact.operations import checks, metrics
 from reenact.server.access import Reader, Role
 from reenact.server.keys import DEFAULT
+from reenact.server.operations import checks, metrics
 
 router = APIRouter(tags=["about"])
 

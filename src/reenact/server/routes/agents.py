@@ -14,8 +14,8 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel
 
 from reenact.browser.agent import Agent
-from reenact.browser.options import MODEL
-from reenact.browser.script import WorkflowCode
+from reenact.browser.page.options import MODEL
+from reenact.browser.script.script import WorkflowCode
 from reenact.errors import UsageError
 from reenact.server.access import Reader, Writer
 from reenact.server.refusals import refusals

@@ -8,9 +8,9 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Path, Response
 from fastapi.responses import FileResponse, RedirectResponse
 
+from reenact.core.store import shared
 from reenact.server.access import Reader
 from reenact.server.routes.asked import MISSING, Id
-from reenact.store import shared
 
 router = APIRouter(tags=["blobs"])
 

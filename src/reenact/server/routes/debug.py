@@ -12,17 +12,17 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from reenact.debugger.commands import COMMANDS
-from reenact.driver.opening import Opening
+from reenact.core.store import local
 from reenact.errors import UsageError
-from reenact.launch import Options
+from reenact.run.debugger.commands import COMMANDS
+from reenact.run.driver.opening import Opening
+from reenact.run.launch import Options
 from reenact.server.access import Access, Writer
 from reenact.server.allowed import allowed
 from reenact.server.debugging import Desk, Session
 from reenact.server.refusals import refusals
 from reenact.server.routes.asked import Id
 from reenact.server.standing import Standing, Tracked
-from reenact.store import local
 
 router = APIRouter(prefix="/debug", tags=["debugger"])
 

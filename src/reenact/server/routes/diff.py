@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from reenact.analyze.diff import compare
-from reenact.prose import compared
+from reenact.analysis.diff import compare
+from reenact.analysis.views import diff as compared
 from reenact.server.access import Reader
 from reenact.server.library import ID
 from reenact.server.routes.asked import MISSING, answer

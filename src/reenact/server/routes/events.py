@@ -7,13 +7,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Response
 
-from reenact.model.facts import StepFacts
+from reenact.core.query.facts import StepFacts
+from reenact.core.store import shared
+from reenact.core.store.local import EVENTS
 from reenact.server.access import Reader
 from reenact.server.loaded import Loaded
 from reenact.server.routes.asked import MISSING, Id, answer
 from reenact.server.shapes.recording import Events
-from reenact.store import shared
-from reenact.store.local import EVENTS
 
 router = APIRouter(tags=["events"])
 

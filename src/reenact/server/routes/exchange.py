@@ -11,6 +11,8 @@ from pathlib import Path
 from fastapi import APIRouter, HTTPException, Request
 from starlette.concurrency import run_in_threadpool
 
+from reenact.core.store import bundle
+from reenact.core.store.intake import LocalIntake
 from reenact.errors import NotARecording, RecordingError, TooLarge
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.library import Library
@@ -19,8 +21,6 @@ from reenact.server.refusals import refusals
 from reenact.server.routes.asked import MISSING, Id
 from reenact.server.routes.uploads import no_room
 from reenact.server.shapes.recording import Export, Imported
-from reenact.store import bundle
-from reenact.store.intake import LocalIntake
 
 router = APIRouter(tags=["recordings"])
 

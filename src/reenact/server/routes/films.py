@@ -13,11 +13,12 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
-from reenact.browser.footage import Footage
+from reenact.browser.camera.footage import Footage
 from reenact.browser.video import Video as Made
 from reenact.browser.video import means, one_of
 from reenact.browser.video.pace import Kind
 from reenact.browser.video.render import kept
+from reenact.core.store import local
 from reenact.errors import CorruptRecording, FutureFormat, RecordingError
 from reenact.server.access import Reader
 from reenact.server.films import Film, Frame, film_of, followed, picture_at
@@ -28,7 +29,6 @@ from reenact.server.orders import Video, VideoOptions
 from reenact.server.refusals import refusals
 from reenact.server.routes.asked import MISSING, Id
 from reenact.server.routes.jobs import Job, shown
-from reenact.store import local
 
 GOOD_FOR = 3600.0
 """Seconds for which a video's address is good."""

@@ -10,13 +10,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from pydantic import BaseModel, Field
 
+from reenact.core.query.filter import Filter
+from reenact.core.store.index import Index
 from reenact.errors import UsageError
-from reenact.model.filter import Filter
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.refusals import refusals
 from reenact.server.routes.asked import MISSING, REFUSED, FilterText, answer
 from reenact.server.shapes.healed import Applied, HealRuns, Heals, Patch
-from reenact.store.index import Index
 
 router = APIRouter(tags=["heals"])
 
@@ -143,7 +143,7 @@ def _refusal(made: Any, *, running: bool) -> str | None:
 def _healed() -> Any:
     """Where the browser's part is not installed, there are no heals to be read."""
     try:
-        return importlib.import_module("reenact.prose.healed")
+        return importlib.import_module("reenact.browser.heal.view")
     except ModuleNotFoundError as error:
         raise HTTPException(400, f"heals need more ({error.name}): pip install 'reenact[browser]'") from None
 

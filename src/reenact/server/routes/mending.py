@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from reenact.browser.fallback import expect as expecting
+from reenact.browser.heal import expect as expecting
 from reenact.errors import SessionError
 from reenact.server.access import Writer
 from reenact.server.refusals import refusals

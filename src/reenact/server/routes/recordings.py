@@ -7,8 +7,11 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 
-from reenact.model.summary import summarise
-from reenact.prose import shape
+from reenact.analysis.views import recording as shape
+from reenact.core.query.summary import summarise
+from reenact.core.store.local import EVENTS
+from reenact.core.trust import Book
+from reenact.core.trust.consent import standing_of
 from reenact.server.access import Access, Reader, Writer
 from reenact.server.facets import facets_of, trends_of
 from reenact.server.lines import Entry, sessions
@@ -18,9 +21,6 @@ from reenact.server.refusals import refusals
 from reenact.server.routes.asked import MISSING, REFUSED, FilterText, Id, Offset, answer
 from reenact.server.shapes.listing import Facets, Recordings, Trends
 from reenact.server.shapes.recording import Deleted, Whole
-from reenact.store.local import EVENTS
-from reenact.trust import Book
-from reenact.trust.consent import standing_of
 
 router = APIRouter(tags=["recordings"])
 

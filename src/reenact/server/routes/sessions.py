@@ -12,8 +12,8 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
-from reenact.browser import steps
-from reenact.browser.script import Workflow, WorkflowCode
+from reenact.browser.effects import steps
+from reenact.browser.script.script import Workflow, WorkflowCode
 from reenact.browser.video import render
 from reenact.errors import SessionError
 from reenact.server.access import Access, Reader, Writer

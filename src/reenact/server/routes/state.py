@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, HTTPException, Query, Response
 
-from reenact.prose import changes
+from reenact.analysis.views import changes
 from reenact.server.access import Reader
 from reenact.server.routes.asked import MISSING, Id, answer
 from reenact.server.shapes.steps import State

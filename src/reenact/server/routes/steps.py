@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Response
 
-from reenact.prose import changes, shape
+from reenact.analysis.views import changes
+from reenact.analysis.views import recording as shape
 from reenact.server.access import Access, Reader
 from reenact.server.loaded import Loaded
 from reenact.server.routes.asked import MISSING, FilterText, Id, Offset, answer

@@ -6,9 +6,9 @@ from functools import partial
 
 from fastapi import APIRouter, Request, Response
 
-from reenact.collector.app import PATHS, collected
 from reenact.server.access import Writer
 from reenact.server.collecting import Collecting
+from reenact.server.traces.app import PATHS, collected
 
 router = APIRouter(tags=["traces"])
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from reenact.server.access import Writer
 from reenact.server.measuring import Measures
-from reenact.ship import wire
+from reenact.team.ship import wire
 
 router = APIRouter(tags=["uploads"])
 

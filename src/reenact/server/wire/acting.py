@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reenact.browser.actions import Scrape
+from reenact.browser.actions.types import Scrape
 from reenact.errors import SessionError
 from reenact.server.wire import asked as asking
 from reenact.server.wire import told

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from reenact.browser import actions as do
+from reenact.browser.actions import types as do
 from reenact.browser.agent.models import full_name
 from reenact.browser.isolation.addresses import RefusedAddressError, check_scheme, typed
 from reenact.errors import UsageError

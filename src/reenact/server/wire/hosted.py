@@ -20,10 +20,10 @@ from typing import Any
 from reenact.browser.agent import Agent
 from reenact.browser.isolation.addresses import PUBLIC, Reach
 from reenact.browser.isolation.guest import Guest
-from reenact.browser.session import Session
+from reenact.browser.session.session import Session
+from reenact.core.store.writer import warn
 from reenact.errors import SessionError
 from reenact.server.wire.files import Files
-from reenact.store.writer import warn
 
 MOST = 8
 """Sessions that may be open at once: each is a browser."""

@@ -9,13 +9,13 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from reenact.browser.fallback import expect as expecting
-from reenact.browser.fallback import ladder, record
-from reenact.browser.fallback.calling import here
-from reenact.browser.fallback.mend import Failed, Judge, Mend
-from reenact.browser.options import MODEL
-from reenact.browser.results import result_of
-from reenact.browser.session import Session
+from reenact.browser.actions.results import result_of
+from reenact.browser.heal import expect as expecting
+from reenact.browser.heal import ladder, record
+from reenact.browser.heal.calling import here
+from reenact.browser.heal.mend import Failed, Judge, Mend
+from reenact.browser.page.options import MODEL
+from reenact.browser.session.session import Session
 from reenact.errors import UsageError
 from reenact.server.wire import asked as asking
 from reenact.server.wire.acting import files_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reenact.api import load
-from reenact.browser.session import Session
+from reenact.browser.session.session import Session
 from reenact.errors import RecordingError
+from reenact.run.api import load
 from reenact.server.wire.hosted import Hosted, UnknownSessionError
 
 

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from playwright.async_api import Error
 
-from reenact.browser.remote.link import ERROR
+from reenact.browser.session.remote.link import ERROR
 from reenact.errors import RecordingNotFound, ReenactError, UsageError
 from reenact.server.wire.hosted import BusyError, Hosting, UnknownSessionError
 from reenact.server.wire.told import Json

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from reenact.browser import actions as do
-from reenact.browser.results import ElementAction, ExecutionResult, Observation, Tab, Viewport
+from reenact.browser.actions import types as do
+from reenact.browser.actions.results import ElementAction, ExecutionResult, Observation, Tab, Viewport
 from reenact.server.wire.files import File
 from reenact.server.wire.hosted import Hosted
 

@@ -1,0 +1,33 @@
+"""Anomalies: named rules that look at a recording and say what is odd, where, and what that rests on.
+
+Pure: they read a recording and nothing else. `docs/diagnose.md` lists the rules, `benchmarks/DIAGNOSE.md` says how
+well each of them does on labelled runs.
+"""
+
+from reenact.analysis.anomalies import rules
+from reenact.analysis.anomalies.anomaly import SEVERITIES, Anomaly, Severity, ordered
+from reenact.analysis.anomalies.baseline import Baseline
+from reenact.analysis.anomalies.case import Case, Said, Use
+from reenact.analysis.anomalies.config import Choice, settings
+from reenact.analysis.anomalies.examine import examine
+from reenact.analysis.anomalies.registry import RULES, Found, Rule, installed, rule
+
+__all__ = [
+    "RULES",
+    "SEVERITIES",
+    "Anomaly",
+    "Baseline",
+    "Case",
+    "Choice",
+    "Found",
+    "Rule",
+    "Said",
+    "Severity",
+    "Use",
+    "examine",
+    "installed",
+    "ordered",
+    "rule",
+    "rules",
+    "settings",
+]

@@ -1,0 +1,70 @@
+"""Ask the rules about one recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reenact.analysis.anomalies.anomaly import Anomaly, ordered
+from reenact.analysis.anomalies.baseline import Baseline
+from reenact.analysis.anomalies.case import Case
+from reenact.analysis.anomalies.config import Asked, Choice
+from reenact.analysis.anomalies.registry import RULES, Found
+from reenact.core.query.recording import Recording
+from reenact.errors import RecordingError
+
+_LED = 0.15
+
+
+def examine(
+    recording: Recording | Case, choice: Choice | None = None, baseline: Baseline | None = None
+) -> list[Anomaly]:
+    """What the chosen rules find, the most suspect step first.
+
+    A rule that raises costs its own findings only: it is said in their place.
+
+    Raises:
+        RecordingError: Nothing in the recording has an outcome, so there is nothing to look at.
+    """
+    case = recording if isinstance(recording, Case) else Case(recording)
+    if not any(step.call.outcome is not None for step in case.facts):
+        there = (
+            f"none of its {len(case.facts.steps)} steps has an answer"
+            if case.facts.steps
+            else "it has no steps"
+        )
+        raise RecordingError(f"recording {case.recording.id} cannot be diagnosed: {there}")
+    found: list[Anomaly] = []
+    # Who leads the others repeats what they brought: what is odd about it began with them.
+    led = {said.step for said in case.said if case.leader and said.agent == case.leader}
+    for asked in (choice or Choice()).rules:
+        options = dict(asked.options)
+        if asked.rule.baseline:
+            if baseline is None:
+                continue
+            options["baseline"] = baseline
+        try:
+            found += [_anomaly(asked, one, led) for one in asked.rule.check(case, **options)]
+        except Exception as error:
+            text = f"the rule {asked.rule.name} failed on this recording ({type(error).__name__}: {error})"
+            found.append(Anomaly(asked.rule.name, "info", None, text))
+    return ordered(found)
+
+
+def _anomaly(asked: Asked, one: Found, led: set[int]) -> Anomaly:
+    return Anomaly(
+        asked.rule.name,
+        asked.severity or one.severity or asked.rule.severity,
+        one.step,
+        one.sentence,
+        one.evidence,
+        one.others,
+        asked.rule.weight * (_LED if one.step in led else 1.0),
+    )
+
+
+def rank(found: Iterable[Anomaly]) -> float:
+    """How suspect the whole run is, from 0 to 1: each rule that found something counts once, by its weight."""
+    good = 1.0
+    for _, weight in {(one.rule, RULES[one.rule].weight) for one in found if one.rule in RULES}:
+        good *= 1.0 - weight
+    return 1.0 - good

@@ -1,0 +1,135 @@
+"""Actions: risky ones without a check before, tools that nobody offered, arguments that fail the schema."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from reenact.analysis.anomalies.case import Case, Said, Use, short
+from reenact.analysis.anomalies.registry import Found, rule
+from reenact.analysis.anomalies.risk import RISKY, risky
+from reenact.core.model.plain import compact, plain
+
+_AGREES = re.compile(
+    r"\b(?:yes|yeah|yep|sure|ok|okay|correct|right|confirm(?:ed)?|agree|go ahead|proceed|please do|sounds good|do it"
+    r"|that works|fine|perfect|great|absolutely|definitely|let's)\b",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(r"[A-Za-z][\w-]*\d[\w-]*|\d[\w-]*|[\w.]+@[\w.]+|[A-Za-z][\w-]{5,}")
+
+
+@rule("unchecked-action", severity="error")
+def unchecked_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
+    """A risky action on something that no earlier call had looked at."""
+    seen: set[str] = set()
+    for use in case.uses:
+        if risky(use.name, tools) and not use.failed:
+            wanted = {
+                one for one in _values(use.args) if len(one) > 2 and any(letter.isdigit() for letter in one)
+            }
+            if wanted and not wanted & seen:
+                yield Found(
+                    use.step,
+                    f"{use.name} acts on {', '.join(sorted(wanted)[:3])}, which no call before it had looked at",
+                    short(use.key),
+                )
+        if not use.failed:
+            seen |= _values(use.args) | {value.lower() for value in _VALUE.findall(use.text)}
+
+
+@rule("unconfirmed-action", severity="warning")
+def unconfirmed_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
+    """A risky action though the person's last words did not agree to it. Only where a person takes part."""
+    for use in case.uses:
+        if not risky(use.name, tools) or use.asked is None:
+            continue
+        words = _heard(case, use)
+        if words is not None and not _AGREES.search(words):
+            yield Found(use.step, f"{use.name} was called, and nobody had agreed to it", short(words))
+
+
+def _heard(case: Case, use: Use) -> str | None:
+    """The person's last words before a call, in a conversation of more than one such message."""
+    said = case.at(use.asked)
+    if said is None:
+        return None
+    told = [message.text for message in said.call.messages if message.role == "user"]
+    return told[-1] if len(told) > 1 else None
+
+
+def _values(args: Any) -> set[str]:
+    return {value.lower() for value in _VALUE.findall(compact(args))}
+
+
+@rule("risky-action", severity="info")
+def risky_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
+    """A call that changes something. Nothing need be wrong with it; but what cannot be undone is worth a look."""
+    acts = [use for use in case.uses if risky(use.name, tools) and not use.failed]
+    if acts:
+        yield Found(
+            acts[0].step,
+            f"{acts[0].name} changes something"
+            if len(acts) == 1
+            else f"{len(acts)} calls change something: {short(', '.join(use.name for use in acts), 80)}",
+            short(acts[0].key),
+            tuple(use.step for use in acts[1:]),
+        )
+
+
+@rule("unknown-tool", severity="error")
+def unknown_tool(case: Case) -> Iterator[Found]:
+    """A model asks for a tool that it was not offered."""
+    for said in case.said:
+        offered = set(said.call.tools)
+        for call in said.answer.calls if said.answer is not None and offered else ():
+            if call.name and call.name not in offered and not _hosted(said, call.name):
+                yield Found(
+                    said.step,
+                    f"the model asks for '{call.name}', which it was not offered",
+                    f"offered: {', '.join(sorted(offered)[:8])}",
+                )
+
+
+def _hosted(said: Said, name: str) -> bool:
+    """A provider's own tools are offered by a type (`web_search_20250305`) and called by another name."""
+    return any(
+        name in one or one.partition("_20")[0] in name
+        for one in said.call.tools
+        if one not in said.call.schemas
+    )
+
+
+@rule("bad-arguments", severity="error")
+def bad_arguments(case: Case) -> Iterator[Found]:
+    """Arguments that fail the schema of the tool that they are for."""
+    for said in case.said:
+        for call in said.answer.calls if said.answer is not None else ():
+            schema = said.call.schemas.get(call.name)
+            if schema is None:
+                continue
+            args = call.args if call.args not in (None, "") else {}
+            if problem := fault(plain(args), schema):
+                yield Found(
+                    said.step,
+                    f"the arguments of {call.name} do not fit its schema: {problem}",
+                    short(compact(args)),
+                )
+
+
+def fault(args: Any, schema: dict[str, Any]) -> str:
+    """What is wrong with arguments, in one sentence, or nothing. A schema that is none finds no fault."""
+    # A tenth of a second that only those pay who have tools with schemas.
+    jsonschema = importlib.import_module("jsonschema")
+    try:
+        validator = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)(
+            schema
+        )
+        error = jsonschema.exceptions.best_match(validator.iter_errors(args))
+    except Exception:
+        return ""
+    if error is None:
+        return ""
+    place = ".".join(str(part) for part in error.absolute_path)
+    return short(f"{place}: {error.message}" if place else str(error.message))

@@ -1,0 +1,120 @@
+"""Answers: empty, cut off, invented, contradicting what the tools said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from reenact.analysis.anomalies.case import Case, Said, Use, short
+from reenact.analysis.anomalies.known import Known, stated
+from reenact.analysis.anomalies.registry import Found, rule
+from reenact.core.model.plain import parsed
+
+_NUMBER = r"[$€£]?\s?(\d[\d,]*(?:\.\d+)?)"
+
+
+@rule("empty-answer", severity="error")
+def empty_answer(case: Case) -> Iterator[Found]:
+    """A model call that gave neither words nor tool calls, or a run that ended well with an empty output."""
+    for said in case.said:
+        answer = said.answer
+        if answer is not None and not said.text.strip() and not answer.calls:
+            thought = " (it only thought)" if answer.thinking else ""
+            yield Found(said.step, f"the answer is empty{thought}", said.call.finish)
+    final = case.final
+    if case.output is not None and not case.output.strip(' "[]{}') and case.recording.status == "ok":
+        yield Found(final.step if final else None, "the run ended with an empty output", case.output)
+
+
+@rule("truncated", severity="error")
+def truncated(case: Case) -> Iterator[Found]:
+    """An answer that was cut off at its greatest length."""
+    for said in case.said:
+        if said.call.cut:
+            yield Found(
+                said.step,
+                f"the answer was cut off (finish reason {said.call.finish})",
+                "…" + said.text[-80:].strip() if said.text else "",
+            )
+
+
+@rule("invented", severity="warning", weight=0.2)
+def invented(case: Case, *, least: int = 1) -> Iterator[Found]:
+    """Ids, amounts or names in an answer that appear in no prompt and no tool result, and follow from none."""
+    known = Known()
+    uses = list(case.uses)
+    for said in case.said:
+        known.learn(message.text for message in said.turn.new)
+        while uses and uses[0].step < said.step:
+            known.learn([uses.pop(0).result])
+        if not said.text.strip():
+            continue
+        unknown = known.unknown(stated(said.text))
+        if len(unknown) >= least:
+            more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+            yield Found(
+                said.step,
+                f"{', '.join(short(one, 40) for one in unknown[:3])}{more}: in no prompt and no tool result before",
+                _around(said.text, unknown[0]),
+            )
+        # Told once: what it says from now on repeats it.
+        known.learn([said.text])
+
+
+def _around(text: str, what: str) -> str:
+    place = max(text.find(what), 0)
+    return short(text[max(0, place - 60) : place + len(what) + 60])
+
+
+@rule("contradiction", severity="error")
+def contradiction(case: Case) -> Iterator[Found]:
+    """An answer that gives another figure for something than the tool whose result it reports."""
+    fields: dict[str, tuple[set[float], int]] = {}
+    uses = [use for use in reversed(case.uses) if not use.failed]
+    for said in case.answers:
+        while uses and uses[-1].step < said.step:
+            _learn(fields, uses.pop())
+        if said.to_tools:
+            continue
+        for name, (values, step) in fields.items():
+            found = _says(said, name)
+            if found is not None and not any(abs(found - value) < 0.005 for value in values):
+                yield Found(
+                    said.step,
+                    f"the answer gives {found:g} for '{name}', the tool said {next(iter(values)):g} in step {step}",
+                    _around(said.text, name),
+                    (step,),
+                )
+
+
+def _learn(fields: dict[str, tuple[set[float], int]], use: Use) -> None:
+    """The figures of a JSON result by their field's name, where that is of several words: 'total price', not 'id'."""
+    for name, value in _leaves(parsed(use.text)):
+        words = re.sub(r"[_\s-]+|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower()
+        if " " in words:
+            values, _ = fields.get(words, (set(), 0))
+            fields[words] = (values | {value}, use.step)
+
+
+def _leaves(value: Any, depth: int = 0) -> Iterator[tuple[str, float]]:
+    if depth > 6:
+        return
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if isinstance(item, (int, float)) and not isinstance(item, bool):
+                yield str(name), float(item)
+            else:
+                yield from _leaves(item, depth + 1)
+    elif isinstance(value, list):
+        for item in value[:200]:
+            yield from _leaves(item, depth + 1)
+
+
+def _says(said: Said, name: str) -> float | None:
+    pattern = rf"\b{re.escape(name)}\b[*_`]*\s*(?::|=|is|was|are|were|of)\s*[*_`]*{_NUMBER}"
+    match = re.search(pattern, said.text, re.IGNORECASE)
+    try:
+        return float(match[1].replace(",", "")) if match else None
+    except ValueError:
+        return None

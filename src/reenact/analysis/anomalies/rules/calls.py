@@ -1,0 +1,155 @@
+"""How often tools are called, and what for: too many, the same again, loops, storms of retries, results unused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from operator import eq
+
+from reenact.analysis.anomalies.case import Case, Use, short
+from reenact.analysis.anomalies.registry import Found, rule
+from reenact.analysis.anomalies.risk import RISKY, risky
+from reenact.analysis.anomalies.vocabulary import Vocabulary
+from reenact.core.model.plain import compact
+
+_WORDS = re.compile(r"[^\W_]{3,}")
+# Bounded: a result of half a megabyte without spaces or digits took minutes, and no other thread ran meanwhile.
+_STATED = re.compile(r"[A-Za-z_][\w.-]{0,99}\d[\w.-]*|\d[\d,.:-]+\d|[A-Z][a-z]{2,}")
+_FEW = 2
+_LOOKS = 50_000_000
+
+
+@rule("many-calls", severity="warning")
+def many_calls(case: Case, *, most: int = 10) -> Iterator[Found]:
+    """More tool calls than a run of this kind should need."""
+    if len(case.uses) > most:
+        counts: dict[str, int] = {}
+        for use in case.uses:
+            counts[use.name] = counts.get(use.name, 0) + 1
+        often = sorted(counts.items(), key=lambda one: -one[1])[:4]
+        yield Found(
+            case.uses[most].step,
+            f"{len(case.uses)} tool calls, more than {most}",
+            ", ".join(f"{name} × {count}" for name, count in often),
+        )
+
+
+@rule("repeated-call", severity="warning")
+def repeated_call(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
+    """The same tool with the same arguments again, though nothing was changed in between."""
+    first: dict[str, Use] = {}
+    told: set[str] = set()
+    for use in case.uses:
+        before = first.get(use.key)
+        if before is not None and not before.failed and use.key not in told and _given(use):
+            told.add(use.key)
+            same = before.result == use.result
+            yield Found(
+                use.step,
+                f"{use.name} was called again with the arguments of step {before.step}"
+                f" and gave {'the same' if same else 'something else'}",
+                short(use.key),
+                (before.step,),
+                severity=None if same else "info",
+            )
+        if risky(use.name, tools) and not use.failed and before is None:
+            # What was read before a change may well be read again after it.
+            first = {key: one for key, one in first.items() if risky(one.name, tools)}
+        first.setdefault(use.key, use)
+
+
+def _given(use: Use) -> bool:
+    return use.kind == "tool" or bool(use.args)
+
+
+@rule("loop", severity="error")
+def loop(case: Case, *, times: int = 3) -> Iterator[Found]:
+    """The same calls, or the same words, again and again, with a period of any length."""
+    uses = case.uses
+    yield from _loops([use.key for use in uses], [use.step for use in uses], times, "calls")
+    said = case.answers
+    yield from _loops([short(one.text, 10_000) for one in said], [one.step for one in said], times, "answers")
+
+
+def _loops(keys: Sequence[str], steps: Sequence[int], times: int, what: str) -> Iterator[Found]:
+    covered = -1
+    for start, period, length in tandems(keys, times):
+        if start <= covered:
+            continue
+        covered = start + length - 1
+        rounds = length // period
+        words = " → ".join(short(key, 50) for key in keys[start : start + min(period, 3)])
+        more = f" (and {period - 3} more)" if period > 3 else ""
+        yield Found(
+            steps[start + period],
+            f"the same {period} {what} {rounds} times in a row, from step {steps[start]} to {steps[covered]}"
+            if period > 1
+            else f"the same {what[:-1]} {rounds} times in a row, from step {steps[start]} to {steps[covered]}",
+            words + more,
+            tuple(steps[start : start + length]),
+        )
+
+
+def tandems(keys: Sequence[str], times: int) -> list[tuple[int, int, int]]:
+    """Where a sequence repeats itself: (start, period, length) of each stretch of at least `times` rounds."""
+    numbers: dict[str, int] = {}
+    items = [numbers.setdefault(key, len(numbers)) for key in keys]
+    found = []
+    for period in range(1, len(items) // times + 1):
+        # As many in a row as that meet two places that are a period apart: few periods get as far as that.
+        if not any(map(eq, items[::period], items[period::period])):
+            continue
+        same = bytes(map(eq, items, items[period:]))
+        runs = re.finditer(rb"\x01{%d,}" % (period * (times - 1)), same)
+        found += [(run.start(), period, run.end() - run.start() + period) for run in runs]
+    # The longest stretch first, told by its shortest period.
+    return sorted(found, key=lambda one: (one[0], one[1]))
+
+
+@rule("retry-storm", severity="error", weight=0.15)
+def retry_storm(case: Case, *, times: int = 3) -> Iterator[Found]:
+    """A tool (or an HTTP exchange) that fails and is tried again at once, several times."""
+    for uses in (case.uses, case.http):
+        run: list[Use] = []
+        for use in (*uses, None):
+            if use is not None and use.failed and (not run or run[-1].name == use.name):
+                run.append(use)
+                continue
+            if len(run) >= times:
+                yield Found(
+                    run[1].step,
+                    f"{run[0].name} failed {len(run)} times in a row, steps {run[0].step} to {run[-1].step}",
+                    short(run[0].result),
+                    tuple(one.step for one in run),
+                )
+            run = [use] if use is not None and use.failed else []
+
+
+@rule("unused-result", severity="info", weight=0.05)
+def unused_result(case: Case, *, least: int = 40) -> Iterator[Found]:
+    """A tool's result of which nothing appears in any later answer or argument."""
+    later = Vocabulary()
+    told: set[str] = set()
+    texts: list[tuple[int, str]] = [
+        (said.step, said.text + compact([call.args for call in said.answer.calls]) if said.answer else "")
+        for said in case.said
+    ]
+    if case.output:
+        texts.append((1 << 60, case.output))
+    for use in reversed(case.uses):
+        while texts and texts[-1][0] > use.step:
+            later.learn(texts.pop()[1].lower())
+        if use.failed or len(use.text) < least or use.key in told:
+            continue
+        stated = {word.lower() for word in _STATED.findall(use.text)} or {
+            word.lower() for word in _WORDS.findall(use.text)
+        }
+        given = compact(use.args).lower()
+        # Parts of words count, too, but where that would take time with the square of the texts.
+        known: str | set[str] = given
+        if len(stated) * len(given) > _LOOKS:
+            known = {word.lower() for word in (*_STATED.findall(given), *_WORDS.findall(given))}
+        stated = {word for word in stated if word not in known}
+        if len(stated) > _FEW and not any(later.holds(word) for word in stated):
+            told.add(use.key)
+            yield Found(use.step, f"nothing of what {use.name} gave was used afterwards", short(use.text))

@@ -1,0 +1,148 @@
+"""Several replays of one recording, told together: does the failure reproduce, and if not, where and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from reenact.core.model.divergence import ABSENT, Departure, Verdict
+from reenact.core.query.recording import Recording
+
+
+class Reproduces(str, Enum):
+    """What several replays amount to."""
+
+    REPRODUCED = "reproduced"
+    DIFFERENT = "different"
+    FLAKY = "flaky under replay"
+    CANNOT_RUN = "cannot run"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One replay.
+
+    Attributes:
+        status: The exit status, or None where it took too long.
+        lines: What it wrote to standard output, without durations and memory addresses.
+        verdict: What the replay amounted to, or None where there is none.
+        failed: Why there is none.
+        complaint: The last line that it wrote to standard error.
+        seconds: How long it took.
+        warnings: What differs from when it was recorded.
+    """
+
+    status: int | None
+    lines: tuple[str, ...]
+    verdict: Verdict | None
+    failed: str = ""
+    complaint: str = ""
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """What several replays of a recording amount to.
+
+    Attributes:
+        recording: The id of what was replayed.
+        result: In a word.
+        where: Of what is different or flaky the first place; of what cannot run, why.
+        uncovered: What the recording does not answer for, one sentence each: the likely reasons.
+        attempts: The replays, in order.
+    """
+
+    recording: str
+    result: Reproduces
+    where: str = ""
+    uncovered: tuple[str, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+
+
+def judge(recording: Recording, attempts: Sequence[Attempt]) -> Reproduction:
+    """Tell them together."""
+    uncovered = tuple(_uncovered(recording, attempts))
+    unable = next((why for attempt in attempts if (why := _unable(recording, attempt))), "")
+    made = [attempt for attempt in attempts if not _unable(recording, attempt)]
+
+    def told(result: Reproduces, where: str = "") -> Reproduction:
+        return Reproduction(recording.id, result, where, uncovered, tuple(attempts))
+
+    if not made:
+        return told(Reproduces.CANNOT_RUN, unable)
+    if unable:
+        return told(
+            Reproduces.FLAKY, f"it ran {len(made)} times, and {len(attempts) - len(made)} times not: {unable}"
+        )
+    for number, attempt in enumerate(made[1:], 2):
+        if parting := _parting(made[0], attempt, number):
+            return told(Reproduces.FLAKY, parting)
+    verdict = made[0].verdict
+    if verdict is not None and verdict.divergence is not None:
+        return told(Reproduces.DIFFERENT, str(verdict.divergence))
+    if verdict is not None and verdict.missing:
+        step, address = verdict.missing[0]
+        return told(Reproduces.DIFFERENT, f"step {step}, {address}, was never asked for")
+    return told(Reproduces.REPRODUCED)
+
+
+def _unable(recording: Recording, attempt: Attempt) -> str:
+    """Why the program did not get to run, or nothing."""
+    if attempt.verdict is None:
+        said = (
+            f": {attempt.complaint}" if attempt.complaint and attempt.complaint not in attempt.failed else ""
+        )
+        return f"{attempt.failed or 'it left no verdict'}{said}"
+    asked = attempt.verdict.served or attempt.verdict.live
+    first = attempt.verdict.divergence
+    silent = first is not None and first.kind is Departure.MISSING and not asked
+    recorded = (recording.logs[0].sealed or {}).get("exit")
+    if recording.steps and silent and attempt.status and attempt.status != recorded:
+        said = attempt.complaint or "in silence"
+        return f"it ended with exit status {attempt.status} before its first question: {said}"
+    return ""
+
+
+def _parting(one: Attempt, other: Attempt, number: int) -> str:
+    """The first place where two replays differ, or nothing."""
+    firsts = [attempt.verdict.divergence if attempt.verdict is not None else None for attempt in (one, other)]
+    places = [(each.kind, each.address) if each is not None else None for each in firsts]
+    if places[0] != places[1]:
+        told = [str(each) if each is not None else "faithful" for each in firsts]
+        return f"replay 1: {told[0]}; replay {number}: {told[1]}"
+    for line in range(max(len(one.lines), len(other.lines))):
+        left, right = (each.lines[line] if line < len(each.lines) else ABSENT for each in (one, other))
+        if left != right:
+            return f"line {line + 1} of the output: replay 1 {_short(left)}, replay {number} {_short(right)}"
+    if one.status != other.status:
+        return f"the exit status: replay 1 {one.status}, replay {number} {other.status}"
+    mismatches = [each.mismatches if each is not None else () for each in firsts]
+    if mismatches[0] != mismatches[1]:
+        differing = next((m for m in mismatches[1] if m not in mismatches[0]), None)
+        return f"at {places[0] and places[0][1]}: replay {number} asked {differing}" if differing else ""
+    return ""
+
+
+def _uncovered(recording: Recording, attempts: Sequence[Attempt]) -> dict[str, None]:
+    found: dict[str, None] = {}
+    for note in recording.notes:
+        found[f"while recording: {note}"] = None
+    for attempt in attempts:
+        if attempt.verdict is None:
+            continue
+        for note in attempt.verdict.notes:
+            if not note.startswith("the recording says: "):
+                found[note] = None
+        for label in attempt.verdict.live:
+            found[f"{label} was let through live"] = None
+        for warning in attempt.warnings:
+            found[warning] = None
+    if any((log.sealed or {}).get("uncertain") for log in recording.logs):
+        found["threads raced while it was recorded: their order among each other is in doubt"] = None
+    return found
+
+
+def _short(line: str) -> str:
+    return line if line == ABSENT else repr(line if len(line) <= 120 else line[:119] + "…")

@@ -1,0 +1,247 @@
+"""The search for the decisive answers: the smallest part of what two runs were told differently that turns the outcome.
+
+Delta debugging over answers. What a set of answers does is asked of a function: here nothing is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from reenact.core.model import codec
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.model.plain import compact
+from reenact.core.query.facts import RecordingFacts, StepFacts
+from reenact.core.query.recording import Recording
+from reenact.core.replay.counterparts import align, answer, asked
+from reenact.core.replay.mixing import edit_of
+
+
+class Result(str, Enum):
+    """What a trial came to."""
+
+    GOOD = "good"
+    BAD = "bad"
+    UNDECIDED = "undecided"
+
+
+class Alike(str, Enum):
+    """How alike the two runs' questions are, to which the answers were given."""
+
+    SAME = "the same question"
+    NEWS = "the same question after another history"
+    PLACE = "another question at the same place"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that the two runs were told differently.
+
+    Attributes:
+        name: What it is, in a few words: `step 7, model gpt-4o`, or `the reads of entropy:urandom in main`.
+        step: The bad run's step, or None where it is no answer but a series of reads.
+        other: The good run's step.
+        alike: How alike the questions are.
+        bad, good: What the answers say, as text.
+        reads: Scope path and source, where it is a series of reads.
+    """
+
+    name: str
+    step: int | None = None
+    other: int | None = None
+    alike: Alike = Alike.SAME
+    bad: str = ""
+    good: str = ""
+    reads: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """All that two runs were told differently.
+
+    Attributes:
+        answers: The most telling first: to equal questions before others, early ones before late ones.
+        reads: Clocks, entropy, variables.
+        shared: How many steps have a counterpart at all.
+        fixed: Answers that differ and cannot be given in the other run: cancelled, cut off, or broken streams.
+    """
+
+    answers: tuple[Change, ...]
+    reads: tuple[Change, ...]
+    shared: int
+    fixed: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The outcome of a search.
+
+    Attributes:
+        changes: The smallest set that was found to turn the outcome, or None.
+        minimal: No smaller part of it does; False where the trials were used up before that was sure.
+        spent: The trials were used up.
+    """
+
+    changes: tuple[Change, ...] | None
+    minimal: bool = True
+    spent: bool = False
+
+
+Test = Callable[[Collection[Change]], Result]
+
+
+# -- what differs --------------------------------------------------------------------------------------------
+
+
+def differences(bad: Recording, good: Recording, live: Collection[str] = ()) -> Differences:
+    """What a bad run was told otherwise than a good one. What runs live (kinds and labels) is no answer of theirs."""
+    answers: list[Change] = []
+    reads: list[Change] = []
+    fixed: list[int] = []
+    shared = 0
+    facts = RecordingFacts(bad), RecordingFacts(good)
+    for log in bad.logs:
+        other = next((each for each in good.logs if each.process == log.process), None)
+        if other is None:
+            continue
+        steps = _steps(facts[0], log), _steps(facts[1], other)
+        pairs = align(log, other)
+        shared += len(pairs)
+        for one, two in pairs.items():
+            call = log.calls[one]
+            if _lives(call, live) or _answered_outside(log, call, live):
+                continue
+            step, counterpart = steps[0][one], steps[1][two]
+            if answer(log, call) == answer(other, counterpart.call):
+                continue
+            if answer(log, call) is None or edit_of(other, counterpart.call) is None:
+                fixed.append(step.step.number)
+            else:
+                answers.append(_change(step, counterpart))
+        reads += _reads(log, other)
+    answers.sort(key=lambda change: (change.alike is Alike.PLACE, change.step))
+    return Differences(tuple(answers), tuple(reads), shared, tuple(fixed))
+
+
+def _change(bad: StepFacts, good: StepFacts) -> Change:
+    """What a step was told, and its counterpart."""
+    call = bad.call
+    what = asked(bad.step.log, call), asked(good.step.log, good.call)
+    same, news = what[0].whole == what[1].whole, what[0].news == what[1].news
+    name = f"step {bad.step.number}, {call.kind} {call.name.rstrip(':')}"
+    alike = Alike.SAME if same else Alike.NEWS if news else Alike.PLACE
+    return Change(name, bad.step.number, good.step.number, alike, _shown(bad), _shown(good))
+
+
+def _reads(log: Log, other: Log) -> Iterator[Change]:
+    for (path, source), values in log.draws.items():
+        others = other.draws.get((path, source))
+        # Files are read live: only what tells one content from another is recorded.
+        if source.startswith("file:"):
+            continue
+        if others is not None and codec.packed(others) != codec.packed(values):
+            yield Change(f"the reads of {source} in {path}", reads=(path, source))
+
+
+def _steps(facts: RecordingFacts, log: Log) -> dict[int, StepFacts]:
+    return {about.call.number: about for about in facts if about.step.log is log}
+
+
+def _lives(call: CallRecord, live: Collection[str]) -> bool:
+    return call.kind in live or call.label in live
+
+
+def _answered_outside(log: Log, call: CallRecord, live: Collection[str]) -> bool:
+    """Whether a call lies inside one that is answered whole: then it is never asked."""
+    while call.within is not None and call.within in log.calls:
+        call = log.calls[call.within]
+        if not _lives(call, live):
+            return True
+    return False
+
+
+def _shown(about: StepFacts) -> str:
+    call = about.model_call
+    if call is None or call.answer is None:
+        return about.error or compact(about.output)
+    parts = [call.answer.text] if call.answer.text else []
+    parts += [f"{asked.name}({compact(asked.args)})" for asked in call.answer.calls]
+    return "\n".join(parts)
+
+
+# -- the search ----------------------------------------------------------------------------------------------
+
+
+def _widening(found: Differences) -> Iterator[Sequence[Change]]:
+    """What is tried, and what is added to it where that does not turn the outcome."""
+    yield [change for change in found.answers if change.alike is not Alike.PLACE]
+    # An answer to another question: given in its place, a last answer turns most outcomes, and says nothing.
+    yield [change for change in found.answers if change.alike is Alike.PLACE]
+    yield found.reads
+
+
+class _Spent(Exception):
+    """The trials are used up."""
+
+
+def search(found: Differences, test: Test, *, trials: int) -> Found:
+    """Find a smallest set of changes that makes the outcome good.
+
+    First all answers to equal questions at once; if that is not enough, those at equal places too, and then the reads:
+    else there is nothing to find. Then each by itself, since mostly one is decisive; then ever smaller parts.
+
+    Args:
+        found: What may be changed.
+        test: Runs a trial with these changes.
+        trials: How many trials there may be.
+    """
+    known: dict[frozenset[Change], Result] = {}
+    best: list[Change] | None = None
+
+    def good(changes: Iterable[Change]) -> bool:
+        nonlocal best
+        chosen = frozenset(changes)
+        if chosen not in known:
+            if len(known) == trials:
+                raise _Spent
+            known[chosen] = test(chosen)
+        if known[chosen] is Result.GOOD and (best is None or len(chosen) < len(best)):
+            best = [change for change in (*found.answers, *found.reads) if change in chosen]
+        return known[chosen] is Result.GOOD
+
+    try:
+        universe: list[Change] = []
+        for more in _widening(found):
+            universe += more
+            if more and good(universe):
+                break
+        for change in universe[: max(1, trials // 2)]:
+            if good([change]):
+                return Found((change,))
+        if best is None:
+            return Found(None)
+        _shrink(best, good)
+    except _Spent:
+        return Found(tuple(best) if best is not None else None, minimal=False, spent=True)
+    return Found(tuple(best))
+
+
+def _shrink(changes: Sequence[Change], good: Callable[[Iterable[Change]], bool]) -> None:
+    """Zeller's ddmin: parts, then what is left without one of them, ever finer."""
+    parts = 2
+    while len(changes) > 1:
+        size = -(-len(changes) // parts)
+        chunks = [changes[at : at + size] for at in range(0, len(changes), size)]
+        smaller = next((chunk for chunk in chunks if good(chunk)), None)
+        if smaller is not None:
+            changes, parts = smaller, 2
+            continue
+        rests = ([c for c in changes if c not in chunk] for chunk in chunks)
+        smaller = next((rest for rest in rests if rest and good(rest)), None)
+        if smaller is not None:
+            changes, parts = smaller, max(parts - 1, 2)
+        elif parts >= len(changes):
+            return
+        else:
+            parts = min(2 * parts, len(changes))

@@ -1,0 +1,10 @@
+"""`reenact diff`: two recordings compared, step by step.
+
+Steps are aligned by their content (`alignment`), so that an inserted one shifts no other; what differs in a pair is
+told field by field and word by word (`differences`, `words`); the first parting is marked (`parting`).
+"""
+
+from reenact.analysis.diff.compare import compare
+from reenact.analysis.diff.result import Diff, Difference, Kind, Pair, Parting, Side, Spent
+
+__all__ = ["Diff", "Difference", "Kind", "Pair", "Parting", "Side", "Spent", "compare"]

@@ -1,0 +1,187 @@
+"""Two recordings side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from reenact.analysis.diff import alignment, order
+from reenact.analysis.diff.content import Content, contents, said
+from reenact.analysis.diff.differences import differences, parts
+from reenact.analysis.diff.parting import parting
+from reenact.analysis.diff.result import Diff, Difference, Kind, Pair, Side, Spent
+from reenact.core.model.divergence import ABSENT
+from reenact.core.model.plain import error_line
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.query.recording import Recording
+from reenact.core.replay.match import Rules
+from reenact.errors import UsageError
+
+T = TypeVar("T")
+
+
+def compare(a: Recording, b: Recording, ignore: Iterable[str] = ()) -> Diff:
+    """Align the steps of two recordings by their content, and say what differs. Reads only.
+
+    Args:
+        a: The first run, say the good one.
+        b: The second.
+        ignore: What is left out of the comparison, by the rules of a replay: `args.body.seed`.
+
+    Raises:
+        UsageError: A recording has no steps, or a rule cannot match anything.
+    """
+    rules = Rules(ignore)
+    for recording in (a, b):
+        if not recording.steps:
+            raise UsageError(
+                f"recording {recording.id} has no steps, so there is nothing to compare it by; "
+                f"`reenact show {recording.id}` shows what it holds"
+            )
+    facts = RecordingFacts(a), RecordingFacts(b)
+    steps = contents(facts[0]), contents(facts[1])
+    # Of several alignments that are equally good the same one is found whichever recording is named first.
+    flipped = _outline(steps[1]) < _outline(steps[0])
+    one, other = reversed(steps) if flipped else steps
+    mates = alignment.align(one, other)
+    spine = order.backbone(mates)
+    moved = order.moved(mates, spine, (one, other))
+    places = list(order.told(mates, spine, (len(one), len(other))))
+    moved_here = {mates[i] for i in moved} if flipped else moved
+    if flipped:
+        places = [(i, j) for j, i in places]
+    found = _Pairing(steps, moved_here, rules).pairs(_deleted_first(places))
+    return Diff(
+        a=_side(facts[0], steps[0]),
+        b=_side(facts[1], steps[1]),
+        pairs=tuple(found),
+        parting=parting(found, facts),
+        ending=tuple(_ending(a, b)),
+        program=tuple(_program(a, b)),
+        ignored=tuple(rules.applied) if ignore else (),
+    )
+
+
+def _outline(steps: Sequence[Content]) -> tuple[int, list[tuple[str, bytes, bytes]]]:
+    return len(steps), [step.key for step in steps]
+
+
+def _deleted_first(places: Iterable[order.Place]) -> list[order.Place]:
+    """Between two pairs first what is gone, then what is new."""
+    found: list[order.Place] = []
+    waiting: list[order.Place] = []
+    for place in places:
+        if place[0] is None:
+            waiting.append(place)
+        elif place[1] is None:
+            found.append(place)
+        else:
+            found += [*waiting, place]
+            waiting.clear()
+    return found + waiting
+
+
+class _Pairing:
+    """Makes pairs of places, one after the other: what an earlier one has told is not told again."""
+
+    def __init__(
+        self, steps: tuple[Sequence[Content], Sequence[Content]], moved: set[int], rules: Rules
+    ) -> None:
+        self._a, self._b = steps
+        self._moved = moved
+        self._rules = rules
+        self._told: set[tuple[str, str]] = set()
+        self._parted = False
+
+    def pairs(self, places: Iterable[order.Place]) -> list[Pair]:
+        """All of them."""
+        return [self._pair(*place) for place in places]
+
+    def _pair(self, i: int | None, j: int | None) -> Pair:
+        a = self._a[i] if i is not None else None
+        b = self._b[j] if j is not None else None
+        steps = _each(lambda content: content.facts.step, a, b)
+        took = _each(lambda content: content.spent, a, b)
+        if a is None or b is None:
+            self._parted = self._parted or any(side is not None and side.turn is not None for side in (a, b))
+            return Pair(Kind.INSERTED if a is None else Kind.DELETED, *steps, spent=took)
+        found, carried = self._news(differences(a, b, self._rules), a)
+        carried = carried or self._history(a, b)
+        self._parted = self._parted or (bool(found) and a.turn is not None)
+        kind = Kind.CHANGED if found else Kind.MOVED if i in self._moved else Kind.SAME
+        return Pair(kind, *steps, differences=found, carried=carried, spent=took)
+
+    def _news(self, found: tuple[Difference, ...], a: Content) -> tuple[tuple[Difference, ...], bool]:
+        """A setting that differs in every model call is told once."""
+        if a.turn is None or not found:
+            return found, False
+        news = []
+        for difference in found:
+            if difference.path.startswith("args"):
+                key = difference.path, repr((difference.a, difference.b))
+                if key in self._told:
+                    continue
+                self._told.add(key)
+            news.append(difference)
+        return tuple(news), len(news) < len(found)
+
+    def _history(self, a: Content, b: Content) -> bool:
+        """Whether what had been sent before differs."""
+        if not self._parted or a.turn is None or b.turn is None:
+            return False
+        one, other = (turn.call.messages[: turn.known] for turn in (a.turn, b.turn))
+        return len(one) != len(other) or any(
+            x is not y and x != y and said(x) != said(y) for x, y in zip(one, other, strict=True)
+        )
+
+
+def _each(take: Callable[[Content], T], a: Content | None, b: Content | None) -> tuple[T | None, T | None]:
+    return take(a) if a is not None else None, take(b) if b is not None else None
+
+
+def _side(facts: RecordingFacts, steps: Sequence[Content]) -> Side:
+    took = [content.spent for content in steps]
+    costs = [item.cost for item in took if item.cost is not None]
+    counted = [item for item in took if item.input_tokens is not None]
+    total = Spent(
+        facts.recording.duration,
+        sum(item.input_tokens or 0 for item in counted) if counted else None,
+        sum(item.output_tokens or 0 for item in counted) if counted else None,
+        round(sum(costs), 9) if costs else None,
+    )
+    return Side(
+        recording=facts.recording,
+        facts=facts,
+        steps=len(facts.steps),
+        failed=sum(step.call.status == "error" for step in facts),
+        models=tuple(dict.fromkeys(model for step in facts if (model := step.get("model")))),
+        spent=total,
+    )
+
+
+def _ending(a: Recording, b: Recording) -> Iterable[Difference]:
+    if a.status != b.status:
+        yield Difference("status", a.status, b.status)
+    sealed = [recording.logs[0].sealed or {} for recording in (a, b)]
+    outputs = [{"output": item["output"]} if "output" in item else {} for item in sealed]
+    yield from parts(outputs[0], outputs[1], "", "")
+    errors = [error_line(item["error"]) if item.get("error") else ABSENT for item in sealed]
+    if errors[0] != errors[1]:
+        yield Difference("error", *errors)
+
+
+def _program(a: Recording, b: Recording) -> Iterable[Difference]:
+    """What differs in what ran. Where it was, and the seed of its hashes, say nothing about it."""
+    programs: list[dict[str, Any]] = []
+    for recording in (a, b):
+        program = recording.header.get("program")
+        kept = ("argv", "python", "platform", "git", "packages")
+        programs.append(
+            {key: program[key] for key in kept if key in program} if isinstance(program, dict) else {}
+        )
+    one, other = (program.pop("packages", None) or {} for program in programs)
+    if all(programs):
+        yield from parts(programs[0], programs[1], "", "")
+        for name in sorted({*one, *other}):
+            if one.get(name) != other.get(name):
+                yield Difference(f"packages.{name}", one.get(name, ABSENT), other.get(name, ABSENT))

@@ -1,0 +1,199 @@
+"""What of a step is compared, and its fingerprints.
+
+Left out is what two runs never share and nobody means: the ids of tool calls, the salt of replaced secrets, the headers
+of HTTP answers and the volatile ones of questions, the moments of a browser's action. Of a model call what is new in it
+is compared: its history is the sum of the calls before it, and once two runs have parted it would make every later call
+look changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+from reenact.analysis.diff.result import Spent
+from reenact.core.messages import Message, cost
+from reenact.core.model import codec
+from reenact.core.model.event import Tree
+from reenact.core.model.plain import binary, error_line, parsed
+from reenact.core.query.conversation import Turn
+from reenact.core.query.facts import RecordingFacts, StepFacts
+
+SPOKEN = frozenset(
+    ("messages", "input", "contents", "prompt", "question", "system", "instructions", "systemInstruction")
+)
+"""Arguments of a model call that hold its messages, which are compared as messages."""
+
+_PASSING = {
+    "agent": ("agent_id", "at"),
+    "browser": ("started_at", "ended_at", "timestamp"),
+    "http": ("headers", "extensions"),
+}
+"""Parts of an answer, by the effect's kind, that are another's in every run."""
+
+_SECRET = re.compile(r"(\[\[secret:[^\[\]:]+):[0-9a-f]{8}\]\]")
+_OWNER = re.compile(r"/call:[^/]+")
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Content:
+    """One step as it is compared.
+
+    Attributes:
+        facts: The step.
+        place: Its place in the run, from 0.
+        family: What may be its counterpart: `tool:search`, `http:GET …`, or `model` for any model call.
+        scope: Where it happens, without the ids that a framework gives tool calls.
+        inside: It carries a model call that is a step itself.
+        turn: The model call with what is new in it, or None.
+    """
+
+    def __init__(self, facts: StepFacts) -> None:
+        self.facts = facts
+        self.place = facts.step.number - 1
+        call, log = facts.call, facts.step.log
+        self.scope = _OWNER.sub("/call", call.scope)
+        within = log.calls.get(call.within) if call.within is not None else None
+        self.inside = within is not None and within.kind == "model"
+        self.turn: Turn | None = None if self.inside else facts.turn
+        self.family = "model" if self.turn is not None else call.label
+
+    @cached_property
+    def question(self) -> bytes:
+        """The fingerprint of what is asked; of a model call what is new in it, of an HTTP call less its headers."""
+        if self.inside:
+            return b""
+        if self.turn is not None:
+            return fingerprint([said(message) for message in self.turn.new])
+        args = self.facts.step.log.args(self.facts.call)
+        if self.facts.call.kind == "http":
+            args = {name: tree for name, tree in args.items() if name != "headers"}
+        return fingerprint(args)
+
+    @cached_property
+    def answer(self) -> bytes:
+        """The fingerprint of what came, and of how it ended."""
+        return fingerprint([self.facts.call.status, self.error, None if self.inside else self._came])
+
+    @property
+    def _came(self) -> Any:
+        if self.turn is None:
+            return self.output
+        answer = self.turn.call.answer
+        thought = answer.thinking if answer is not None else ""
+        return [answer and said(answer), thought, self.turn.call.problem]
+
+    @property
+    def key(self) -> tuple[str, bytes, bytes]:
+        """Equal for steps that ask the same and are answered the same."""
+        return self.family, self.question, self.answer
+
+    @property
+    def outputs(self) -> dict[str, Tree]:
+        """What it gave, by name; empty where it gave nothing, not even None."""
+        outcome = self.facts.call.outcome
+        return {"output": self.output} if outcome is not None and "value" in outcome else {}
+
+    @property
+    def output(self) -> Tree:
+        """What it gave, as a tree; a stream as one text. Without what no two runs share: headers, moments."""
+        outcome = self.facts.call.outcome
+        value = outcome.get("value") if outcome is not None else None
+        passing = _PASSING.get(self.facts.call.kind)
+        if passing and isinstance(value, dict):
+            value = {name: tree for name, tree in value.items() if name not in passing}
+        if not self.facts.call.pieces:
+            return value
+        pieces = [self.facts.step.log.filled(tree) for _, _, tree in self.facts.call.pieces]
+        chunks = [binary(tree) for tree in pieces]
+        # Where the network cuts an answer into chunks is chance.
+        whole = [chunk for chunk in chunks if chunk is not None]
+        joined = _text(b"".join(whole)) if len(whole) == len(chunks) else pieces
+        return {**value, "body": joined} if isinstance(value, dict) else joined
+
+    @cached_property
+    def error(self) -> str:
+        """Its error on one line, or nothing."""
+        outcome = self.facts.call.outcome
+        tree = outcome.get("error") if outcome is not None else None
+        tree = tree or self.facts.call.end
+        return settled(error_line(tree)) if isinstance(tree, dict) else ""
+
+    @cached_property
+    def spent(self) -> Spent:
+        """What it took."""
+        call = self.facts.model_call
+        usage = call.usage if call is not None else None
+        if call is None or usage is None:
+            return Spent(self.facts.call.duration)
+        return Spent(self.facts.call.duration, usage.input, usage.output, cost(call))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Some of its words, for an estimate of how alike two steps are."""
+        if self.turn is None:
+            texts = [codec.packed(self.facts.step.log.args(self.facts.call)), codec.packed(self.output)]
+            parts = [text.decode("utf-8", "replace") for text in texts]
+        else:
+            answer = self.turn.call.answer
+            messages = [*self.turn.new, *([answer] if answer is not None else [])]
+            parts = [message.text for message in messages]
+            parts += [f"{call.name} {call.args}" for message in messages for call in message.calls]
+        # The ends are where texts differ; a page that a tool gave need not be read whole to be known again.
+        ends = (part if len(part) < 2000 else f"{part[:1000]} {part[-1000:]}" for part in parts)
+        return frozenset(_WORD.findall(settled(" ".join(ends))))
+
+    def settings(self) -> Mapping[str, Tree]:
+        """All that a model is asked besides messages: which model, settings, tools."""
+        call = self.facts.call
+        args = self.facts.step.log.args(call)
+        if call.kind == "http":
+            body = parsed(args.get("body"))
+            return {**args, "body": _unspoken(body) if isinstance(body, dict) else body}
+        assert self.turn is not None
+        told = self.turn.call.messages[0].text if self.turn.call.messages else None
+        # A model function of one's own: its first argument is the message, by whatever name.
+        rest = {name: tree for name, tree in _unspoken(args).items() if tree != told or tree is None}
+        return {"model": call.name, **rest}
+
+
+def contents(facts: RecordingFacts) -> list[Content]:
+    """All steps of a run."""
+    return [Content(step) for step in facts]
+
+
+def said(message: Message) -> list[Any]:
+    """A message as it is compared: who, what, which tools with which arguments. Ids are each run's own."""
+    calls = [[call.name, call.args] for call in message.calls]
+    return [message.role, message.text.strip(), message.name, calls]
+
+
+def fingerprint(tree: Any) -> bytes:
+    """Equal for what is equal to the letter, replaced secrets of one kind being equal."""
+    data = codec.packed(tree)
+    if b"[[secret:" in data:
+        data = _SECRET.sub(r"\1]]", data.decode("utf-8", "replace")).encode()
+    return blake2b(data, digest_size=16).digest()
+
+
+def settled(tree: Tree) -> Tree:
+    """A tree whose replaced secrets are alike where they are of one kind: each recording has a salt of its own."""
+    if isinstance(tree, str):
+        return _SECRET.sub(r"\1]]", tree) if "[[secret:" in tree else tree
+    if isinstance(tree, dict):
+        return {key: settled(item) for key, item in tree.items()}
+    return [settled(item) for item in tree] if isinstance(tree, list) else tree
+
+
+def _unspoken(args: Mapping[str, Tree]) -> dict[str, Tree]:
+    return {name: tree for name, tree in args.items() if name not in SPOKEN}
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return f"<{len(data)} bytes, blake2b {blake2b(data, digest_size=8).hexdigest()}>"

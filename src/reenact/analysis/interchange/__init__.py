@@ -1,0 +1,1 @@
+"""Import and export recordings in other formats."""

@@ -1,0 +1,295 @@
+"""Importing: other programs' recordings become recordings of ours, told apart by what they contain.
+
+`FORMATS` names them; a new one is a pair of functions, one that knows its documents and one that reads them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.analysis.interchange.importers import (
+    agents,
+    atif,
+    chat,
+    codex,
+    inspect,
+    langfuse,
+    openai_agents,
+    openclaw,
+    openhands,
+    otel,
+    vcr,
+)
+from reenact.analysis.interchange.importers.run import Happened, ImportedRun, keep
+from reenact.core import private
+from reenact.core.model.event import Tree
+from reenact.core.store import bundle, shared
+from reenact.core.store.local import EVENTS, SUFFIX, LocalStore, load
+from reenact.errors import CorruptRecording, NotARecording, RecordingNotFound, TooLarge, UsageError
+
+__all__ = ["FORMATS", "Happened", "ImportedRun", "bring", "files_in", "keep", "runs"]
+
+Progress = Callable[[int, int], None]
+
+_YAML = (".yaml", ".yml")
+_BINARY = (".pb", ".binpb", ".otlp", ".protobuf")
+_SUFFIXES = {*_YAML, *_BINARY, ".json", ".jsonl", ".ndjson", ".traj", ".eval", SUFFIX}
+_LARGEST = 1 << 30
+_CASSETTE = re.compile(rb"^(http_)?interactions:", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format that can be imported: whether a parsed file is in it, and its runs."""
+
+    about: str
+    knows: Callable[[Any], bool]
+    read: Callable[[Any, Path], Iterable[ImportedRun]]
+
+
+def _one(read: Callable[[Any, Path], ImportedRun]) -> Callable[[Any, Path], Iterable[ImportedRun]]:
+    return lambda document, path: [read(document, path)]
+
+
+def _is_chat(document: Any) -> bool:
+    if chat.messages_of(document) is not None:
+        return True
+    return (
+        isinstance(document, list)
+        and bool(document)
+        and all(chat.messages_of(item) is not None for item in document)
+    )
+
+
+def _chats(document: Any, path: Path) -> Iterable[ImportedRun]:
+    if chat.messages_of(document) is not None:
+        return [chat.run_of(document, path.stem, str(path))]
+    several = len(document) > 1
+    return [
+        chat.run_of(
+            item, f"{path.stem} {number}" if several and not isinstance(item, dict) else path.stem, str(path)
+        )
+        for number, item in enumerate(document, 1)
+    ]
+
+
+FORMATS = {
+    "vcr": Format("a vcrpy cassette, as YAML or JSON", vcr.is_cassette, _one(vcr.cassette)),
+    "otel": Format(
+        "traces: OTLP as JSON, JSON lines or protobuf, or as an SDK prints them", otel.is_spans, otel.read
+    ),
+    "langfuse": Format("a trace that Langfuse exported", langfuse.is_langfuse, _one(langfuse.langfuse)),
+    "openai-agents": Format(
+        "traces of OpenAI's Agents SDK, as its processors export them",
+        openai_agents.is_openai_agents,
+        openai_agents.openai_agents,
+    ),
+    "inspect": Format("a log of Inspect, .eval or .json", inspect.is_inspect, inspect.inspect),
+    "atif": Format("a trajectory in ATIF", atif.is_atif, _one(atif.atif)),
+    "codex": Format("a Codex session (its rollout file)", codex.is_codex, _one(codex.codex)),
+    "openclaw": Format("OpenClaw's telemetry", openclaw.is_openclaw, _one(openclaw.openclaw)),
+    "openhands": Format(
+        "OpenHands' events, or the output of its evaluation", openhands.is_openhands, openhands.openhands
+    ),
+    "who-and-when": Format(
+        "a failed run with its annotations", agents.is_who_and_when, _one(agents.who_and_when)
+    ),
+    "swe-agent": Format("SWE-agent's .traj", agents.is_swe_agent, _one(agents.swe_agent)),
+    "claude-code": Format("a Claude Code session", agents.is_claude_code, _one(agents.claude_code)),
+    "pydantic-ai": Format("Pydantic AI's message JSON", agents.is_pydantic_ai, _one(agents.pydantic_ai_run)),
+    "chat": Format(
+        "messages in OpenAI's form: one run, a list, or one per line (tau-bench)", _is_chat, _chats
+    ),
+}
+"""The formats besides our own, the particular before the general."""
+
+
+def bring(
+    store: LocalStore,
+    path: Path,
+    *,
+    format: str = "",
+    name: str = "",
+    tags: Iterable[str] = (),
+    progress: Progress | None = None,
+) -> tuple[str, list[str]]:
+    """Import one file; returns its format and the ids of the new recordings.
+
+    Args:
+        store: Where they go.
+        path: The file (or the folder of a recording).
+        format: One of `FORMATS`, or `reenact`; by default what the content looks like.
+        name: A name for the recordings, instead of the file's.
+        tags: More tags.
+        progress: Told of each recording, as (done, all).
+
+    Raises:
+        NotARecording: The file is in no format that is known; nothing is written then.
+    """
+    if format and format not in FORMATS and format != "reenact":
+        raise UsageError(f"there is no format '{format}'; there are reenact, {', '.join(FORMATS)}")
+    if not path.exists():
+        raise RecordingNotFound(f"{path}: there is no such file")
+    if not (path.is_file() or path.is_dir()):
+        raise NotARecording(f"{path} is no file")
+    if format in ("", "reenact"):
+        own = _own(store, path)
+        if own is not None:
+            return "reenact", [own]
+        if format:
+            raise NotARecording(f"{path} is no recording of ours; leave --format away to have it recognised")
+    found, imported = runs(path, format)
+    kept = []
+    for number, read in enumerate(imported):
+        if progress is not None:
+            progress(number, len(imported))
+        kept.append(keep(store, replace(read, name=name or read.name, tags=(*read.tags, *tags))))
+    return found, kept
+
+
+def files_in(path: Path) -> list[Path]:
+    """What to import for a path that was given: of a folder all files that may be of a known format, else itself.
+
+    Raises:
+        NotARecording: The folder holds no such file.
+    """
+    if not path.is_dir() or (path / EVENTS).exists():
+        return [path]
+    found = sorted(file for file in path.rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file())
+    if not found:
+        raise NotARecording(f"{path} holds no file to import ({', '.join(sorted(_SUFFIXES))})")
+    # A recording's folder within is imported whole.
+    own = {file.parent for file in found if file.name == EVENTS}
+    return [*sorted(own), *(file for file in found if not own & {*file.parents})]
+
+
+def runs(path: Path, format: str = "") -> tuple[str, list[ImportedRun]]:
+    """The runs that a file holds, and its format; nothing is written."""
+    document = _parsed(path)
+    for name, known in FORMATS.items():
+        if name != format if format else not known.knows(document):
+            continue
+        try:
+            found = list(known.read(document, path))
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
+            raise NotARecording(
+                f"{path} cannot be read as {name} ({type(error).__name__}: {error})"
+            ) from None
+        if not any(list(run.effects) for run in found):
+            raise NotARecording(f"{path} is read as {name}, but holds no answer of a model and no tool call")
+        return name, found
+    raise NotARecording(
+        f"{path} is in no format that is known ({_looks(document)}); known: reenact, {', '.join(FORMATS)}"
+    )
+
+
+def _own(store: LocalStore, path: Path) -> str | None:
+    """Take a recording of our own, as a folder, an exported file, or a bare events file; None if it is none."""
+    if path.is_dir() or path.name == EVENTS:
+        folder = path.parent if path.name == EVENTS else path
+        load(folder)
+        return _copied(store, folder)
+    if bundle.is_bundle(path):
+        return bundle.bring(store, path)
+    with path.open("rb") as file:
+        first = file.readline(1 << 20)
+    return _copied(store, path) if first.startswith(b'{"event":"opened"') else None
+
+
+def _copied(store: LocalStore, source: Path) -> str:
+    """Copy a recording's folder, or a bare events file, into the store. Links in the folder are not followed."""
+    store.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = store.root / f"incoming-{secrets.token_hex(6)}"
+    try:
+        if source.is_dir():
+            for member in bundle.members_of(source):
+                _copy(source, member, fresh / member)
+        else:
+            _copy(source.parent, source.name, fresh / EVENTS)
+        return bundle.adopt(store, fresh, source)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _copy(folder: Path, member: str, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if member == EVENTS:
+        # A fork has its parent's lines only where the parent lies beside it.
+        private.write(target, shared.whole((folder / member).read_bytes(), folder))
+        return
+    private.copy(folder / member, target)
+    if "/" in member and hashlib.sha256(target.read_bytes()).hexdigest() != target.name:
+        raise CorruptRecording(f"{folder / member} does not have the hash that is its name")
+
+
+def _parsed(path: Path) -> Tree:
+    """A file's JSON, or the list of its lines' JSON."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise TooLarge(
+                f"{path} has more than {_LARGEST >> 20} MB, the limit of what is imported; split it"
+            )
+        data = path.read_bytes()
+    except OSError as error:
+        raise NotARecording(f"{path} cannot be read: {error.strerror}") from None
+    if not data.strip():
+        raise NotARecording(f"{path} is empty")
+    if data[:4] == b"PK\x03\x04":
+        return inspect.archive(data, path)
+    if data[:1] == b"\n" or path.suffix.lower() in _BINARY:
+        # The first byte of a protobuf trace is a line feed; such a file may be JSON all the same.
+        spans = otel.from_bytes(data)
+        if spans is not None:
+            return spans
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in b"[{":
+        if path.suffix.lower() in _YAML or _CASSETTE.search(data[:4096]):
+            return vcr.loads(data, path)
+        raise NotARecording(f"{path} is no JSON; known formats: reenact, {', '.join(FORMATS)}")
+    try:
+        return _loads(data)
+    except ValueError as error:
+        lines = [line for line in data.splitlines() if line.strip()]
+        if len(lines) < 2:
+            raise NotARecording(f"{path} is damaged JSON ({error})") from None
+    return [_line(line, number, path) for number, line in enumerate(data.splitlines(), 1) if line.strip()]
+
+
+def _line(line: bytes, number: int, path: Path) -> Tree:
+    try:
+        return _loads(line)
+    except ValueError as error:
+        raise NotARecording(
+            f"{path}, line {number}: damaged JSON ({error}); nothing of the file was imported"
+        ) from None
+
+
+def _loads(data: bytes) -> Tree:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        # Python writes NaN and lone surrogates, which are no JSON to orjson.
+        return json.loads(data)
+
+
+def _looks(document: Any) -> str:
+    if not document and isinstance(document, dict | list):
+        return "an empty object" if isinstance(document, dict) else "an empty list"
+    if isinstance(document, dict):
+        return f"an object with {_keys(document)}"
+    if isinstance(document, list) and document and isinstance(document[0], dict):
+        return f"a list of {len(document)} objects with {_keys(document[0])}"
+    return f"a {type(document).__name__}"
+
+
+def _keys(document: dict[Any, Any]) -> str:
+    return ", ".join(" ".join(str(key).split())[:40] for key in list(document)[:6])

@@ -1,0 +1,264 @@
+"""Inspect's logs, `.eval` (a zip) or `.json`: one run for each sample and epoch.
+
+The events of a sample tell each model call and each tool with its times; where a log was written without them, the
+sample's messages do. Long texts lie aside in the sample and are put back.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.analysis.interchange.importers.chat import effects_of, last_answer, moment
+from reenact.analysis.interchange.importers.otel.message import call
+from reenact.analysis.interchange.importers.run import Happened, ImportedRun, Stretch, by_name
+from reenact.core.messages.text import content
+from reenact.core.store.local import UNREADABLE
+from reenact.core.unpack import Archive
+from reenact.errors import NotARecording, RecordingError
+
+_ASIDE = re.compile(r"(?:attachment|tc)://([0-9a-f]+)")
+_LIMIT = 1 << 30
+_TOLD = ("name", "description", "parameters")
+
+
+def is_inspect(document: Any) -> bool:
+    """A log: what was evaluated, and its samples."""
+    return isinstance(document, dict) and isinstance(document.get("eval"), dict) and "samples" in document
+
+
+def archive(data: bytes, path: Path) -> Any:
+    """The log that an `.eval` file is, with its samples, as its JSON would be. Raises NotARecording."""
+    try:
+        with Archive(io.BytesIO(data), str(path), _LIMIT) as files:
+            names = files.names
+            head = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
+            if head is None:
+                raise NotARecording(f"{path} is a zip file, but no log of Inspect: it has no header.json")
+            log = orjson.loads(files.read(head))
+            if not isinstance(log, dict):
+                raise NotARecording(f"{path} is a zip file, but no log of Inspect: its {head} is no object")
+            samples = [name for name in names if name.startswith("samples/") and name.endswith(".json")]
+            log["samples"] = [orjson.loads(files.read(name)) for name in sorted(samples)]
+    except RecordingError:
+        raise
+    except UNREADABLE as error:
+        raise NotARecording(f"{path} is a damaged zip file ({error})") from None
+    except ValueError as error:
+        raise NotARecording(f"{path} holds damaged JSON ({error})") from None
+    return log
+
+
+def inspect(document: Any, path: Path) -> list[ImportedRun]:
+    """One run for each sample that asked a model or ran a tool."""
+    found = []
+    for sample in document["samples"] or ():
+        if isinstance(sample, dict):
+            run = _run(sample, document, path)
+            if run.effects:
+                found.append(run)
+    return found
+
+
+def _run(sample: dict[str, Any], log: dict[str, Any], path: Path) -> ImportedRun:
+    about = log["eval"]
+    aside = _aside(sample)
+    effects, notes = _effects(sample, aside, str(about.get("model") or ""))
+    scores = {
+        name: score.get("value") if isinstance(score, dict) else score
+        for name, score in (sample.get("scores") or {}).items()
+    }
+    problem = _problem(sample, scores)
+    told = (f"{name}:{value}" for name, value in scores.items() if isinstance(value, (str, int, float)))
+    epoch = sample.get("epoch") or 1
+    name = f"{about.get('task') or path.stem} {sample.get('id')}"
+    return ImportedRun(
+        name=name + (f" epoch {epoch}" if epoch != 1 else ""),
+        effects=effects,
+        tags=(f"task:{about.get('task')}", f"sample:{sample.get('id')}", *told),
+        status="error" if problem else "ok",
+        problem=problem,
+        output=last_answer(effects) or _completion(sample),
+        source={
+            "format": "inspect",
+            "file": str(path),
+            "epoch": epoch,
+            "input": _whole(sample.get("input"), aside),
+            "scores": scores,
+            **{key: sample.get(key) for key in ("id", "target")},
+            **{key: about.get(key) for key in ("model", "created")},
+        },
+        notes=notes,
+        overlapping=True,
+    )
+
+
+def _aside(sample: dict[str, Any]) -> dict[str, str]:
+    told = sample.get("transcript")
+    before = told.get("content") if isinstance(told, dict) else None
+    return {**(before or {}), **(sample.get("attachments") or {})}
+
+
+def _effects(
+    sample: dict[str, Any], aside: dict[str, str], model: str
+) -> tuple[list[Happened], tuple[str, ...]]:
+    told = sample.get("transcript")
+    events = sample.get("events") or (told.get("events") if isinstance(told, dict) else None)
+    found = list(_events(_whole(events or [], aside)))
+    if found:
+        return found, ()
+    messages = [
+        _message(item) for item in _whole(sample.get("messages") or [], aside) if isinstance(item, dict)
+    ]
+    note = "the log was written without its events: calls are read from the messages, and have no times"
+    return list(effects_of(messages, model=model)), (note,)
+
+
+def _problem(sample: dict[str, Any], scores: dict[str, Any]) -> str:
+    failed = sample.get("error")
+    if isinstance(failed, dict):
+        return str(failed.get("message") or "the sample failed")
+    wrong = [name for name, value in scores.items() if value in ("I", 0, 0.0)]
+    return f"scored wrong by {', '.join(wrong)}" if wrong else ""
+
+
+def _completion(sample: dict[str, Any]) -> Any:
+    output = sample.get("output")
+    listed = output.get("choices") if isinstance(output, dict) else None
+    return content((listed[0].get("message") or {}).get("content")) or None if listed else None
+
+
+def _whole(value: Any, aside: dict[str, str]) -> Any:
+    """A value with the texts that lie aside put back."""
+    if isinstance(value, str):
+        found = _ASIDE.fullmatch(value)
+        return aside.get(found[1], value) if found else value
+    if isinstance(value, list):
+        return [_whole(item, aside) for item in value]
+    if isinstance(value, dict):
+        return {key: _whole(item, aside) for key, item in value.items()}
+    return value
+
+
+def _events(events: list[Any]) -> Iterator[Happened]:
+    """Model and tool events in the order in which they began, each within the agent that its spans name."""
+    spans: dict[str, dict[str, Any]] = {}
+    made: list[Happened] = []
+    agents: dict[str, Stretch] = {}
+    for event in events:
+        if not isinstance(event, dict):
+            continue
+        if event.get("event") == "span_begin":
+            spans[str(event.get("id"))] = event
+        elif event.get("event") in ("model", "tool"):
+            made.append(
+                _model(event, spans, agents) if event["event"] == "model" else _tool(event, spans, agents)
+            )
+    yield from sorted(made, key=lambda item: item.began.timestamp() if item.began else 0.0)
+
+
+def _within(
+    event: dict[str, Any], spans: dict[str, dict[str, Any]], agents: dict[str, Stretch]
+) -> Stretch | None:
+    id: Any = event.get("span_id")
+    while id in spans:
+        span = spans[id]
+        if span.get("type") in ("agent", "scorer"):
+            if id not in agents:
+                outer = _within({"span_id": span.get("parent_id")}, spans, agents)
+                agents[id] = Stretch(str(span.get("name") or "agent"), outer)
+            return agents[id]
+        id = span.get("parent_id")
+    return None
+
+
+def _model(event: dict[str, Any], spans: dict[str, Any], agents: dict[str, Stretch]) -> Happened:
+    given = event.get("output")
+    output: dict[str, Any] = given if isinstance(given, dict) else {}
+    value = _completed(output)
+    config = {key: item for key, item in (event.get("config") or {}).items() if key != "max_connections"}
+    args: dict[str, Any] = {
+        "model": event.get("model"),
+        "messages": [_message(item) for item in event.get("input") or () if isinstance(item, dict)],
+        **config,
+    }
+    tools = [
+        {"type": "function", "function": {key: tool[key] for key in _TOLD if key in tool}}
+        for tool in event.get("tools") or ()
+        if isinstance(tool, dict)
+    ]
+    if tools:
+        args |= {"tools": tools, "tool_choice": event.get("tool_choice")}
+    error = event.get("error") or (output.get("error") if value is None else None)
+    began, ended = moment(event.get("timestamp")), moment(event.get("completed"))
+    if ended is None and began is not None:
+        ended = began + timedelta(seconds=output.get("time") or event.get("working_time") or 0)
+    return Happened(
+        "model", str(event.get("model") or "model"), args, value, str(error) if error else None,
+        began=began, ended=ended, within=_within(event, spans, agents),
+    )  # fmt: skip
+
+
+def _completed(output: dict[str, Any]) -> dict[str, Any] | None:
+    """Inspect's output as a chat completion; None where it has no answer."""
+    choices = [
+        {
+            "index": place,
+            "message": _message(one.get("message") or {}),
+            "finish_reason": one.get("stop_reason"),
+        }
+        for place, one in enumerate(output.get("choices") or ())
+        if isinstance(one, dict)
+    ]
+    value: dict[str, Any] = {"object": "chat.completion", "model": output.get("model"), "choices": choices}
+    if usage := output.get("usage"):
+        # What came from the cache is counted beside the input there.
+        given = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
+        value["usage"] = {
+            "prompt_tokens": sum(usage.get(name) or 0 for name in given),
+            "completion_tokens": usage.get("output_tokens") or 0,
+            "prompt_tokens_details": {"cached_tokens": usage.get("input_tokens_cache_read") or 0},
+        }
+    return value if choices else None
+
+
+def _tool(event: dict[str, Any], spans: dict[str, Any], agents: dict[str, Stretch]) -> Happened:
+    name, args = str(event.get("function") or "tool"), by_name(event.get("arguments"))
+    error = event.get("error") if isinstance(event.get("error"), dict) else None
+    began = moment(event.get("timestamp"))
+    return Happened(
+        "tool", name, args, event.get("result"),
+        f"{error.get('type') or 'error'}: {error.get('message') or ''}" if error else None,
+        began=began, ended=moment(event.get("completed")) or began, within=_within(event, spans, agents),
+    )  # fmt: skip
+
+
+def _message(item: dict[str, Any]) -> dict[str, Any]:
+    """One of Inspect's messages in OpenAI's form: its tool calls name a function, and its thoughts are parts."""
+    found = {key: item[key] for key in ("role", "content", "tool_call_id") if item.get(key) is not None}
+    if isinstance(found.get("content"), list):
+        thoughts = [
+            part for part in found["content"] if isinstance(part, dict) and part.get("type") == "reasoning"
+        ]
+        found["content"] = [part for part in found["content"] if part not in thoughts]
+        if thoughts:
+            found["reasoning_content"] = "\n".join(
+                str(part.get("reasoning") or part.get("summary") or "") for part in thoughts
+            )
+    if item.get("tool_calls"):
+        found["tool_calls"] = [
+            call({"id": one.get("id"), "name": one.get("function"), "arguments": one.get("arguments")})
+            for one in item["tool_calls"]
+            if isinstance(one, dict)
+        ]
+    if item.get("function") and item.get("role") == "tool":
+        found["name"] = item["function"]
+    if isinstance(item.get("error"), dict):
+        found["is_error"] = True
+    return {"role": "assistant", "content": "", **found}

@@ -1,0 +1,255 @@
+"""OTLP as bytes or JSON, read into spans. What is no OTLP raises ValueError, whose text says where."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent, problem
+
+_FAILED = (2, "2", "STATUS_CODE_ERROR", "ERROR")
+_ROOTS = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")
+_KINDS = ("UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER")
+
+
+def from_protobuf(data: bytes) -> list[Span]:
+    """The spans of an `ExportTraceServiceRequest` (or `TracesData`: the same on the wire)."""
+    request = _parsed("trace.v1.trace_service", "ExportTraceServiceRequest", data)
+    found = []
+    for resource_spans in request.resource_spans:
+        resource = _pairs(resource_spans.resource.attributes)
+        for scope_spans in resource_spans.scope_spans:
+            found += [_from_message(span, resource, scope_spans.scope.name) for span in scope_spans.spans]
+    return found
+
+
+def logs_from_protobuf(data: bytes) -> list[Span]:
+    """The GenAI events among the records of an `ExportLogsServiceRequest`, each as a loose part of its span."""
+    request = _parsed("logs.v1.logs_service", "ExportLogsServiceRequest", data)
+    found = []
+    for resource_logs in request.resource_logs:
+        for scope_logs in resource_logs.scope_logs:
+            for record in scope_logs.log_records:
+                name = str(getattr(record, "event_name", ""))
+                event = SpanEvent(name, _pairs(record.attributes), record.time_unix_nano)
+                found += _loose(record.trace_id.hex(), record.span_id.hex(), event, _value(record.body))
+    return found
+
+
+def _loose(trace: str, span: str, event: SpanEvent, body: Any) -> list[Span]:
+    name = event.name or str(event.attributes.get("event.name") or "")
+    if not name.startswith("gen_ai.") or not trace or not span:
+        return []
+    given = body if isinstance(body, dict) else {} if body in (None, "") else {"content": body}
+    return [Span(trace, span, "", events=(SpanEvent(name, {**event.attributes, **given}, event.at),))]
+
+
+def _parsed(module: str, name: str, data: bytes) -> Any:
+    request = getattr(import_module(f"opentelemetry.proto.collector.{module}_pb2"), name)()
+    try:
+        request.ParseFromString(data)
+    except import_module("google.protobuf.message").DecodeError as error:
+        raise ValueError(f"no OTLP protobuf ({error})") from None
+    return request
+
+
+def _from_message(span: Any, resource: dict[str, Any], library: str) -> Span:
+    attributes = _pairs(span.attributes)
+    events = tuple(
+        SpanEvent(event.name, _pairs(event.attributes), event.time_unix_nano) for event in span.events
+    )
+    failed = span.status.code == 2
+    return Span(
+        trace=span.trace_id.hex(),
+        id=span.span_id.hex(),
+        name=span.name,
+        parent=span.parent_span_id.hex(),
+        began=span.start_time_unix_nano,
+        ended=span.end_time_unix_nano,
+        attributes=attributes,
+        events=events,
+        error=problem(events, failed, span.status.message, str(attributes.get("error.type") or "")),
+        resource=resource,
+        library=library,
+        kind=span.kind,
+    )
+
+
+def _pairs(attributes: Any) -> dict[str, Any]:
+    return {pair.key: _value(pair.value) for pair in attributes}
+
+
+def _value(value: Any) -> Any:
+    which = value.WhichOneof("value")
+    if which == "array_value":
+        return [_value(item) for item in value.array_value.values]
+    if which == "kvlist_value":
+        return _pairs(value.kvlist_value.values)
+    if which == "bytes_value":
+        return base64.b64encode(value.bytes_value).decode()
+    return getattr(value, which) if which else None
+
+
+def is_otlp(document: Any) -> bool:
+    """Whether those are traces, or logs that may tell of them, as OTLP writes them in JSON."""
+    return isinstance(document, dict) and any(name in document for name in _ROOTS)
+
+
+def from_json(document: Any) -> list[Span]:
+    """The spans of a trace as OTLP writes it in JSON, with names in either of protobuf's spellings; of logs, the GenAI
+    events as loose parts of their spans.
+    """
+    if not is_otlp(document):
+        raise ValueError("no OTLP JSON: an object with resourceSpans")
+    try:
+        return [*_spans_from_json(document), *_logs_from_json(document)]
+    except (TypeError, AttributeError, KeyError, OverflowError) as error:
+        raise ValueError(f"damaged OTLP JSON ({type(error).__name__}: {error})") from None
+
+
+def _logs_from_json(document: Any) -> list[Span]:
+    found = []
+    for place, resource_logs in _each(document, "resourceLogs", "resource_logs"):
+        for inner, scope_logs in _each(resource_logs, "scopeLogs", "scope_logs", place=place):
+            for where, record in _each(scope_logs, "logRecords", "log_records", place=inner):
+                trace = _id(_get(record, "traceId", "trace_id") or "", 16, where)
+                span = _id(_get(record, "spanId", "span_id") or "", 8, where)
+                event = SpanEvent(
+                    str(_get(record, "eventName", "event_name") or ""),
+                    _json_pairs(record, where),
+                    _int(_get(record, "timeUnixNano", "time_unix_nano")),
+                )
+                found += _loose(trace, span, event, _json_value(record.get("body")))
+    return found
+
+
+def _spans_from_json(document: Any) -> list[Span]:
+    found = []
+    for place, resource_spans in _each(document, "resourceSpans", "resource_spans"):
+        resource = _json_pairs(_object(resource_spans, "resource", place=place), place)
+        for inner, scope_spans in _each(
+            resource_spans, "scopeSpans", "scope_spans", "instrumentationLibrarySpans", place=place
+        ):
+            scope = _object(scope_spans, "scope", "instrumentationLibrary", place=inner)
+            for where, span in _each(scope_spans, "spans", place=inner):
+                try:
+                    found.append(_from_json(span, resource, str(scope.get("name") or ""), where))
+                except (TypeError, AttributeError, KeyError) as error:
+                    raise ValueError(f"{where} is no span ({type(error).__name__}: {error})") from None
+    return found
+
+
+def _from_json(span: dict[str, Any], resource: dict[str, Any], library: str, where: str) -> Span:
+    attributes = _json_pairs(span, where)
+    events = tuple(
+        SpanEvent(
+            str(event.get("name") or ""),
+            _json_pairs(event, place),
+            _int(_get(event, "timeUnixNano", "time_unix_nano")),
+        )
+        for place, event in _each(span, "events", place=where)
+    )
+    status = _object(span, "status", place=where)
+    failed = status.get("code") in _FAILED
+    text = str(status.get("message") or "")
+    return Span(
+        trace=_id(_get(span, "traceId", "trace_id"), 16, where),
+        id=_id(_get(span, "spanId", "span_id"), 8, where),
+        name=str(span.get("name") or ""),
+        parent=_id(_get(span, "parentSpanId", "parent_span_id") or "", 8, where),
+        began=_int(_get(span, "startTimeUnixNano", "start_time_unix_nano")),
+        ended=_int(_get(span, "endTimeUnixNano", "end_time_unix_nano")),
+        attributes=attributes,
+        events=events,
+        error=problem(events, failed, text, str(attributes.get("error.type") or "")),
+        resource=resource,
+        library=library,
+        kind=_kind(span.get("kind")),
+    )
+
+
+def _kind(kind: Any) -> int:
+    if isinstance(kind, str):
+        word = kind.removeprefix("SPAN_KIND_")
+        return _KINDS.index(word) if word in _KINDS else 0
+    return kind if isinstance(kind, int) else 0
+
+
+def _id(text: Any, size: int, where: str) -> str:
+    """An id as hexadecimal digits. OTLP's JSON has it so; writers that leave it to protobuf's have base64."""
+    if not isinstance(text, str):
+        raise ValueError(f"{where} has no id of a trace and a span")  # noqa: TRY004 - it is the document that is wrong
+    word = text.lower()
+    if not word or (len(word) == size * 2 and set(word) <= set("0123456789abcdef")):
+        return word
+    try:
+        data = base64.b64decode(text, validate=True)
+    except binascii.Error:
+        data = b""
+    if len(data) != size:
+        raise ValueError(f"{where}: {text[:40]!r} is no id of {size} bytes")
+    return data.hex()
+
+
+def _int(value: Any) -> int:
+    """A number of OTLP's, which JSON has as text. Raises ValueError for what 64 bits do not hold."""
+    found = int(value or 0)
+    if not -(1 << 63) <= found < 1 << 64:
+        raise ValueError(f"{str(value)[:40]} has more than 64 bits")
+    return found
+
+
+def _get(item: dict[str, Any], *names: str) -> Any:
+    return next((item[name] for name in names if item.get(name) is not None), None)
+
+
+def _object(item: Any, *names: str, place: str) -> dict[str, Any]:
+    found = _get(item, *names)
+    if found is not None and not isinstance(found, dict):
+        raise ValueError(f"{place}.{names[0]} is no object")
+    return found or {}
+
+
+def _each(item: dict[str, Any], *names: str, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    found = _get(item, *names)
+    where = f"{place}.{names[0]}" if place else names[0]
+    if found is None:
+        return
+    if not isinstance(found, list):
+        raise ValueError(f"{where} is no list")  # noqa: TRY004 - it is the document that is wrong
+    for number, inner in enumerate(found):
+        if not isinstance(inner, dict):
+            raise ValueError(f"{where}[{number}] is no object")  # noqa: TRY004 - as above
+        yield f"{where}[{number}]", inner
+
+
+def _json_pairs(item: dict[str, Any], where: str) -> dict[str, Any]:
+    return {
+        str(pair.get("key")): _json_value(pair.get("value"))
+        for _, pair in _each(item, "attributes", place=where)
+    }
+
+
+def _json_value(value: Any) -> Any:
+    if not isinstance(value, dict):
+        # Some exporters write the bare value.
+        return value
+    for which, inner in value.items():
+        name = which.replace("_value", "Value")
+        if name == "intValue":
+            return _int(inner)
+        if name == "doubleValue":
+            return float(inner)
+        if name == "arrayValue":
+            return [_json_value(item) for item in (inner or {}).get("values") or ()]
+        if name == "kvlistValue":
+            return {
+                str(pair.get("key")): _json_value(pair.get("value"))
+                for pair in (inner or {}).get("values") or ()
+            }
+        if name in ("stringValue", "boolValue", "bytesValue"):
+            return inner
+    return None

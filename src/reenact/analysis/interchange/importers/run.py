@@ -1,0 +1,278 @@
+"""A run that somebody else recorded, on its way to becoming one of ours."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from reenact.core.boundary import Run as Scopes
+from reenact.core.boundary import Scope, Ticket
+from reenact.core.boundary.turnstile import RecordingTurnstile
+from reenact.core.model import codec
+from reenact.core.model.event import FORMAT, RULES, Effect, Failure, Value
+from reenact.core.model.storable import name_of, storable, tags_of
+from reenact.core.record.recorder import Recorder
+from reenact.core.redact import DEFAULT_RULES, Redactor
+from reenact.core.store.bundle import adopt
+from reenact.core.store.local import EVENTS, LocalStore, new_id
+from reenact.core.store.writer import Writer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """A part of an imported run with a name of its own: one agent's work, a workflow. It becomes a scope.
+
+    Attributes:
+        name: The agent's name.
+        within: The agent, or the effect (a tool that asks an agent), inside of which it was.
+    """
+
+    name: str
+    within: Stretch | Happened | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """One effect of an imported run, with its outcome.
+
+    Attributes:
+        kind: `model` or `tool`, or `user` where a person answered last.
+        name: The model's, the tool's, or the agent's name.
+        args: What was asked.
+        value: What came, if `error` is None.
+        error: The error's text, if it failed.
+        agent: Which of several agents asked; it becomes the scope.
+        began: When it was asked, where that is known, and `ended` when the answer came.
+        pieces: Of an answer that came as a stream, its chunks; `value` is then what came before them. None for others.
+        within: The agent, or the effect before it in the list, inside of which it was; instead of `agent`.
+    """
+
+    kind: str
+    name: str
+    args: dict[str, Any]
+    value: Any = None
+    error: str | None = None
+    agent: str = ""
+    began: datetime | None = None
+    ended: datetime | None = None
+    pieces: tuple[Any, ...] | None = None
+    within: Stretch | Happened | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedRun:
+    """One run as an importer reads it.
+
+    Attributes:
+        name: What lists show.
+        effects: What happened, in order.
+        tags: Words to find it by.
+        status: `ok` or `error`.
+        problem: What went wrong, where the source says so.
+        output: What the run gave in the end, or None.
+        source: What the source says besides: task, reward, labels. Kept in the header.
+        notes: What a careful reader must know: where the source kept less than a recording does.
+        overlapping: Some effects were asked while others were under way: the times say when each answer came. The
+            effects are in the order of `began` then.
+    """
+
+    name: str
+    effects: Iterable[Happened]
+    tags: tuple[str, ...] = ()
+    status: str = "ok"
+    problem: str = ""
+    output: Any = None
+    source: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    overlapping: bool = False
+
+
+def by_name(given: Any) -> dict[str, Any]:
+    """A tool's arguments by name, where a source has them otherwise (a text, a list)."""
+    return given if isinstance(given, dict) else {} if given in (None, "") else {"input": given}
+
+
+class ImportedError(Exception):
+    """An error that an imported run tells of; only its text is known."""
+
+
+class _Recorder(Recorder):
+    """Writes what happened then, at the times of then."""
+
+    at = 0.0
+
+    def _seconds(self) -> float:
+        return self.at
+
+
+def keep(store: LocalStore, run: ImportedRun, *, id: str = "") -> str:
+    """Write an imported run to the store as a recording of its own; returns its id.
+
+    It appears whole or not at all, and passes the same redaction as any other. With an `id` it takes the place of the
+    recording of that id, where there is one: of a trace that has grown.
+    """
+    replaced = store.folder(id) if id else None
+    id = id or new_id()
+    store.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = store.root / f"incoming-{id}"
+    try:
+        _write(fresh, id, run)
+        if replaced is not None and replaced.exists():
+            old = store.root / f"incoming-{new_id()}"
+            replaced.rename(old)
+            fresh.rename(replaced)
+            shutil.rmtree(old, ignore_errors=True)
+            return id
+        return adopt(store, fresh, Path(str(run.source.get("file", ""))))
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _write(folder: Path, id: str, run: ImportedRun) -> None:
+    salt = secrets.token_bytes(16)
+    recorder = _Recorder(
+        Writer(folder / EVENTS), Redactor(DEFAULT_RULES, salt=salt, environ=dict(os.environ))
+    )
+    effects = list(run.effects)
+    first = next((effect.began for effect in effects if effect.began is not None), None)
+    started = first or datetime.now(UTC)
+    recorder.open(
+        {
+            "format": FORMAT,
+            "rules": RULES,
+            "id": id,
+            "name": name_of(run.name),
+            "tags": list(tags_of(map(storable, run.tags))[0]),
+            "started": started.isoformat(timespec="milliseconds"),
+            "entry": "imported",
+            "process": "main",
+            "program": None,
+            "adapters": [],
+            "salt": salt.hex(),
+            "source": recorder.encode(run.source),
+        }
+    )
+    _Told(recorder, started).all(effects, overlapping=run.overlapping)
+    for note in run.notes:
+        recorder.note("imported", note)
+    ending: dict[str, Any] = {"status": run.status}
+    if run.output is not None:
+        ending["output"] = recorder.encode(run.output)
+    if run.problem:
+        ending["error"] = codec.encode_error(ImportedError(run.problem), codec.Encoder())
+    recorder.seal(ending)
+
+
+class _Told:
+    """Tells a recorder of effects, each in its scope and at its time."""
+
+    def __init__(self, recorder: _Recorder, started: datetime) -> None:
+        self._recorder = recorder
+        self._started = started
+        self._root = Scopes(recorder, RecordingTurnstile(), replaying=False).root
+        self._agents = {"": self._root}
+        self._scopes: dict[int, Scope] = {}
+        self._tickets: dict[int, Ticket] = {}
+
+    def all(self, effects: list[Happened], *, overlapping: bool) -> None:
+        order = _by_time(effects) if overlapping else _one_by_one(effects)
+        for happened, asked in order:
+            if asked:
+                self._ask(happened)
+            else:
+                self._answer(happened)
+
+    def _ask(self, happened: Happened) -> None:
+        recorder = self._recorder
+        scope = self._scope(happened)
+        effect = Effect(happened.kind, happened.name, happened.args)
+        recorder.at = _seconds(happened.began, self._started, recorder.at)
+        ordinal = scope.count(effect.label)
+        ticket = recorder.enter(effect, scope, ordinal)
+        self._tickets[id(happened)] = ticket
+        address = f"{scope.path}/{effect.label}#{ordinal}"
+        self._scopes[id(happened)] = scope.inside(address, call=ticket.call, hidden=False)
+
+    def _answer(self, happened: Happened) -> None:
+        self._recorder.at = _seconds(happened.ended, self._started, self._recorder.at)
+        _leave(self._recorder, self._tickets[id(happened)], happened)
+
+    def _scope(self, happened: Happened) -> Scope:
+        if happened.within is not None:
+            return self._inside(happened.within)
+        if happened.agent not in self._agents:
+            self._agents[happened.agent] = self._root.span(happened.agent)
+        return self._agents[happened.agent]
+
+    def _inside(self, outer: Stretch | Happened) -> Scope:
+        known = self._scopes.get(id(outer))
+        if known is None:
+            parent = self._root if outer.within is None else self._inside(outer.within)
+            known = self._scopes[id(outer)] = parent.span(outer.name)
+        return known
+
+
+def _one_by_one(effects: list[Happened]) -> Iterator[tuple[Happened, bool]]:
+    for happened in effects:
+        yield happened, True
+        yield happened, False
+
+
+def _by_time(effects: list[Happened]) -> Iterator[tuple[Happened, bool]]:
+    """The effects' questions (true) and answers (false), by their times; what was inside of an effect ends in it."""
+    ends = _ends(effects)
+    waiting: list[Happened] = []
+    for happened in effects:
+        around = {id(outer) for outer in _around(happened)}
+        if happened.began is not None:
+            for done in sorted(waiting, key=lambda item: ends[id(item)]):
+                if ends[id(done)][0] <= happened.began and id(done) not in around:
+                    waiting.remove(done)
+                    yield done, False
+        waiting.append(happened)
+        yield happened, True
+    for done in sorted(waiting, key=lambda item: ends[id(item)]):
+        yield done, False
+
+
+def _ends(effects: list[Happened]) -> dict[int, tuple[datetime, int]]:
+    """When each effect's answer came, not before that of an effect inside of it; the inner before the outer."""
+    last = datetime.min.replace(tzinfo=UTC)
+    found: dict[int, tuple[datetime, int]] = {}
+    for happened in effects:
+        last = happened.ended or happened.began or last
+        found[id(happened)] = (last, -sum(1 for _ in _around(happened)))
+    for happened in reversed(effects):
+        for outer in _around(happened):
+            if id(outer) in found:
+                found[id(outer)] = (max(found[id(outer)][0], found[id(happened)][0]), found[id(outer)][1])
+    return found
+
+
+def _around(happened: Happened) -> Iterator[Stretch | Happened]:
+    outer = happened.within
+    while outer is not None:
+        yield outer
+        outer = outer.within
+
+
+def _leave(recorder: Recorder, ticket: Ticket, happened: Happened) -> None:
+    if happened.error is not None:
+        recorder.leave(ticket, Failure(ImportedError(happened.error)))
+        return
+    recorder.leave(ticket, Value(happened.value, stream=happened.pieces is not None))
+    if happened.pieces is not None:
+        for piece in happened.pieces:
+            recorder.chunk(ticket, piece)
+        recorder.end(ticket, "ended")
+
+
+def _seconds(moment: datetime | None, started: datetime, before: float) -> float:
+    # Clocks of old logs run backwards now and then; a recording's do not.
+    return before if moment is None else max(before, (moment - started).total_seconds())

@@ -1,0 +1,118 @@
+"""What others have found out about a recording, as sections of its page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reenact.analysis.anomalies import Anomaly
+from reenact.analysis.attempts import Reproduction
+from reenact.analysis.decisive import Alike, Change, Differences
+from reenact.analysis.diff import Diff, Kind
+from reenact.analysis.report.page import Block, Section, note, table, text, versus
+from reenact.analysis.world import Asked
+from reenact.core.query.recording import Step
+
+_MOST = 12
+
+
+def anomalies(found: Sequence[Anomaly]) -> Section:
+    """What is odd about the run, the most suspect step first."""
+    if not found:
+        return Section("What is odd about it", (text("Nothing that the rules know of."),))
+    rows = [
+        (each.severity, "" if each.step is None else str(each.step), each.sentence, each.evidence, each.rule)
+        for each in found[: 2 * _MOST]
+    ]
+    blocks: list[Block] = [table(("severity", "step", "what", "evidence", "rule"), rows)]
+    if len(found) > 2 * _MOST:
+        blocks.append(text(f"and {len(found) - 2 * _MOST} more"))
+    return Section("What is odd about it", tuple(blocks))
+
+
+def attempts(done: Reproduction, asked: Sequence[Asked] | None = None) -> Section:
+    """Attempts to reproduce it, and the world as it is today."""
+    blocks: list[Block] = [text(f"{done.result.value}{f': {done.where}' if done.where else ''}")]
+    if done.attempts:
+        rows = [
+            (
+                str(number),
+                "no verdict"
+                if each.verdict is None
+                else "faithful"
+                if each.verdict.faithful
+                else "not faithful",
+                "" if each.status is None else str(each.status),
+                f"{each.seconds:.1f} s",
+                str(each.verdict.divergence or "") if each.verdict is not None else each.failed,
+            )
+            for number, each in enumerate(done.attempts, 1)
+        ]
+        blocks.append(
+            table(("replay", "verdict", "exit status", "time", "where it left the recording"), rows)
+        )
+    blocks += [note(f"not covered by the recording: {each}") for each in done.uncovered]
+    if asked:
+        blocks.append(text("The recorded reading requests, asked again:"))
+        again = [
+            (each.label, each.change, each.detail, "; ".join(str(m) for m in each.mismatches[:3]))
+            for each in asked
+        ]
+        blocks.append(table(("request", "today", "", "what differs"), again))
+    return Section("Attempts to reproduce it", tuple(blocks))
+
+
+def beside(good: str, found: Differences) -> Section:
+    """What a good run was told otherwise."""
+    told = [change for change in found.answers if change.alike is not Alike.PLACE]
+    told.sort(key=lambda change: change.step or 0)
+    blocks: list[Block] = [
+        text(
+            f"{found.shared} steps have a counterpart in {good}; {len(told)} of them got another answer there."
+        )
+    ]
+    blocks += [block for change in told[:_MOST] for block in _change(change)]
+    if len(told) > _MOST:
+        blocks.append(text(f"and {len(told) - _MOST} more"))
+    return Section("What the good run was told", tuple(blocks))
+
+
+def decisive(sentence: str, changes: Sequence[Change], notes: Sequence[str] = ()) -> Section:
+    """What turns the outcome."""
+    blocks = [text(sentence), *(block for change in changes for block in _change(change))]
+    return Section("The decisive step", (*blocks, *(note(each) for each in notes)))
+
+
+def _change(change: Change) -> list[Block]:
+    how = f" ({change.alike.value})" if change.alike is not Alike.SAME else ""
+    if change.step is None:
+        return [text(change.name)]
+    return [text(f"{change.name}{how}"), versus(("this run", change.bad), ("the good run", change.good))]
+
+
+def diff(found: Diff) -> Section:
+    """Where two runs part, and which steps are others. The first run is the page's own."""
+    parting = found.parting
+    if parting is None:
+        return Section("Beside a good run", (text(f"It does what {found.b.id} did, step for step."),))
+    steps = [f"step {step.number}" if step is not None else "its end" for step in (parting.a, parting.b)]
+    blocks: list[Block] = [
+        text(f"It parts from {found.b.id} at {steps[0]} (there: {steps[1]}): {parting.why}")
+    ]
+    rows = [
+        (
+            pair.kind.value,
+            _place(pair.a),
+            _place(pair.b),
+            "; ".join(dict.fromkeys(difference.path for difference in pair.differences[:4])),
+        )
+        for pair in found.pairs
+        if pair.kind is not Kind.SAME
+    ]
+    blocks.append(table(("", "this run", "the good run", "what differs"), rows[: 5 * _MOST]))
+    if len(rows) > 5 * _MOST:
+        blocks.append(text(f"and {len(rows) - 5 * _MOST} more steps"))
+    return Section("Beside a good run", tuple(blocks))
+
+
+def _place(step: Step | None) -> str:
+    return f"step {step.number}, {step.call.kind} {step.call.name.rstrip(':')}" if step is not None else ""

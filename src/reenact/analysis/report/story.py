@@ -1,0 +1,241 @@
+"""What a stranger wants to know of a recording: what was asked, what came out, what happened, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.analysis.report.page import Block, Page, Section, code, facts, note, table, text
+from reenact.core.messages import Message
+from reenact.core.model.plain import compact, error_line, parsed, plain
+from reenact.core.query.conversation import Turn
+from reenact.core.query.facts import RecordingFacts, StepFacts
+from reenact.core.query.recording import Recording
+from reenact.core.query.summary import summarise
+from reenact.core.store import shared
+from reenact.core.trust import Standing
+
+MOST = 400
+"""How many steps a page shows."""
+
+
+def page(
+    recording: Recording,
+    more: Sequence[Section] = (),
+    commands: Sequence[tuple[str, str]] = (),
+    *,
+    standing: Standing | None = None,
+) -> Page:
+    """The page of a recording.
+
+    Args:
+        recording: What it is about.
+        more: Sections of others, between what happened and the environment.
+        commands: What each command is for, and the command, for whoever wants to go on.
+        standing: Its origin, as seen by the home that writes the page.
+    """
+    about = RecordingFacts(recording)
+    sections = [_asked(about), _came(about), _timeline(about), *more, _environment(recording)]
+    if commands:
+        sections.append(Section("Commands", (facts(*commands),)))
+    title = recording.name or f"recording {recording.id}"
+    return Page(title, _lead(about, standing), tuple(section for section in sections if section.blocks))
+
+
+def _lead(about: RecordingFacts, standing: Standing | None) -> str:
+    recording, line = about.recording, summarise(about, path=about.recording.path)
+    said = shared.origin(recording.header)
+    parts = [f"{recording.id}", recording.status, _many(len(about.steps), "step")]
+    words = standing.words if standing is not None else ()
+    parts += [word for word in words if word != recording.status]
+    parts += [f"{line.failed} failed"] if line.failed else []
+    parts += [f"{said.how or 'child'} of {said.id} at step {said.step}"] if said is not None else []
+    parts += [f"{line.duration:.1f} s", line.started]
+    parts += [", ".join(line.models)] if line.models else []
+    tokens = line.input_tokens + line.output_tokens
+    parts += [f"{tokens:,} tokens"] if tokens else []
+    parts += [f"${line.cost:.4f}"] if line.cost else []
+    return " · ".join(part for part in parts if part)
+
+
+# -- what was asked, what came out ---------------------------------------------------------------------------
+
+
+def _asked(about: RecordingFacts) -> Section:
+    program = about.recording.header.get("program") or {}
+    argv = [str(word) for word in program.get("argv") or ()]
+    blocks: list[Block] = []
+    turn = next((turn for step in about if (turn := step.turn) is not None), None)
+    if turn is not None:
+        blocks += [_message(message) for message in turn.call.messages if message.role in ("system", "user")]
+    if argv:
+        blocks.append(facts(("command", " ".join([Path(argv[0]).name, *argv[1:]]))))
+    return Section("What was asked", tuple(blocks))
+
+
+def _came(about: RecordingFacts) -> Section:
+    sealed = about.recording.logs[0].sealed
+    if sealed is None:
+        return Section("What came out", (note("the run was cut off: the recording has no end"),))
+    blocks: list[Block] = []
+    if "output" in sealed:
+        blocks.append(code(_pretty(plain(sealed["output"]))))
+    written = sealed.get("stdout")
+    if isinstance(written, dict) and written.get("text"):
+        blocks += [text("It wrote:"), code(str(written["text"]))]
+    if sealed.get("error"):
+        blocks.append(note(f"it ended with {error_line(sealed['error'])}"))
+    rows = [("status", str(sealed.get("status") or "")), ("exit status", str(sealed.get("exit", "")))]
+    blocks.append(facts(*(row for row in rows if row[1] not in ("", "None"))))
+    last = next((turn for step in reversed(about.steps) if (turn := step.turn) is not None), None)
+    if (
+        not any(block.kind == "code" for block in blocks)
+        and last is not None
+        and last.call.answer is not None
+    ):
+        blocks.insert(0, _message(last.call.answer))
+    return Section("What came out", tuple(blocks))
+
+
+# -- what happened -------------------------------------------------------------------------------------------
+
+
+def _timeline(about: RecordingFacts) -> Section:
+    blocks: list[Block] = []
+    chosen, left_out = _chosen(about)
+    for facts_ in about.steps:
+        if facts_.step.number in left_out:
+            blocks.append(text(f"… {_many(left_out[facts_.step.number], 'step')} left out …"))
+        if facts_.step.number in chosen:
+            blocks.append(_step(facts_, about))
+    blocks += [note(each) for each in about.recording.notes]
+    return Section("What happened", tuple(blocks))
+
+
+def _chosen(about: RecordingFacts) -> tuple[set[int], dict[int, int]]:
+    """The steps that are shown, and where some are left out how many: the first, the last, and those that failed."""
+    count = len(about.steps)
+    numbers = set(range(1, count + 1))
+    if count > MOST:
+        numbers = {*range(1, MOST // 3 + 1), *range(count - MOST // 3, count + 1)}
+        failed = [step.step.number for step in about if step.error and step.step.number not in numbers]
+        numbers |= set(failed[: MOST // 3])
+    gaps: dict[int, int] = {}
+    for number in range(1, count + 1):
+        if number not in numbers:
+            first = number if number - 1 in numbers or number == 1 else next(reversed(gaps))
+            gaps[first] = gaps.get(first, 0) + 1
+    return numbers, gaps
+
+
+def _step(about: StepFacts, recording: RecordingFacts) -> Block:
+    call, turn = about.call, about.turn
+    inside = _of_model(turn) if turn is not None else _of_effect(about)
+    if about.error:
+        inside.append(note(about.error))
+    duration = _seconds(call.duration) if call.duration is not None else "never answered"
+    name = f"{call.kind} {call.name}".rstrip(":") + (" (edited answer)" if call.edited else "")
+    within = recording.within(about)
+    inside.append(facts(("where", call.address), ("inside of step", str(within or ""))))
+    row = (str(about.step.number), f"{call.began:.2f} s", name, duration, call.status)
+    return Block("step", _headline(about, turn), (row,), tuple(inside))
+
+
+def _headline(about: StepFacts, turn: Turn | None) -> str:
+    if about.error:
+        return about.error
+    if turn is None:
+        given = ", ".join(
+            f"{name}={compact(value)}" for name, value in about.args.items() if name != "headers"
+        )
+        if about.call.kind == "http" and isinstance(about.output, dict):
+            return f"{about.output.get('status')}"
+        return f"({_line(given, 90)}) → {_line(compact(about.output), 90)}"
+    answer = turn.call.answer
+    if answer is None:
+        return turn.call.problem
+    asked = ", ".join(f"{call.name}({_line(compact(call.args), 80)})" for call in answer.calls)
+    return f"calls {asked}" if asked else _line(answer.text, 160)
+
+
+def _of_model(turn: Turn) -> list[Block]:
+    blocks = [text(f"{_many(turn.known, 'message')} as before, and:")] if turn.known else []
+    blocks += [_message(message) for message in turn.new]
+    if turn.call.answer is not None:
+        blocks.append(_message(turn.call.answer))
+    if turn.call.problem:
+        blocks.append(note(turn.call.problem))
+    usage = turn.call.usage
+    blocks.append(facts(("tokens", f"{usage.input} in, {usage.output} out" if usage is not None else "")))
+    return blocks
+
+
+def _of_effect(about: StepFacts) -> list[Block]:
+    given = [(name, _pretty(value)) for name, value in about.args.items()]
+    blocks = [Block("versus", rows=tuple((name, code(value).text) for name, value in given))] if given else []
+    if about.output is not None:
+        blocks.append(Block("versus", rows=(("answer", code(_pretty(about.output)).text),)))
+    return blocks
+
+
+def _message(message: Message) -> Block:
+    parts = [message.text] if message.text else []
+    parts += [f"{call.name}({compact(call.args)})" for call in message.calls]
+    role = f"{message.role} {message.name}".strip()
+    return Block("versus", rows=((role, code("\n".join(parts)).text),))
+
+
+# -- where ---------------------------------------------------------------------------------------------------
+
+
+def _environment(recording: Recording) -> Section:
+    program: dict[str, Any] = dict(recording.header.get("program") or {})
+    git = program.get("git") or {}
+    revision = str(git.get("revision") or "")
+    rows = facts(
+        ("Python", str(program.get("python") or "")),
+        ("platform", str(program.get("platform") or "")),
+        (
+            "revision",
+            f"{revision}{' with uncommitted changes' if git.get('dirty') else ''}" if revision else "",
+        ),
+        ("recorded", recording.started),
+        ("processes", str(len(recording.logs)) if len(recording.logs) > 1 else ""),
+        ("format", str(recording.header.get("format") or "")),
+    )
+    sealed = recording.logs[0].sealed or {}
+    packages = sealed.get("packages") if isinstance(sealed.get("packages"), dict) else program.get("packages")
+    blocks = [rows]
+    if packages:
+        listed = sorted((str(name), str(version)) for name, version in packages.items())
+        blocks.append(Block("step", f"{_many(len(listed), 'package')}, as imported" if "packages" in sealed
+                            else f"{_many(len(listed), 'package')}, as installed",
+                            (("", "", "packages", "", ""),), (table(("package", "version"), listed),)))  # fmt: skip
+    return Section("Where it ran", tuple(blocks))
+
+
+def _pretty(value: Any) -> str:
+    """A value for reading: text as it is, else indented JSON."""
+    value = parsed(value)
+    if isinstance(value, str):
+        return value
+    try:
+        return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:
+        return repr(value)
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.1f} s" if value >= 1 else f"{value * 1000:.0f} ms"
+
+
+def _line(value: str, limit: int) -> str:
+    joined = " ".join(value.split())
+    return joined if len(joined) <= limit else joined[: limit - 1] + "…"
+
+
+def _many(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"

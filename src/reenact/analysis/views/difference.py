@@ -1,0 +1,90 @@
+"""Two texts, recorded and actual, with what differs between them marked."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+from rich.text import Text
+
+from reenact.core.model.divergence import ABSENT
+
+_AROUND = 60
+_LONGEST = 700
+_COMPARED = 3000
+
+
+def difference(old: str, new: str) -> tuple[Text, Text]:
+    """Two texts, each with what the other has not in bold; long equal stretches left out."""
+    start, end = _ends(old, new)
+    words = _words(old[start : len(old) - end]), _words(new[start : len(new) - end])
+    steps: Sequence[tuple[str, int, int, int, int]]
+    if max(map(len, words)) > _COMPARED:
+        steps = [("replace", 0, len(words[0]), 0, len(words[1]))]
+    else:
+        steps = SequenceMatcher(None, *words, autojunk=False).get_opcodes()
+    left, right = Text(), Text()
+    for text in (left, right):
+        text.append(_shortened(old[:start], first=True))
+    for kind, a, b, c, d in steps:
+        one, other = "".join(words[0][a:b]), "".join(words[1][c:d])
+        if kind == "equal":
+            left.append(_shortened(one))
+            right.append(_shortened(other))
+        else:
+            left.append(_shortened(one, limit=_LONGEST), "bold red")
+            right.append(_shortened(other, limit=_LONGEST), "bold green")
+    for text in (left, right):
+        text.append(_shortened(old[len(old) - end :], last=True))
+    return left, right
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+|\s+|[^\w\s]", text)
+
+
+def _ends(old: str, new: str) -> tuple[int, int]:
+    """How many characters are equal at the beginning and at the end, in whole words."""
+    start = _same(old, new)
+    while 0 < start < max(len(old), len(new)) and old[start - 1].isalnum():
+        start -= 1
+    most = min(len(old), len(new)) - start
+    end = _same(old[::-1][:most], new[::-1][:most])
+    while end > 0 and old[len(old) - end].isalnum() and end < most:
+        end -= 1
+    return start, end
+
+
+def _same(old: str, new: str) -> int:
+    """How many characters are equal at the beginning."""
+    low, high = 0, min(len(old), len(new))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[:middle] == new[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _shortened(text: str, *, first: bool = False, last: bool = False, limit: int = 2 * _AROUND) -> str:
+    if len(text) <= limit:
+        return text
+    if first:
+        return "…" + text[-_AROUND:]
+    if last:
+        return text[:_AROUND] + "…"
+    return f"{text[: limit // 2]} … {text[-limit // 2 :]}"
+
+
+def written(value: Any) -> str:
+    """One side of a mismatch as JSON; text that is not JSON-able as Python has it."""
+    if isinstance(value, str):
+        return value if value is ABSENT or value == ABSENT else json.dumps(value, ensure_ascii=False)
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return repr(value)

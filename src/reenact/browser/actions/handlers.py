@@ -1,0 +1,350 @@
+"""The deeds themselves: what each type of action does to the page, and the words for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Error, Locator, Page
+from playwright.async_api import TimeoutError as TooLate
+
+from reenact.browser.actions import forms
+from reenact.browser.actions import types as do
+from reenact.browser.isolation.addresses import typed
+from reenact.browser.page import consequence, scrape, selectors
+from reenact.browser.page.live import Live
+from reenact.errors import ActionError
+
+LOADING = 10_000
+"""Milliseconds that a page which an action leads to may take until its content is there."""
+
+
+@dataclass
+class Deed:
+    """One action under way: what it found and gave."""
+
+    live: Live
+    action: do.Action
+    page: Page
+    data: Any = None
+    said: str = ""
+    locator: Locator | None = None
+    selectors: dict[str, Any] | None = None
+    fingerprint: dict[str, Any] | None = None
+    box: list[float] | None = None
+    why: dict[str, Any] | None = None
+    error: Exception | None = None
+    navigations: int = 0
+    secret: bool = False
+    requests: int = 0
+    before: consequence.Digest | None = None
+    sent: bool = False
+    """Whether something of it has reached the page that is not to be done twice."""
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
+def _the(deed: Deed) -> str:
+    """The element, in words: `button 'Sign in'`."""
+    told = deed.fingerprint or {}
+    role = told.get("role") or ""
+    kind = told.get("tag") or "element" if role in ("", "generic") else role
+    name = told.get("name") or told.get("label") or ""
+    return f"{kind} {name[:60]!r}" if name else str(kind)
+
+
+async def _goto(deed: Deed) -> None:
+    assert isinstance(deed.action, do.Goto)
+    await _open(deed, deed.page, deed.action.url)
+
+
+async def _goto_new_tab(deed: Deed) -> None:
+    assert isinstance(deed.action, do.GotoNewTab)
+    page = await deed.live.context.new_page()
+    deed.live.show(page)
+    deed.page = page
+    await _open(deed, page, deed.action.url)
+
+
+async def _open(deed: Deed, page: Page, url: str) -> None:
+    address = typed(url)
+    deed.live.check(address)
+    try:
+        response = await page.goto(address, wait_until="domcontentloaded")
+    except Error as error:
+        if "net::" in error.message:
+            # The browser's own page about that comes late: it would interrupt whatever is opened next.
+            with suppress(Error):
+                await page.wait_for_url("chrome-error:**", wait_until="commit", timeout=1000)
+        raise
+    with suppress(TooLate):
+        await page.wait_for_load_state("load", timeout=LOADING)
+    deed.said = f"opened {address}"
+    if response is not None and response.status >= 400:
+        deed.said += f", which answered with HTTP {response.status}"
+
+
+async def _close_tab(deed: Deed) -> None:
+    live, pages = deed.live, deed.live.context.pages
+    place = pages.index(deed.page)
+    if len(pages) == 1:
+        # A browser without tabs ends.
+        await live.context.new_page()
+    opener = await deed.page.opener()
+    await deed.page.close()
+    left = live.context.pages
+    # As a browser does: back to the tab that opened it, else to its neighbour.
+    live.show(opener if opener in left else left[max(place - 1, 0)])
+    deed.page = live.page
+    deed.said = f"closed tab {place}"
+
+
+async def _go_back(deed: Deed) -> None:
+    await _through_history(deed, deed.page.go_back, "back")
+
+
+async def _go_forward(deed: Deed) -> None:
+    await _through_history(deed, deed.page.go_forward, "forward")
+
+
+async def _through_history(deed: Deed, go: Callable[..., Awaitable[Any]], way: str) -> None:
+    deed.sent = True
+    before = await deed.page.evaluate("() => performance.timeOrigin + location.href")
+    await go(wait_until="domcontentloaded")
+    if await deed.page.evaluate("() => performance.timeOrigin + location.href") == before:
+        raise ActionError(f"there is no page to go {way} to in this tab's history")
+    deed.said = f"went {way} to {deed.page.url}"
+
+
+async def _reload(deed: Deed) -> None:
+    await deed.page.reload(wait_until="domcontentloaded")
+    deed.said = f"loaded {deed.page.url} again"
+
+
+async def _switch_tab(deed: Deed) -> None:
+    assert isinstance(deed.action, do.SwitchTab)
+    pages, index = deed.live.context.pages, deed.action.tab_index
+    if not -len(pages) <= index < len(pages):
+        raise ActionError(
+            f"there is no tab {index}: {len(pages)} {'are' if len(pages) > 1 else 'is'} open, from 0"
+        )
+    page = pages[index]
+    await page.bring_to_front()
+    deed.live.show(page)
+    deed.page = page
+    deed.said = f"switched to tab {pages.index(page)}, {page.url}"
+
+
+async def _wait(deed: Deed) -> None:
+    assert isinstance(deed.action, do.Wait)
+    await asyncio.sleep(deed.action.time_ms / 1000)
+    deed.said = f"waited for {deed.action.time_ms} ms"
+
+
+async def _press_key(deed: Deed) -> None:
+    assert isinstance(deed.action, do.PressKey)
+    deed.sent = True
+    await deed.page.keyboard.press(deed.action.key)
+    deed.said = f"pressed {deed.action.key}"
+
+
+async def _scroll(deed: Deed) -> None:
+    action = deed.action
+    assert isinstance(action, (do.ScrollUp, do.ScrollDown))
+    way = "up" if isinstance(action, do.ScrollUp) else "down"
+    size = deed.page.viewport_size or await deed.page.evaluate(
+        "() => ({width: innerWidth, height: innerHeight})"
+    )
+    amount = size["height"] if action.amount is None else action.amount
+    # The wheel scrolls what lies under the pointer, also where that is not the window.
+    await deed.page.mouse.move(size["width"] / 2, size["height"] / 2)
+    await deed.page.mouse.wheel(0, -amount if way == "up" else amount)
+    await _at_rest(deed.page)
+    deed.said = f"scrolled {way} by {amount} pixels"
+
+
+async def _at_rest(page: Page) -> None:
+    """Wait until scrolling has come to its end."""
+    seen = None
+    for _ in range(20):
+        now = await page.evaluate(
+            "() => new Promise(done => requestAnimationFrame(() =>"
+            " requestAnimationFrame(() => done([scrollX, scrollY]))))"
+        )
+        if now == seen:
+            return
+        seen = now
+
+
+async def _click(deed: Deed) -> None:
+    await _element(deed).click(timeout=_timeout(deed))
+    deed.said = f"clicked {_the(deed)}"
+
+
+async def _fill(deed: Deed) -> None:
+    assert isinstance(deed.action, do.Fill)
+    element = _element(deed)
+    if deed.action.clear_before_fill:
+        await element.fill(deed.action.value, timeout=_timeout(deed))
+    else:
+        await _type(deed, deed.action.value)
+    deed.said = f"filled {_the(deed)}"
+
+
+async def _fallback_fill(deed: Deed) -> None:
+    assert isinstance(deed.action, do.FallbackFill)
+    element = _element(deed)
+    if deed.action.clear_before_fill:
+        await element.click(timeout=_timeout(deed))
+        deed.sent = True
+        await deed.page.keyboard.press("ControlOrMeta+A")
+        await deed.page.keyboard.press("Delete")
+    await _type(deed, deed.action.value)
+    deed.said = f"filled {_the(deed)} key by key"
+
+
+async def _type(deed: Deed, text: str) -> None:
+    element = _element(deed)
+    await element.focus(timeout=_timeout(deed))
+    deed.sent = True
+    await deed.page.keyboard.press("End")
+    await element.press_sequentially(text, timeout=_timeout(deed))
+
+
+async def _check(deed: Deed) -> None:
+    assert isinstance(deed.action, do.Check)
+    await _element(deed).set_checked(deed.action.value, timeout=_timeout(deed))
+    deed.said = f"{'ticked' if deed.action.value else 'unticked'} {_the(deed)}"
+
+
+async def _select(deed: Deed) -> None:
+    assert isinstance(deed.action, do.SelectDropdownOption)
+    element, value = _element(deed), deed.action.value
+    if await element.evaluate("e => e.tagName === 'SELECT'"):
+        options = await element.evaluate(
+            "e => [...e.options].map(o => [o.value, o.label.trim() || o.text.trim()])"
+        )
+        if not any(value.strip() in option for option in options):
+            shown = ", ".join(repr(label) for _, label in options[:10])
+            raise ActionError(
+                f"there is no option {value!r}; there are {shown}{' and more' * (len(options) > 10)}"
+            )
+        if any(option[0] == value for option in options):
+            await element.select_option(value=value, timeout=_timeout(deed))
+        else:
+            await element.select_option(label=value.strip(), timeout=_timeout(deed))
+    else:
+        # A list that a page built by itself: it opens on a click.
+        await element.click(timeout=_timeout(deed))
+        deed.sent = True
+        option = deed.page.get_by_role("option", name=value, exact=True)
+        await option.first.click(timeout=_timeout(deed))
+    deed.said = f"selected {value!r} in {_the(deed)}"
+
+
+async def _upload_file(deed: Deed) -> None:
+    assert isinstance(deed.action, do.UploadFile)
+    path = deed.live.given(deed.action.file_path)
+    element = _element(deed)
+    if await element.evaluate("e => e.tagName === 'INPUT' && e.type === 'file'"):
+        await element.set_input_files(path, timeout=_timeout(deed))
+    else:
+        async with deed.page.expect_file_chooser(timeout=_timeout(deed)) as chooser:
+            await element.click(timeout=_timeout(deed))
+            deed.sent = True
+        await (await chooser.value).set_files(path)
+    deed.said = f"uploaded {path.name}"
+
+
+async def _download_file(deed: Deed) -> None:
+    assert isinstance(deed.action, do.DownloadFile)
+    try:
+        async with deed.page.expect_download(timeout=_timeout(deed)) as started:
+            await _element(deed).click(timeout=_timeout(deed))
+            deed.sent = True
+    except TooLate as error:
+        if "download" in error.message:
+            raise ActionError(f"the click started no download within {_timeout(deed) / 1000:g} s") from None
+        raise
+    download = await started.value
+    if failure := await download.failure():
+        raise ActionError(f"the download of {download.suggested_filename} failed: {failure}")
+    room = deed.live.room
+    asked = deed.action.file_path if room is None else None
+    path = Path(asked) if asked else deed.live.downloads() / Path(download.suggested_filename).name
+    if room is None:
+        await download.save_as(path)
+        size = path.stat().st_size
+    else:
+        size = await asyncio.to_thread(room.fetch, Path(await download.path()), path)
+    deed.data = str(path)
+    deed.said = f"downloaded {download.suggested_filename} ({size} bytes) to {path}"
+
+
+async def _form_fill(deed: Deed) -> None:
+    assert isinstance(deed.action, do.FormFill)
+    filled = await forms.fill(deed.page, deed.action.value, hide=lambda css: deed.live.hide(deed.page, css))
+    missing = [name for name in deed.action.value if name not in filled]
+    if missing:
+        rest = f"; filled {', '.join(filled)}" if filled else ""
+        raise ActionError(f"no field was found for {', '.join(missing)}{rest}")
+    deed.said = f"filled {', '.join(filled)}"
+
+
+async def _evaluate_js(deed: Deed) -> None:
+    assert isinstance(deed.action, do.EvaluateJs)
+    deed.sent = True
+    deed.data = await deed.page.evaluate(deed.action.code)
+    deed.said = "ran the script"
+
+
+async def _scrape(deed: Deed) -> None:
+    assert isinstance(deed.action, do.Scrape)
+    action, mask = deed.action, deed.live.mask(deed.page)
+    target = None if action.selector is None else await selectors.resolve(deed.page, action.selector)
+    if action.only_images:
+        deed.data = await scrape.images(deed.page, target)
+        deed.said = f"read {len(deed.data)} pictures of {deed.page.url}"
+        return
+    deed.data = await scrape.markdown(
+        deed.page,
+        target,
+        only_main_content=action.only_main_content,
+        links=action.scrape_links,
+        secret=mask,
+    )
+    deed.said = f"read {len(deed.data)} characters of {deed.page.url}"
+
+
+async def _help(deed: Deed) -> None:
+    assert isinstance(deed.action, do.Help)
+    deed.said = f"help is needed: {deed.action.reason}"
+
+
+async def _completion(deed: Deed) -> None:
+    assert isinstance(deed.action, do.Completion)
+    deed.data = deed.action.answer
+    deed.said = deed.action.answer
+
+
+DEEDS: dict[str, Callable[[Deed], Awaitable[None]]] = {
+    "goto": _goto, "goto_new_tab": _goto_new_tab, "close_tab": _close_tab, "go_back": _go_back,
+    "go_forward": _go_forward, "reload": _reload, "switch_tab": _switch_tab, "wait": _wait, "press_key": _press_key,
+    "scroll_up": _scroll, "scroll_down": _scroll, "click": _click, "fill": _fill, "fallback_fill": _fallback_fill,
+    "check": _check, "select_dropdown_option": _select, "upload_file": _upload_file, "download_file": _download_file,
+    "form_fill": _form_fill, "evaluate_js": _evaluate_js, "scrape": _scrape, "help": _help, "completion": _completion,
+}  # fmt: skip
+
+
+def _element(deed: Deed) -> Locator:
+    assert deed.locator is not None
+    return deed.locator
+
+
+def _timeout(deed: Deed) -> int:
+    assert isinstance(deed.action, do.Aimed)
+    return deed.action.timeout

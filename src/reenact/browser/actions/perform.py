@@ -1,0 +1,317 @@
+"""Doing an action in the living browser, and what is to be said about it afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from playwright.async_api import Error, Locator, Page
+
+from reenact.browser.actions import types as do
+from reenact.browser.actions.handlers import DEEDS, LOADING, Deed
+from reenact.browser.actions.why import why
+from reenact.browser.isolation.addresses import typed
+from reenact.browser.page import consequence, selectors, sight
+from reenact.browser.page.live import Live
+from reenact.errors import ActionError, SessionError
+
+_GRACE = 0.025
+"""Seconds after an action in which the page may set off for another one."""
+
+
+async def act(
+    live: Live,
+    action: do.Action,
+    *,
+    actor: str,
+    args: dict[str, Any],
+    call: int | None,
+    secret: bool = False,
+) -> dict[str, Any]:
+    """Do an action. Never raises for what goes wrong on the page: the outcome says it.
+
+    Args:
+        live: The browser.
+        action: What to do.
+        actor: Who does it: `script`, `agent` or `heal`.
+        args: The action's fields, without its secrets, for whoever is told about it.
+        call: The number of its effect.
+        secret: Whether what it writes must not be seen.
+    """
+    try:
+        with live.use():
+            deed = Deed(live, action, live.page, secret=secret)
+            return await _act(deed, actor=actor, args=args, call=call)
+    except SessionError as error:
+        return _failed_at_once(action, str(error), actor=actor, args=args)
+
+
+async def _act(deed: Deed, *, actor: str, args: dict[str, Any], call: int | None) -> dict[str, Any]:
+    live, camera = deed.live, deed.live.camera
+    told = {"type": deed.action.type, **args}
+    if camera is not None:
+        camera.begin(deed.page)
+    try:
+        if isinstance(deed.action, do.Aimed):
+            await _aim(deed, deed.action)
+        elif deed.action.type in _WITNESSED:
+            deed.before = await consequence.digest(deed.page, live.mask(deed.page))
+        if camera is not None:
+            await camera.before(call, deed.page, actor, told, _target(deed))
+        deed.navigations, deed.requests = live.navigations, live.requests.count
+        await DEEDS[deed.action.type](deed)
+        await _settle(deed)
+        if camera is not None:
+            deed.said += camera.aside()
+    except (Error, OSError, ValueError, LookupError, ActionError, SessionError) as error:
+        deed.error = error
+        deed.said, deed.why = await _reason(deed, error, told)
+    outcome = await _outcome(deed, actor, told)
+    if camera is not None and live.camera is not None:
+        await camera.after(
+            call,
+            live_page(live) or deed.page,
+            outcome["success"],
+            outcome["message"],
+            deed.why,
+            deed.selectors,
+        )
+    return outcome
+
+
+def live_page(live: Live) -> Page | None:
+    """The tab in front, if the browser is still there."""
+    if live.ended is not None:
+        return None
+    with suppress(SessionError):
+        return live.page
+    return None
+
+
+# -- before ----------------------------------------------------------------------------------------------------
+
+
+async def _aim(deed: Deed, action: do.Aimed) -> None:
+    """Find the element, and what tells it from all others, before the page changes."""
+    live, page = deed.live, deed.page
+    deed.locator = locator = live.known(action) or await found(live, action)
+    known, before = await asyncio.gather(
+        selectors.known(locator, secret=live.mask(page)),
+        consequence.digest(page, live.mask(page)),
+        return_exceptions=True,
+    )
+    deed.before = None if isinstance(before, BaseException) else before
+    if not isinstance(known, BaseException):  # else the action itself will say what is wrong there
+        deed.selectors, deed.fingerprint = known
+        deed.box = list(deed.fingerprint["box"])
+    if deed.secret and deed.selectors and deed.fingerprint and not deed.fingerprint["secret"]:
+        live.hide(page, deed.selectors.get("css") or next(iter(deed.selectors.values())))
+
+
+async def looks_secret(live: Live, action: do.Aimed) -> bool:
+    """Whether the element that an action is aimed at is secret. The action that follows finds it where it was, or
+    fails at once where it was waited for in vain.
+    """
+    try:
+        locator = await found(live, action)
+    except LookupError as error:
+        live.asked = (action, error)
+        raise
+    live.asked = (action, locator)
+    return await live.is_secret(locator)
+
+
+async def found(live: Live, action: do.Aimed) -> Locator:
+    """The element that an action is aimed at."""
+    if action.id is not None:
+        seen = live.sight.get(live.page)
+        if seen is None:
+            raise sight.StaleElement(f"{action.id} is of no observation of this page: observe it first")
+        return await sight.locate(live.page, seen, action.id)
+    assert action.selector is not None
+    return await selectors.resolve(live.page, action.selector, action.timeout)
+
+
+def _target(deed: Deed) -> dict[str, Any] | None:
+    if deed.box is None:
+        return None
+    x, y, width, height = deed.box
+    told = deed.fingerprint or {}
+    return {
+        "box": deed.box,
+        "point": [x + width / 2, y + height / 2],
+        "selector": next(iter((deed.selectors or {}).values()), None),
+        "frame": list(told.get("frames", ())),
+        "secret": deed.secret or bool(told.get("secret")),
+    }
+
+
+# -- after -------------------------------------------------------------------------------------------------------
+
+_SET_OFF = (
+    "click",
+    "press_key",
+    "check",
+    "select_dropdown_option",
+    "evaluate_js",
+    "form_fill",
+    "download_file",
+)
+
+
+_WITNESSED = {
+    "click", "fill", "fallback_fill", "check", "select_dropdown_option", "upload_file", "download_file", "press_key",
+    "form_fill", "evaluate_js",
+}  # fmt: skip
+"""What changes pages in ways that only a look at them tells."""
+
+_DISPATCH = re.compile(r"performing \w+ action|\w+ action done|[Cc]licking the checkbox did not change")
+_TAKEN_BACK = re.compile(r"intercepts pointer events|retrying \w+ action")
+
+
+def _delivered(deed: Deed, error: Exception) -> bool:
+    """Whether a failed action may have reached the page all the same, so that it must not be done once more."""
+    if deed.sent:
+        return True
+    log = error.message if isinstance(error, Error) else ""
+    sent = max((one.start() for one in _DISPATCH.finditer(log)), default=-1)
+    # A press that another element caught is stopped before the page hears of it, and the next try begins.
+    return sent > max((one.start() for one in _TAKEN_BACK.finditer(log)), default=-1)
+
+
+async def _settle(deed: Deed) -> None:
+    """Where an action leads to another page, wait until that is there."""
+    live = deed.live
+    if deed.action.type not in _SET_OFF:
+        return
+    with suppress(Error, TimeoutError):
+        # What the action set off in the page has run then, and its request for another page is on its way.
+        await asyncio.wait_for(deed.page.evaluate("() => new Promise(done => setTimeout(done, 0))"), 1)
+    await asyncio.sleep(_GRACE)
+    if live.navigations != deed.navigations:
+        with suppress(Error):
+            await live.arrived(LOADING / 1000)
+            await live.page.wait_for_load_state("domcontentloaded", timeout=LOADING)
+    deed.page = live.page
+
+
+async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
+    """Why an action failed: a sentence, and what was found on the page."""
+    if deed.live.ended is not None:
+        return deed.live.ended, None
+    action = deed.action
+    if isinstance(action, (do.Goto, do.GotoNewTab)) and isinstance(error, Error):
+        url = typed(action.url)
+        if said := deed.live.unreached(url, error.message):
+            return f"{url} was not opened: {said}", None
+        return unreachable(url, error.message), None
+    if isinstance(action, do.EvaluateJs) and isinstance(error, Error):
+        hint = "; write it as a function, () => { … }" if "Illegal return" in error.message else ""
+        return f"the script failed: {_first(error.message)}{hint}", None
+    if isinstance(error, (ActionError, sight.StaleElement, selectors.SelectorError, OSError)):
+        return str(error), None
+    under_way = len(deed.live.requests.under_way)
+    aim = action if isinstance(action, do.Aimed) else None
+    target = deed.locator or (aim and aim.selector) or None
+    found = await why(
+        deed.page,
+        told,
+        target,
+        error,
+        called=(aim.id or selectors.written(aim.selector)) if aim else None,
+        secret=deed.live.mask(deed.page),
+        like=deed.fingerprint,
+    )
+    return found.sentence, {**found.facts, "under_way": under_way}
+
+
+_NETWORK = {
+    "ERR_NAME_NOT_RESOLVED": "there is no such host",
+    "ERR_CONNECTION_REFUSED": "nothing listens there (connection refused)",
+    "ERR_CONNECTION_RESET": "the connection was reset",
+    "ERR_CONNECTION_CLOSED": "the connection was closed",
+    "ERR_CONNECTION_TIMED_OUT": "the connection timed out",
+    "ERR_ADDRESS_UNREACHABLE": "the address cannot be reached",
+    "ERR_INTERNET_DISCONNECTED": "there is no network",
+    "ERR_EMPTY_RESPONSE": "the server sent nothing",
+    "ERR_INVALID_URL": "that is no address",
+    "ERR_FILE_NOT_FOUND": "there is no such file",
+    "ERR_ABORTED": "the load was aborted (a download, or another navigation)",
+    "ERR_UNSAFE_PORT": "browsers open no page at that port",
+    "ERR_CERT": "its certificate is not valid",
+    "ERR_UNKNOWN_URL_SCHEME": "the browser does not know that kind of address",
+}
+
+
+def unreachable(url: str, text: str) -> str:
+    """Why an address could not be opened."""
+    for code, words in _NETWORK.items():
+        if code in text:
+            return f"{url} was not opened: {words}"
+    if "invalid URL" in text:
+        return f"{url} was not opened: that is no address"
+    if "Timeout" in text:
+        return f"{url} was not opened: no page came within 30 s"
+    return f"{url} was not opened: {_first(text)}"
+
+
+def _first(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["it failed without a word"]
+    return re.sub(r"^(\w+\.)+\w+: ", "", lines[0])
+
+
+async def _outcome(deed: Deed, actor: str, told: dict[str, Any]) -> dict[str, Any]:
+    page, action = live_page(deed.live), deed.action
+    title = ""
+    after = None
+    if page is not None and deed.error is None and action.type in _WITNESSED:
+        after = await consequence.digest(page, deed.live.mask(deed.page))
+    if after is not None:
+        title = after.title
+    elif page is not None:
+        with suppress(Error, asyncio.TimeoutError):
+            title = await asyncio.wait_for(page.title(), 2)
+    success = deed.error is None and not (isinstance(action, do.Completion) and not action.success)
+    return {
+        "success": success,
+        "message": deed.said,
+        "data": deed.data,
+        "error": None if deed.error is None else {"type": type(deed.error).__name__, "text": deed.said},
+        "action": told,
+        "actor": actor,
+        "url": page.url if page is not None else "",
+        "title": title,
+        "tab": deed.live.number(page) if page is not None else None,
+        "started_at": deed.began.isoformat(timespec="milliseconds"),
+        "ended_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "selectors": deed.selectors,
+        "fingerprint": deed.fingerprint,
+        "box": deed.box,
+        "why": deed.why,
+        **_became(deed, after),
+    }
+
+
+def _became(deed: Deed, after: consequence.Digest | None) -> dict[str, Any]:
+    """What it led to; of a failed one, whether it may have reached the page."""
+    if deed.error is not None:
+        return {"delivered": _delivered(deed, deed.error)}
+    loaded = deed.live.navigations != deed.navigations
+    requests = deed.live.requests.since(deed.requests)
+    told = consequence.consequence(deed.before, after, requests, loaded=loaded)
+    if after is None and loaded and (page := live_page(deed.live)) is not None:
+        told["navigated"] = consequence.where(page.url)
+    return {"consequence": told}
+
+
+def _failed_at_once(action: do.Action, text: str, *, actor: str, args: dict[str, Any]) -> dict[str, Any]:
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return {
+        "success": False, "message": text, "data": None, "error": {"type": "SessionError", "text": text},
+        "action": {"type": action.type, **args}, "actor": actor, "url": "", "title": "", "tab": None,
+        "started_at": now, "ended_at": now, "selectors": None, "fingerprint": None, "box": None, "why": None,
+        "delivered": False,
+    }  # fmt: skip

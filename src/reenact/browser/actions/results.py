@@ -1,0 +1,154 @@
+"""What a session's calls give: plain data that prints well, the same from a browser and from a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
+
+from reenact.browser.actions.types import Action
+from reenact.errors import ActionError
+
+
+class ExecutionResult(BaseModel):
+    """What became of an action.
+
+    Attributes:
+        action: What was asked; a secret value is masked.
+        success: Whether it was done.
+        message: One sentence on what was done, or on why it was not.
+        data: What it gave: the result of `evaluate_js`, a scraped text or model, a downloaded file's path.
+        exception: The error of a failed action, or None.
+        started_at: When it began (UTC); `ended_at` when it was over.
+        url: The page's address afterwards; `title` its title, `tab` the number of its tab in the order of opening.
+        actor: Who acted: `script`, `agent` or `heal`.
+        selectors: Durable selectors of the element, the best first.
+        why: For a failed action, what was found on the page: whether the element exists, is visible, covered …
+        consequence: What it led to: `navigated` (a path, or None), `requests` (`POST /login`), `dom` (what of the page
+            was added, removed, changed).
+        delivered: For a failed action, whether it may have reached the page all the same.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    action: SerializeAsAny[Action]
+    success: bool
+    message: str
+    data: Any = None
+    exception: Exception | None = Field(None, exclude=True, repr=False)
+    started_at: datetime
+    ended_at: datetime
+    url: str = ""
+    title: str = ""
+    tab: int | None = None
+    actor: str = "script"
+    selectors: dict[str, Any] | None = Field(None, repr=False)
+    why: dict[str, Any] | None = Field(None, repr=False)
+    consequence: dict[str, Any] | None = Field(None, repr=False)
+    delivered: bool = Field(False, repr=False)
+
+
+class Tab(BaseModel):
+    """An open tab: its place among the open ones (what `switch_tab` takes), address and title."""
+
+    tab_id: int
+    title: str
+    url: str
+
+
+class Viewport(BaseModel):
+    """How large the page's window is and how far it is scrolled, in CSS pixels."""
+
+    viewport_width: int
+    viewport_height: int
+    scroll_x: int = 0
+    scroll_y: int = 0
+    total_width: int = 0
+    total_height: int = 0
+
+
+class Metadata(BaseModel):
+    """Where an observation was made."""
+
+    title: str
+    url: str
+    viewport: Viewport
+    tabs: list[Tab]
+    timestamp: datetime
+
+
+class ElementAction(BaseModel):
+    """Something that can be done with an element of the page: `click` for B1, `fill` for I1."""
+
+    type: str
+    id: str
+    role: str = ""
+    name: str = ""
+    value: str | None = None
+    options: list[str] = []
+
+
+class Space(BaseModel):
+    """What can be done on the page.
+
+    Attributes:
+        description: The page's accessibility tree as text, with the ids of its elements.
+        interaction_actions: What can be done with its elements.
+        browser_actions: The types of action that need no element.
+    """
+
+    description: str
+    interaction_actions: list[ElementAction]
+    browser_actions: list[str]
+
+
+class Observation(BaseModel):
+    """What the page looks like: `metadata`, a `screenshot` (PNG or JPEG bytes) and the `space` of actions."""
+
+    metadata: Metadata
+    screenshot: bytes = Field(repr=False)
+    space: Space
+
+    def _repr_png_(self) -> bytes | None:
+        return self.screenshot if self.screenshot[:4] == b"\x89PNG" else None
+
+    def _repr_jpeg_(self) -> bytes | None:
+        return self.screenshot if self.screenshot[:2] == b"\xff\xd8" else None
+
+
+class SessionStatus(BaseModel):
+    """A session's state: `active` or `closed`, why it was closed, and what it has done so far."""
+
+    session_id: str
+    status: str
+    reason: str = ""
+    url: str = ""
+    steps: int = 0
+    recording: str | None = None
+
+
+def result_of(action: Action, outcome: Mapping[str, Any]) -> ExecutionResult:
+    """The result of an action from its effect's outcome."""
+    error = outcome.get("error")
+    result = ExecutionResult(
+        action=action,
+        exception=None,
+        success=outcome["success"],
+        message=outcome["message"],
+        data=outcome.get("data"),
+        started_at=datetime.fromisoformat(outcome["started_at"]),
+        ended_at=datetime.fromisoformat(outcome["ended_at"]),
+        url=outcome.get("url") or "",
+        title=outcome.get("title") or "",
+        tab=outcome.get("tab"),
+        actor=outcome.get("actor") or "script",
+        selectors=outcome.get("selectors"),
+        why=outcome.get("why"),
+        consequence=outcome.get("consequence"),
+        delivered=bool(outcome.get("delivered")),
+    )
+    if error is not None:
+        result.exception = ActionError(f"{action.type}: {result.message}", result)
+    return result

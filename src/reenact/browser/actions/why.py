@@ -1,0 +1,248 @@
+"""Why an action failed, asked of the page on the spot: one sentence that names the element and what to try.
+
+Asked in this order: is the tab there, does it answer, did the page load, does the selector parse, does the element
+exist, how many match, is it shown, enabled, of the right kind, in the viewport, covered, at rest. The first that is
+not so is the reason; `facts` has all that was found.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import Error, Frame, Locator, Page
+
+from reenact.browser.actions import reasons
+from reenact.browser.actions.reasons import Asked, Reason
+from reenact.browser.page.likeness import Match, similar, sought
+from reenact.browser.page.selectors import (
+    LARGE,
+    ElementNotFound,
+    Selector,
+    SelectorError,
+    parse,
+    plain,
+    written,
+)
+from reenact.browser.page.world import frame_chain, of_element, of_page
+
+PATIENCE = 3.0
+"""Seconds after which a page that says nothing counts as one that does not answer."""
+CLOSE = 0.4
+"""The score from which a candidate is worth a word."""
+NAMED = 3
+"""Candidates, or elements that match, that are named."""
+
+
+__all__ = ["Why", "why"]
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why an action failed.
+
+    Attributes:
+        sentence: In plain English: what is the matter with which element, and what to try.
+        facts: What was found, as JSON: `reason` (one word), `page`, `selector`, `matches`, `frame`, `element`,
+            `candidates`, `error` as far as they are known.
+    """
+
+    sentence: str
+    facts: dict[str, Any]
+
+
+async def why(
+    page: Page,
+    action: str | Mapping[str, Any],
+    target: str | Mapping[str, Any] | Locator | None = None,
+    error: BaseException | str | None = None,
+    *,
+    called: str | None = None,
+    secret: Sequence[str] = (),
+    like: Mapping[str, Any] | None = None,
+) -> Why:
+    """Find out why an action failed. It never raises, and changes nothing.
+
+    Args:
+        page: The tab.
+        action: Its type, or all of it (`{"type": "fill", "selector": …, "value": …}`).
+        target: The selector that was given, or the locator that was acted on; None where the action has no element.
+        error: What was raised.
+        called: What the user called the element, an id of an observation or a selector, where the target is a locator.
+        secret: CSS selectors of what must not be shown.
+        like: The element's fingerprint, where it was seen before: it finds better candidates than a selector.
+    """
+    told = {"type": action} if isinstance(action, str) else dict(action)
+    text = _text(error)
+    asked = Asked(told, _named(target, called), text, page.url)
+    found = reasons.of_error(asked, closed=page.is_closed())
+    if found is None:
+        try:
+            found = await asyncio.wait_for(_asked(page, target, asked, (error, list(secret), like)), PATIENCE)
+        except TimeoutError:
+            found = reasons.silent(asked)
+        except Error as broken:
+            closed = page.is_closed()
+            found = reasons.of_error(asked.saying(_text(broken)), closed=closed) or reasons.unknown(
+                asked, None
+            )
+    facts = {"reason": found.word, "action": told.get("type"), "selector": asked.name, **found.facts}
+    if text:
+        facts["error"] = text.splitlines()[0][:500]
+    return Why(found.sentence, facts)
+
+
+def _text(error: BaseException | str | None) -> str:
+    if error is None:
+        return ""
+    return error.message if isinstance(error, Error) else str(error)
+
+
+def _named(target: str | Mapping[str, Any] | Locator | None, called: str | None) -> str | None:
+    if called is not None:
+        return called
+    return _spoken(target) if isinstance(target, Locator) else written(target)
+
+
+def _spoken(locator: Locator) -> str:
+    """A locator as a person writes it: its selector, where Playwright has no better words for it."""
+    text = str(locator)
+    selector = re.search(r"^<.* selector=(['\"].*)>$", text, re.DOTALL)
+    return str(ast.literal_eval(selector[1])) if selector else text
+
+
+async def _asked(
+    page: Page,
+    target: str | Mapping[str, Any] | Locator | None,
+    asked: Asked,
+    more: tuple[BaseException | str | None, list[str], Mapping[str, Any] | None],
+) -> Reason:
+    error, secret, like = more
+    states = await of_page(page, "state")
+    state: dict[str, Any] = next((told for frame, told in states if frame == page.main_frame), {})
+    facts: dict[str, Any] = {"page": {**state, "frames": len(page.frames)}}
+    if target is None:
+        return reasons.loading(asked, state, facts) or reasons.unknown(asked, facts)
+    try:
+        selectors = () if isinstance(target, Locator) else parse(target)
+        absent = isinstance(error, ElementNotFound) and state.get("count", 0) > LARGE
+        found, count = (None, 0) if absent else await _count(page, target, selectors)
+    except SelectorError as broken:
+        return Reason("selector", _sentence(str(broken)), facts)
+    facts["matches"] = count
+    if count == 0 or found is None:
+        wanted = like or sought(selectors or _of_locator(target))
+        best = await _closest(page, wanted, secret)
+        facts["candidates"] = [one for _, one in best]
+        return reasons.missing(asked, state, facts)
+    if count > 1:
+        facts["elements"] = await _several(found, count, secret)
+        return reasons.several(asked, facts)
+    handle = await found.element_handle(timeout=500)
+    probe = await of_element(handle, "eyes.probe(el, argument)", secret)
+    frame = await handle.owner_frame()
+    facts["element"] = probe
+    if frame is not None and frame.parent_frame is not None:
+        facts["frame"] = await frame_chain(frame)
+        probe["covered"] = probe["covered"] or await _covered_outside(frame, probe["box"])
+    late = isinstance(error, ElementNotFound) or (
+        "waiting for" in asked.error and "locator resolved" not in asked.error
+    )
+    return reasons.of_element(asked, probe, facts) or reasons.unknown(asked, facts, late=late)
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def _of_locator(target: Any) -> tuple[Selector, ...]:
+    try:
+        return parse(_spoken(target))
+    except SelectorError:
+        return ()
+
+
+async def _count(
+    page: Page, target: str | Mapping[str, Any] | Locator, selectors: tuple[Selector, ...]
+) -> tuple[Locator | None, int]:
+    """What the target matches, as `resolve` sees it: of several the first that names one element, else any."""
+    if isinstance(target, Locator):
+        return target, await target.count()
+    several: tuple[Locator | None, int] = (None, 0)
+    for selector in selectors:
+        for frame in page.frames if not selector.frames else [page.main_frame]:
+            locator = selector.within(frame)
+            try:
+                count = await locator.count()
+            except Error as error:
+                if "frame" not in error.message.lower() and frame == page.main_frame and not selector.frames:
+                    raise SelectorError(f"{selector.text!r} does not parse: {plain(error)}") from None
+                continue
+            if count == 1:
+                return locator, 1
+            if count and not several[1]:
+                several = (locator, count)
+            if count:
+                break
+    return several
+
+
+async def _closest(
+    page: Page, wanted: Mapping[str, Any], secret: Sequence[str]
+) -> list[tuple[Match, dict[str, Any]]]:
+    matches = [one for one in await similar(wanted, page, most=NAMED, secret=secret) if one.score >= CLOSE]
+    return list(zip(matches, await asyncio.gather(*(_told(one) for one in matches)), strict=True))
+
+
+async def _told(match: Match) -> dict[str, Any]:
+    """A candidate for the reader: in words, how alike, in what, and a selector that would find it."""
+    try:
+        described, css = await of_element(
+            match.locator, "[eyes.describe(el), eyes.selectorsOf(el).css]", timeout=300
+        )
+    except Error:
+        described, css = match.fingerprint["role"], match.fingerprint["path"]
+    role, name = match.fingerprint["role"], match.fingerprint["name"]
+    short = f"role={role}[name={_quoted(name)}]" if role != "generic" and name and len(css) > 60 else css
+    return {
+        "described": described,
+        "selector": " >> ".join([*(f"frame={one}" for one in match.fingerprint["frames"]), short]),
+        "score": match.score,
+        "visible": match.fingerprint["visible"],
+        "parts": {part: alike for part, (_, alike) in match.parts.items()},
+    }
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '\\"') + '"'
+
+
+async def _several(locator: Locator, count: int, secret: Sequence[str]) -> list[dict[str, Any]]:
+    """The first few of many that match, in words."""
+    call = "({described: eyes.describe(el, argument), selector: eyes.selectorsOf(el).css, visible: eyes.shown(el)})"
+    first = [
+        of_element(locator.nth(number), call, list(secret), timeout=500)
+        for number in range(min(count, NAMED))
+    ]
+    return [told for told in await asyncio.gather(*first, return_exceptions=True) if isinstance(told, dict)]
+
+
+async def _covered_outside(frame: Frame, box: Sequence[float]) -> dict[str, Any] | None:
+    """What covers an element of a frame in one of the pages around it."""
+    x, y = box[0] + box[2] / 2, box[1] + box[3] / 2
+    at: Frame | None = frame
+    while at is not None and at.parent_frame is not None:
+        owner = await at.frame_element()
+        told = await of_element(
+            owner, "(() => { const [left, top] = eyes.inset(el); const x = left + argument[0], y = top + argument[1];"
+            " return [x, y, eyes.coverAt(el, x, y)]; })()", [x, y],
+        )  # fmt: skip
+        x, y, cover = told
+        if cover:
+            return dict(cover)
+        at = at.parent_frame
+    return None

@@ -1,0 +1,111 @@
+"""What a browser session left beside the effects: its frames, tabs, requests, console and marks of its actions.
+
+One file a session, `session.<n>.jsonl` in the recording's folder, by the recording's clock; `docs/format.md` lists
+its lines. A video, a page to watch and an explanation are made from it at any time, also while it is still written:
+it is read line by line, and pictures one at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reenact.core.model.schema import is_address
+from reenact.core.store import shared
+from reenact.core.store.lines import SessionReader
+from reenact.core.store.local import whole_blob
+from reenact.errors import CorruptRecording, RecordingError
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line: its kind, when it was (seconds since the recording began), and its members."""
+
+    event: str
+    t: float
+    data: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.data.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Footage:
+    """One session's file in a recording's folder. Nothing of it is held in memory.
+
+    Attributes:
+        path: The file.
+        head: Its first line: `id`, `started`, `viewport`, `browser`.
+    """
+
+    path: Path
+    head: Entry
+
+    @property
+    def id(self) -> str:
+        """The session's id."""
+        return str(self.head["id"])
+
+    def entries(self, *kinds: str) -> Iterator[Entry]:
+        """All lines in the order in which they were written (those kinds only); a torn last one is left out.
+
+        Times rise but for frames, which may come up to a second late: sort by `t` what needs it. Raises RecordingError
+        where a line is damaged.
+        """
+        reader = Reading(self.path)
+        with shared.opened(self.path) as file:
+            for line in file:
+                entry = reader.take(line)
+                if entry is not None and (not kinds or entry.event in kinds):
+                    yield entry
+
+    def blob(self, address: str) -> bytes:
+        """The bytes at an address, `sha256:…`. Raises RecordingError where they are gone."""
+        if not is_address(address):
+            raise CorruptRecording(
+                f"{self.path} names a picture or body {str(address)[:80]!r}, which is no address"
+            )
+        digest = address.removeprefix("sha256:")
+        path = self.path.parent / "blobs" / digest[:2] / digest
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise RecordingError(f"{path}: {error.strerror}; the session's picture or body is lost") from None
+        return whole_blob(data, address, str(path))
+
+
+def sessions(folder: Path) -> list[Footage]:
+    """The sessions of a recording, in the order in which they began. Raises RecordingError for a damaged one."""
+    found = []
+    for path in sorted(folder.glob("session.*.jsonl"), key=_number):
+        with shared.opened(path) as file:
+            head = Reading(path).take(file.readline())
+        if head is not None:
+            found.append(Footage(path, head))
+    return found
+
+
+def _number(path: Path) -> tuple[int, str]:
+    word = path.name.split(".")[1]
+    return (int(word) if word.isdigit() else 0, word)
+
+
+class Reading:
+    """Reads a session's file line by line.
+
+    Args:
+        path: The file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._reader = SessionReader(str(path))
+
+    def take(self, line: bytes) -> Entry | None:
+        """What the next line says, or None where it is torn: the last one. Raises RecordingError for a damaged one."""
+        whole = line.removesuffix(b"\n")
+        if whole is line and not self._reader.fits(line):
+            return None
+        event = self._reader.take(whole)
+        return None if event is None else Entry(event.event, event.t, event.data)

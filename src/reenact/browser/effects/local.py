@@ -1,0 +1,87 @@
+"""A session's browser in this process: started when the session is, or where a replay of it goes live."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, cast
+
+from reenact.browser.effects.crossing import Crossing
+from reenact.browser.effects.driver import Whereabouts
+from reenact.browser.effects.steps import Step
+from reenact.browser.page.launching import Settings
+from reenact.browser.page.live import Live
+from reenact.core.store.writer import warn
+
+
+class Here:
+    """A browser of this process's own.
+
+    Args:
+        crossing: Where the session's effects happen; it has the file that is filmed into.
+        settings: How the browser is started.
+    """
+
+    def __init__(self, crossing: Crossing, settings: Settings) -> None:
+        self._crossing = crossing
+        self._settings = settings
+        self.live: Live | None = None
+
+    @property
+    def up(self) -> bool:
+        """Whether there is a browser."""
+        return self.live is not None
+
+    @property
+    def ended(self) -> str | None:
+        """Why it can be used no more, if that is so."""
+        return None if self.live is None else self.live.ended
+
+    async def open(self, id: str) -> dict[str, Any]:
+        """Start the browser, and film it where anything is recorded. Raises SessionError."""
+        live = Live(self._settings)
+        told = await live.open()
+        self.live = live
+        beside = self._crossing.beside()
+        if beside is not None:
+            await live.film(beside, id, told)
+        return told
+
+    async def ask_for(self, step: Step) -> Any:
+        """What a step must know of the page before its arguments are recorded."""
+        assert step.ask is not None
+        return await step.ask(cast("Live", self.live))
+
+    async def do(self, step: Step, call: int | None, at: Whereabouts) -> Any:
+        """Do a step in the browser; where a recording had none started here, in a new one."""
+        if self.live is None and step.name != "start":
+            await self._revive(step, at)
+        return await step.live(cast("Live", self.live), call)
+
+    async def close(self, why: str) -> None:
+        """End the browser."""
+        if self.live is not None:
+            await self.live.close(why)
+
+    async def _revive(self, step: Step, at: Whereabouts) -> None:
+        """Live on a session that a recording had started: a browser of its own, at the addresses that were recorded."""
+        await self.open(self._crossing.id)
+        live = self.live
+        assert live is not None
+        pages = dict(at.tabs)
+        numbers = {}
+        for number, url in sorted(pages.items()):
+            page = live.page if number == min(pages) else await live.context.new_page()
+            numbers[page] = number
+            if url and url != "about:blank":
+                with suppress(Exception):  # the step itself will find out, and say so
+                    await page.goto(url)
+            if number == at.front:
+                live.show(page)
+        live.renumber(numbers)
+        if at.seen:
+            await live.recognise(at.seen)
+        where = at.tabs.get(at.front or 0) or "an empty page"
+        warn(
+            f"browser:{step.name} is live, and the recording had started no browser here: a new one was opened, at "
+            f"{where}; what earlier steps left in the page, in forms and in cookies is not there"
+        )

@@ -1,0 +1,395 @@
+"""`client.AgentFallback`: a stretch of a script that an agent finishes where a step of it fails."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, cast
+
+from reenact.browser.actions import types as do
+from reenact.browser.actions.results import ExecutionResult
+from reenact.browser.heal import expect as expecting
+from reenact.browser.heal.calling import here, place
+from reenact.browser.heal.guard import Guard
+from reenact.browser.heal.helper import Helper, begun, made, now, over, stuck
+from reenact.browser.heal.mend import Failed
+from reenact.browser.page.options import check_steps
+from reenact.core import boundary
+from reenact.core.model.event import Effect
+from reenact.errors import UsageError
+
+if TYPE_CHECKING:
+    from reenact.browser.agent import Agent
+    from reenact.browser.agent.status import AgentStatusResponse
+    from reenact.browser.heal.record import Heal as Record
+    from reenact.browser.session.remote.agent import RemoteAgent
+    from reenact.browser.session.session import Asked, Session
+
+Heal = Literal["agent", "auto", "off"]
+
+AGENT_PARAMS = frozenset(
+    {"reasoning_model", "use_vision", "max_steps", "agent_id", "vault", "persona", "notifier"}
+)
+"""What of it is the agent's. The agent itself is imported where one is needed: a script that works stays quick."""
+
+
+class AgentFallback:
+    """A block in a script: its steps run as they are, and where one fails an agent finishes the task.
+
+        with client.AgentFallback(session, task="Add the cheapest tea to the cart", max_steps=8) as fb:
+            session.execute(type="click", selector="text=Tea")
+            session.execute(type="click", selector="#add-to-cart")
+        fb.success, fb.agent_invoked
+
+    Within the block no step raises for what goes wrong on the page. The first one that fails returns its own failed
+    result, once the agent is through; the steps behind it are not done, return a result with `success` True that says
+    so, and are in `skipped`. One agent a block.
+
+    Args:
+        session: The session; its `execute` is the block's while that lasts.
+        task: What the block is for, in plain words: the agent's task.
+        response_format: The form of the agent's answer, as for `Agent.run`.
+        heal: `"agent"`: an agent takes over at once. `"auto"`: the failed step is mended by cheaper means first, and
+            the script goes on. `"off"`: nobody helps; the block says that it failed, and stops at that step.
+        expect: What must be so in the end: an address, a text, a selector, or a function of the session. Where it is
+            not, or that cannot be told, the block has failed, whatever its steps and the agent say.
+        agent_params: The agent's own: `reasoning_model`, `max_steps`, `vault` and so on.
+
+    Attributes:
+        steps: The results of the block's own steps, as far as they were done; the agent's are in `agent_response`.
+        skipped: The actions that were not done any more, as dicts.
+        success: Whether the block did what it is for.
+        error: Why it is not, or was not before the agent came; None where nothing failed, or was mended.
+        agent_invoked: Whether an agent was called.
+        agent_response: The agent's last status, or None.
+        heals: The record of each mend, and of the agent's takeover: what failed, who helped, what verified it.
+
+    Raises:
+        UsageError: (a ValueError) An argument that cannot be, a block within a block of the same session, `scrape()`
+            or `raise_on_failure=True` within one.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        task: str,
+        response_format: Any = None,
+        *,
+        heal: Heal = "agent",
+        expect: Any = None,
+        **agent_params: Any,
+    ) -> None:
+        _check(task, heal, agent_params)
+        self._session = session
+        self.task = task
+        self.heal = heal
+        self._format = response_format
+        self._expected = None if expect is None else expecting.expected(expect)
+        self._guard = Guard(session, self)
+        self._helper = Helper(session, heal, agent_params)
+        self._offset: int | None = None
+        self._began: float | None = None
+        self._took: float | None = None
+        self._over = self._asking = False
+        self._verdict: expecting.Verdict | None = None
+        self.steps: list[ExecutionResult] = []
+        self.skipped: list[dict[str, Any]] = []
+        self.success = True
+        self.error: str | None = None
+        self.agent_response: AgentStatusResponse | None = None
+
+    # -- the block -------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        self._enter()
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if error is None:
+                self._finish()
+        finally:
+            self._leave(error)
+
+    async def __aenter__(self) -> Self:
+        self._enter()
+        return self
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if error is None:
+                await self._afinish()
+        finally:
+            self._leave(error)
+
+    # -- what it tells ---------------------------------------------------------------------------------------
+
+    @property
+    def agent_invoked(self) -> bool:
+        """Whether an agent was called."""
+        return self._helper.agent is not None
+
+    @property
+    def duration(self) -> float:
+        """Seconds that the block took, helpers included; so far, while it lasts."""
+        if self._began is None:
+            return 0.0
+        return now(self._session) - self._began if self._took is None else self._took
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What its models cost, in US dollars: nothing where none was asked, None where a price is not known."""
+        return self._helper.cost
+
+    @property
+    def heals(self) -> list[Record]:
+        """The record of each mend, and of the agent's takeover: what failed, who helped, what verified it."""
+        return self._helper.heals
+
+    def suggested_patch(self) -> str:
+        """What was learned, as a unified diff of the script to review: the selectors that were mended and verified.
+
+        Empty where nothing was. Raises UsageError where the script cannot be read as Python.
+        """
+        from reenact.browser.heal import patch  # noqa: PLC0415 - only a block that was mended reads Python
+
+        return patch.suggested(self.heals) if self.heals else ""
+
+    # -- the guarded calls -----------------------------------------------------------------------------------
+
+    def execute(
+        self, action: Asked = None, *, raise_on_failure: bool | None = None, **fields: Any
+    ) -> ExecutionResult:
+        """The session's `execute` within the block: what fails on the page is a result, and calls for help."""
+        if self._asking:
+            return cast(
+                "ExecutionResult", self._guard.execute(action, raise_on_failure=raise_on_failure, **fields)
+            )
+        asked = _asked(action, raise_on_failure, fields)
+        if self._over:
+            return self._skip(asked)
+        result = self._session._execute(asked)
+        if not result.success:
+            failed = Failed.of(self._session, asked, result, place())
+            mend = here(self._session, lambda: self._mended(failed)) if self.heal == "auto" else None
+            if mend is None:
+                self.steps.append(result)
+                self._take_over(failed)
+                return result
+            result = mend
+        self.steps.append(result)
+        return result
+
+    async def aexecute(
+        self, action: Asked = None, *, raise_on_failure: bool | None = None, **fields: Any
+    ) -> ExecutionResult:
+        """`execute`, awaited."""
+        if self._asking:
+            return cast(
+                "ExecutionResult",
+                await self._guard.aexecute(action, raise_on_failure=raise_on_failure, **fields),
+            )
+        asked = _asked(action, raise_on_failure, fields)
+        if self._over:
+            return self._skip(asked)
+        result = await self._session._aexecute(asked)
+        if not result.success:
+            failed = Failed.of(self._session, asked, result, place())
+            mend = await self._mended(failed) if self.heal == "auto" else None
+            if mend is None:
+                self.steps.append(result)
+                await self._atake_over(failed)
+                return result
+            result = mend
+        self.steps.append(result)
+        return result
+
+    def scrape(self, *args: Any, **options: Any) -> Any:
+        """Refused: what a block reads is gone where an agent takes over."""
+        return self._guard.scrape(*args, **options) if self._asking else _refuse_scrape()
+
+    async def ascrape(self, *args: Any, **options: Any) -> Any:
+        """Refused."""
+        return await self._guard.ascrape(*args, **options) if self._asking else _refuse_scrape()
+
+    def page_failed(self, name: str, args: Mapping[str, Any], error: Exception) -> Awaitable[None] | None:
+        """A call of `session.page` has failed: help is called, and then the program hears of it, as of any error."""
+        if self._over or self._asking:
+            return None
+        said = f"session.{args.get('on', 'page')}.{name.removeprefix('page.')}: {_first_line(error)}"
+        first = next(iter(args.get("args") or ()), None)
+        aim = args.get("on") or (first if isinstance(first, str) else None)
+        failed = stuck(self._session, {"type": name, **({"selector": aim} if aim else {})}, said)
+        if self._session._asynchronous:
+            return self._atake_over(failed)
+        self._take_over(failed)
+        return None
+
+    def page_skipped(self, name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
+        """Whether a call of `session.page` that does something comes too late."""
+        if not self._over or self._asking:
+            return False
+        self._note({"type": name, **args()})
+        return True
+
+    # -- help ------------------------------------------------------------------------------------------------
+
+    def _take_over(self, failed: Failed) -> None:
+        if (agent := self._called(failed)) is not None:
+            self._heard(agent.run(self.task, response_format=self._format, session_offset=self._offset))
+            self._judge()
+            self._wrote(failed)
+
+    async def _atake_over(self, failed: Failed) -> None:
+        if (agent := self._called(failed)) is not None:
+            answer = await agent.arun(self.task, response_format=self._format, session_offset=self._offset)
+            self._heard(answer)
+            await self._ajudge()
+            self._wrote(failed)
+
+    def _called(self, failed: Failed) -> Agent | RemoteAgent | None:
+        """The agent that is to go on from here, if there is to be one."""
+        self.success, self.error, self._over = False, failed.result.message, True
+        return self._helper.called(failed)
+
+    def _heard(self, answer: AgentStatusResponse) -> None:
+        self.agent_response = answer
+        self.success = bool(answer.success)
+
+    def _wrote(self, failed: Failed) -> None:
+        assert self.agent_response is not None
+        by = self._verdict.by if self._verdict is not None and self._verdict.met else ""
+        self._helper.wrote(failed, self.agent_response, healed=self.success, by=by)
+
+    async def _mended(self, failed: Failed) -> ExecutionResult | None:
+        self._asking = True
+        try:
+            return await self._helper.mended(failed, self._expected)
+        finally:
+            self._asking = False
+
+    # -- the end ---------------------------------------------------------------------------------------------
+
+    def _finish(self) -> None:
+        if self._open_end():
+            self._judge()
+            if not self.success:
+                self._take_over(stuck(self._session, {"type": "expect"}, self.error or ""))
+
+    async def _afinish(self) -> None:
+        if self._open_end():
+            await self._ajudge()
+            if not self.success:
+                await self._atake_over(stuck(self._session, {"type": "expect"}, self.error or ""))
+
+    def _open_end(self) -> bool:
+        """Whether it is still to be seen that what is expected is so."""
+        if self._over or self._expected is None:
+            return False
+        status = self._session.status()
+        if status.status == "closed":
+            self.success, self.error, self._over = False, f"the session is closed: {status.reason}", True
+        return not self._over
+
+    def _judge(self) -> None:
+        """See that what is expected is so, unless the block has failed anyhow."""
+        if self._expected is None or not self.success:
+            return
+        self._asking = True
+        try:
+            self._ruled(expecting.judged(self._session, self._expected))
+        finally:
+            self._asking = False
+
+    async def _ajudge(self) -> None:
+        if self._expected is None or not self.success:
+            return
+        self._asking = True
+        try:
+            self._ruled(await expecting.ajudged(self._session, self._expected))
+        finally:
+            self._asking = False
+
+    def _ruled(self, verdict: expecting.Verdict) -> None:
+        self._verdict = verdict
+        if not verdict.met:
+            self.success, self.error = False, f"not as expected: {verdict.by}"
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _enter(self) -> None:
+        if self._offset is not None:
+            raise UsageError("this block was used before: make another AgentFallback")
+        self._guard.put()
+        self._offset = self._session.offset()
+        self._began = begun(self._session, self.task, self.heal)
+
+    def _leave(self, error: BaseException | None) -> None:
+        self._guard.remove()
+        if error is not None and not isinstance(error, Exception):
+            return  # the program is on its way out: nothing is asked any more
+        if self._began is not None:
+            self._took = over(self._session) - self._began
+        if error is not None and not self._over:
+            self.success = False
+            self.error = self.error or f"the block was left by {type(error).__name__}: {_first_line(error)}"
+
+    def _skip(self, action: do.Action) -> ExecutionResult:
+        """The result of an action that is not done any more."""
+        shown = _shown(action)
+        at = self._note({"type": shown.type, **shown.args})
+        who = "an agent has taken over" if self.agent_invoked else "nobody helps here"
+        message = f"skipped: an earlier step of this block failed, and {who}"
+        return made(shown, at, self._session.status().url, success=True, message=message)
+
+    def _note(self, action: dict[str, Any]) -> datetime:
+        self.skipped.append(action)
+        with self._session._crossing.inside():
+            effect = Effect("heal", "skip", {"action": action}, leaf=True)
+            return datetime.fromtimestamp(boundary.perform(effect, time.time), UTC)
+
+
+def _shown(action: do.Action) -> do.Action:
+    """An action without what it writes: that may be a secret, and no page is asked whether it is."""
+    if isinstance(action, (do.Fill, do.FallbackFill)):
+        return action.model_copy(update={"value": do.MASK})
+    if isinstance(action, do.FormFill):
+        return action.model_copy(update={"value": dict.fromkeys(action.value, do.MASK)})
+    return action
+
+
+def _check(task: Any, heal: Any, params: Mapping[str, Any]) -> None:
+    if not isinstance(task, str) or not task.strip():
+        raise UsageError("AgentFallback needs a task: what the block is for, in plain words")
+    if heal not in ("agent", "auto", "off"):
+        raise UsageError(f"AgentFallback(heal={heal!r}): it is one of 'agent', 'auto', 'off'")
+    if unknown := sorted(params.keys() - AGENT_PARAMS):
+        raise UsageError(
+            f"AgentFallback has no option {unknown[0]!r}; there are response_format, heal, expect, and the agent's "
+            f"{', '.join(sorted(AGENT_PARAMS))}"
+        )
+    check_steps(params.get("max_steps", 1))
+
+
+def _asked(action: Asked, raise_on_failure: bool | None, fields: Mapping[str, Any]) -> do.Action:
+    if raise_on_failure:
+        raise UsageError(
+            "raise_on_failure=True does not go with AgentFallback: a step that fails calls the agent instead"
+        )
+    return do.action_of(action, **fields)
+
+
+def _refuse_scrape() -> NoReturn:
+    raise UsageError(
+        "scrape() does not go with AgentFallback: read the page behind the block, or give it a response_format for "
+        "the agent's answer"
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    """An error without the log behind it, in which Playwright writes what was filled in."""
+    lines = str(getattr(error, "message", None) or error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

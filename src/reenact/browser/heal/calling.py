@@ -1,0 +1,52 @@
+"""Where a script asked for a step, and how a plain program waits for what is written for a loop."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from reenact.browser.heal.mend import Place
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from reenact.browser.session.session import Session
+
+T = TypeVar("T")
+
+
+def place() -> Place | None:
+    """The caller's place: the first frame outside of Reenact."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if module != "reenact" and not module.startswith("reenact."):
+            return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_qualname)
+        frame = frame.f_back
+    return None
+
+
+def here(session: Session, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Await something in the session's recording, in a program that does not."""
+    if asyncio._get_running_loop() is None:
+        return asyncio.run(make())
+    # A notebook: its loop is busy with this very cell.
+    outcome: list[T] = []
+    broken: list[BaseException] = []
+
+    def heal() -> None:
+        try:
+            outcome.append(asyncio.run(make()))
+        except BaseException as error:
+            broken.append(error)
+
+    thread = threading.Thread(target=heal, name="heal", daemon=True)
+    with session._crossing.inside():
+        thread.start()
+        thread.join()
+    if broken:
+        raise broken[0]
+    return outcome[0]

@@ -1,0 +1,187 @@
+"""The elements of a page that a failed step may mean, and doing the step with one of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Error, Locator
+
+from reenact.browser.actions import types as do
+from reenact.browser.effects.steps import Step
+from reenact.browser.heal.mend import Failed, Mend
+from reenact.browser.heal.same import Choice, kind
+from reenact.browser.page.likeness import likeness, similar
+from reenact.browser.page.live import Live
+from reenact.browser.page.selectors import SelectorError, durable, fingerprint, parse, spot_of
+
+if TYPE_CHECKING:
+    from reenact.browser.session.session import Session
+
+MOST = 12
+"""Candidates that are kept, where nobody asks for more."""
+
+COMPARED = 60
+"""Candidates that are compared, to choose one of them."""
+
+PATIENCE = 2000
+"""Milliseconds that the step has with the element that was found."""
+
+_LASTING = ("test_id", "role", "playwright", "text", "css")
+
+Pick = Callable[[Sequence[Mapping[str, Any]]], Choice]
+"""Chooses one of several candidates, or none."""
+
+_Seen = tuple[float, dict[str, Any], Locator]
+"""A candidate: how alike it is, its fingerprint, where it is."""
+
+
+async def candidates(
+    session: Session, failed: Failed, wanted: Mapping[str, Any], *, most: int
+) -> list[dict[str, Any]]:
+    """The elements that may be meant, best first: an effect. Of each its `score`, `fingerprint` and `selectors`.
+
+    Args:
+        session: Where to look.
+        failed: The step.
+        wanted: The sought element's fingerprint, or the parts of it that are known.
+        most: How many at most.
+    """
+
+    async def look(live: Live) -> list[dict[str, Any]]:
+        fit = await _fit(live, failed.asked.type, wanted, (), most)
+        names = await asyncio.gather(*(_selectors(live, locator) for _, _, locator in fit))
+        return [
+            {"score": score, "fingerprint": told, "selectors": name}
+            for (score, told, _), name in zip(fit, names, strict=True)
+        ]
+
+    return list(await _asked(session, {"step": failed.key, "most": most}, look))
+
+
+async def chosen(
+    session: Session,
+    failed: Failed,
+    wanted: Mapping[str, Any],
+    pick: Pick,
+    selectors: Sequence[Mapping[str, str]] = (),
+) -> tuple[Choice, dict[str, Any]]:
+    """The one that is meant, as far as `pick` can tell: an effect, of which the best few candidates are kept.
+
+    Args:
+        session: Where to look.
+        failed: The step.
+        wanted: As for `candidates`.
+        pick: Chooses; what it says is kept, and not asked again in a replay.
+        selectors: Others that have named the element; what they name is among the candidates too.
+
+    Returns:
+        The choice, and the chosen one's `score`, `fingerprint` and `selectors`; nothing where none was chosen.
+    """
+
+    async def look(live: Live) -> dict[str, Any]:
+        fit = await _fit(live, failed.asked.type, wanted, selectors, COMPARED)
+        told = [{"score": score, "fingerprint": one} for score, one, _ in fit]
+        choice = pick(told)
+        name = {} if choice.place is None else await _selectors(live, fit[choice.place][2])
+        kept = told[:MOST]
+        if choice.place is not None:
+            told[choice.place]["selectors"] = name
+            if choice.place >= MOST:
+                kept.append(told[choice.place])
+                choice = replace(choice, place=MOST)
+        return {"found": kept, "choice": asdict(choice)}
+
+    answer = await _asked(session, {"step": failed.key}, look)
+    if isinstance(answer, Mapping):
+        found, choice = answer["found"], Choice(**answer["choice"])
+    else:
+        found, choice = answer, pick(answer)  # an older recording, or a page that told nothing
+    return choice, {} if choice.place is None else dict(found[choice.place])
+
+
+async def _asked(session: Session, args: dict[str, Any], look: Callable[[Live], Awaitable[Any]]) -> Any:
+    async def live(browser: Live, call: int | None) -> Any:
+        try:
+            with browser.use():
+                return await look(browser)
+        except Error:
+            return []  # the page is gone, or busy: nothing can be told
+
+    return await session._driver.arun(Step("candidates", live, lambda _: args, kind="heal"))
+
+
+async def _fit(
+    live: Live, action: str, wanted: Mapping[str, Any], selectors: Sequence[Mapping[str, str]], most: int
+) -> list[_Seen]:
+    """What the action can be done with, best first."""
+    page = live.page
+    texts = list(dict.fromkeys(one[name] for one in selectors for name in _LASTING if one.get(name)))[:6]
+    matches, named = await asyncio.gather(
+        similar(wanted, page, most=most, secret=live.mask(page)),
+        asyncio.gather(*(_named(live, text) for text in texts)),
+    )
+    found: list[_Seen] = [(one.score, one.fingerprint, one.locator) for one in matches]
+    spots = {one.spot for one in matches if not one.fingerprint["frames"]}
+    known = {_place(told) for _, told, _ in found}
+    rest = [locator for locator, spot in named if locator is not None and spot not in spots]
+    for told, locator in await asyncio.gather(*(_told(live, locator) for locator in rest)):
+        if told is not None and _place(told) not in known:
+            known.add(_place(told))
+            found.append((likeness(wanted, told)[0], told, locator))
+    return sorted((one for one in found if kind(wanted, one[1], action)), key=lambda one: -one[0])[:most]
+
+
+async def _named(live: Live, text: str) -> tuple[Locator | None, str]:
+    """The one element that a selector names, if it does, and where it stands, if that can be said at once."""
+    try:
+        (one,) = parse(text)
+        locator = one.within(live.page)
+        if one.frames:
+            return (locator if await locator.count() == 1 else None), ""
+        spot = await spot_of(locator)
+    except (Error, SelectorError):
+        return None, ""
+    return (None, "") if spot is None else (locator, spot)
+
+
+async def _told(live: Live, locator: Locator) -> tuple[dict[str, Any] | None, Locator]:
+    try:
+        return await fingerprint(locator, secret=live.mask(live.page), timeout=500), locator
+    except Error:
+        return None, locator
+
+
+async def _selectors(live: Live, locator: Locator) -> dict[str, str]:
+    try:
+        return await durable(locator, secret=live.mask(live.page))
+    except Error:
+        return {}
+
+
+def _place(told: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(told["frames"]), told["path"]
+
+
+async def taken(
+    session: Session, failed: Failed, one: Mapping[str, Any], choice: Choice, rung: str
+) -> Mend | None:
+    """Do the step with a candidate. None where it was not done."""
+    asked = failed.asked
+    assert isinstance(asked, do.Aimed)
+    if not one["selectors"]:
+        return None
+    again = asked.model_copy(update={"id": None, "selector": one["selectors"], "timeout": PATIENCE})
+    result = await session._aexecute(again, actor="heal")
+    if not result.success and not result.delivered:
+        return None
+    mend = Mend(result, rung, failed.action.get("selector"), dict(result.selectors or one["selectors"]))
+    evidence = {
+        "reason": failed.reason,
+        "why": choice.why,
+        "after": {"fingerprint": one["fingerprint"]},
+        "consequence": result.consequence,
+    }
+    return replace(mend, score=choice.score, margin=choice.margin, evidence=evidence)

@@ -1,0 +1,309 @@
+"""What must be so after a step or a block: an address, a text, an element, or what a function says.
+
+Each question is an effect of kind `heal`, so that a replay has the answer without a page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Literal, cast
+from urllib.parse import urlsplit
+
+from playwright.async_api import Error, Page
+
+from reenact.browser.effects.steps import Link, Step
+from reenact.browser.page import selectors
+from reenact.browser.page.live import Live
+from reenact.core.boundary import aperform, perform
+from reenact.core.model.event import Effect
+from reenact.errors import SessionError, UsageError
+
+if TYPE_CHECKING:
+    from reenact.browser.session.session import Session
+
+PATIENCE = 5.0
+"""Seconds that a page is given to become what is expected of it."""
+
+_POLL = 0.1
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://|(about|data|blob|file):")
+_SELECTOR = re.compile(
+    r"~|//|\(//|page\.|locator\(|frame_locator\(|get_by_\w+\(|#[\w-]+$|\.[A-Za-z_][\w-]*$|\[[A-Za-z][\w-]*[~|^$*]?="
+    r"|(css|xpath|text|role|id|data-test(id|-id)?|internal:[\w-]+)="
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether what was expected is so. Only `met` is success: what is not known is a failure.
+
+    Attributes:
+        state: `met`, `unmet` or `unknown`.
+        by: In one sentence, what decided.
+    """
+
+    state: Literal["met", "unmet", "unknown"]
+    by: str
+
+    @property
+    def met(self) -> bool:
+        """Whether it is so."""
+        return self.state == "met"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """An expectation, read: its kind (`url`, `text`, `selector`, `function`) and what is expected."""
+
+    kind: str
+    value: Any
+
+    @property
+    def own(self) -> bool:
+        """Whether only the program can tell: a function, or a pattern, which could take a server all day."""
+        return self.kind == "function" or isinstance(self.value, re.Pattern)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """It as plain data, for the recording."""
+        if isinstance(self.value, re.Pattern):
+            return {self.kind: {"pattern": self.value.pattern}}
+        if self.kind == "function":
+            return {self.kind: _name(self.value)}
+        return {self.kind: dict(self.value) if isinstance(self.value, Mapping) else self.value}
+
+
+def expected(given: Any) -> Expected:
+    """What is meant by an expectation.
+
+    Args:
+        given: An address (a scheme in front, `/a/path`, a glob as `**/thanks*`, or a compiled pattern), a selector (a
+            dict of several, or with its prefix: `css=`, `role=`, `#id` …), a function of the session, or else a text
+            that the page shows.
+
+    Raises:
+        UsageError: It is nothing of that.
+    """
+    if isinstance(given, re.Pattern):
+        return Expected("url", given)
+    if isinstance(given, str) and given.strip():
+        if _SCHEME.match(given) or (given.startswith(("/", "*")) and not given.startswith("//")):
+            return Expected("url", given)
+        if not _SELECTOR.match(given):
+            return Expected("text", given)
+    elif callable(given):
+        return Expected("function", given)
+    elif not (isinstance(given, Mapping) and given):
+        raise UsageError(
+            f"expect={given!r}: it is an address, a text that the page shows, a selector, or a function of the session"
+        )
+    try:
+        selectors.parse(given)
+    except selectors.SelectorError as error:
+        raise UsageError(f"expect={given!r}: {error}") from None
+    return Expected("selector", given)
+
+
+def sent(body: Mapping[str, Any]) -> Expected:
+    """An expectation that came over the network. Raises UsageError for what is none, or is for the program itself."""
+    kind = next((name for name in ("url", "text", "selector") if name in body), None)
+    given = None if kind is None else body[kind]
+    if not isinstance(given, str | dict) or (isinstance(given, dict) and "pattern" in given):
+        raise UsageError(
+            "expect: give url, text or selector; a pattern and a function are for the program itself"
+        )
+    return expected(given)
+
+
+def judged(session: Session, what: Expected) -> Verdict:
+    """Whether it is so; a page is given some seconds to become it."""
+    if what.kind != "function":
+        return _verdict(session._driver.run(looking(what, PATIENCE)))
+    with session._crossing.inside():
+        return _verdict(perform(_asked(what), lambda: _said(what.value, session)))
+
+
+async def ajudged(session: Session, what: Expected, *, now: bool = False) -> Verdict:
+    """`judged`, awaited; `now` gives a page no time."""
+    if what.kind != "function":
+        return _verdict(await session._driver.arun(looking(what, 0 if now else PATIENCE)))
+
+    async def live() -> dict[str, str]:
+        return await _asaid(what.value, session)
+
+    with session._crossing.inside():
+        return _verdict(await aperform(_asked(what), live))
+
+
+# -- functions ---------------------------------------------------------------------------------------------------
+
+
+def _asked(what: Expected) -> Effect:
+    return Effect("heal", "verdict", {"expect": what.told})
+
+
+def _said(function: Callable[[Any], Any], session: Session) -> dict[str, str]:
+    try:
+        answer = function(session)
+        if inspect.isawaitable(answer):
+            answer = asyncio.run(_awaited(answer))
+    except Exception as error:
+        return _raised(function, error)
+    return _answered(function, answer)
+
+
+async def _asaid(function: Callable[[Any], Any], session: Session) -> dict[str, str]:
+    try:
+        answer = function(session)
+        if inspect.isawaitable(answer):
+            answer = await answer
+    except Exception as error:
+        return _raised(function, error)
+    return _answered(function, answer)
+
+
+async def _awaited(answer: Any) -> Any:
+    return await answer
+
+
+def _answered(function: Any, answer: Any) -> dict[str, str]:
+    name = _name(function)
+    if answer is None:
+        return {"state": "unknown", "by": f"{name} gave None: it is to give True or False"}
+    return {"state": "met" if answer else "unmet", "by": f"{name} gave {bool(answer)}"}
+
+
+def _raised(function: Any, error: Exception) -> dict[str, str]:
+    text = " ".join(str(error).split())
+    state = "unmet" if isinstance(error, AssertionError) else "unknown"
+    return {"state": state, "by": f"{_name(function)} raised {type(error).__name__}{': ' * bool(text)}{text}"}
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__name__", None) or type(function).__name__)
+
+
+def _verdict(told: Mapping[str, str]) -> Verdict:
+    return Verdict(cast("Any", told["state"]), told["by"])
+
+
+# -- pages -------------------------------------------------------------------------------------------------------
+
+
+def looking(what: Expected, patience: float = PATIENCE) -> Step:
+    """A look at whether the page is as expected, given so many seconds to become so."""
+
+    async def live(browser: Live, call: int | None) -> dict[str, str]:
+        try:
+            with browser.use():
+                return await _looked(lambda: browser.page, what, patience)
+        except (Error, SessionError) as error:
+            words = " ".join(str(error).split())
+            return {"state": "unknown", "by": f"the page could not be looked at: {words}"}
+
+    async def wire(link: Link) -> dict[str, str]:
+        if what.own:
+            return await _looked(_There(link).page, what, patience)
+        told = await link.ask("POST", "page/expect", {**what.told, "now": not patience})
+        return {"state": told["state"], "by": told["by"]}
+
+    asked = {"expect": what.told, **({} if patience else {"now": True})}
+    return Step("verdict", live, lambda _: asked, kind="heal", wire=wire)
+
+
+class _There:
+    """A page of a server's, as far as its address goes.
+
+    Args:
+        link: The server.
+    """
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self.url = ""
+
+    async def page(self) -> _There:
+        """It, with the address that it has just now."""
+        self.url = (await self._link.ask("GET", "page/address"))["url"]
+        return self
+
+    def is_closed(self) -> bool:
+        """Never: what is closed there does not answer."""
+        return False
+
+
+async def _looked(front: Callable[[], Any], what: Expected, patience: float) -> dict[str, str]:
+    end = monotonic() + patience
+    while True:
+        page = front()
+        if inspect.isawaitable(page):
+            page = await page
+        try:
+            found = await _LOOKS[what.kind](page, what.value)
+        except Error:
+            # It may be on its way to another page.
+            if page.is_closed() or monotonic() >= end:
+                raise
+            found = ""
+        if found:
+            return {"state": "met", "by": found}
+        if monotonic() >= end:
+            return {"state": "unmet", "by": f"{_missing(what, page)} after {patience:g} s"}
+        await asyncio.sleep(_POLL)
+
+
+def _missing(what: Expected, page: Page | _There) -> str:
+    if what.kind == "url":
+        value = what.value.pattern if isinstance(what.value, re.Pattern) else what.value
+        return f"the page is at {page.url}, not at {value},"
+    thing = "shows no text" if what.kind == "text" else "shows no element"
+    return f"{page.url} {thing} {what.value!r}"
+
+
+async def _at(page: Page | _There, value: str | re.Pattern[str]) -> str:
+    return f"the page is at {page.url}" if matches(page.url, value) else ""
+
+
+async def _says(page: Page, value: str) -> str:
+    wanted = re.compile(r"\s+".join(map(re.escape, value.split())))
+    for frame in page.frames:
+        if await frame.get_by_text(wanted).filter(visible=True).count():
+            return f"{page.url} shows the text {value!r}"
+    return ""
+
+
+async def _has(page: Page, value: str | Mapping[str, Any]) -> str:
+    try:
+        seen = await (await selectors.resolve(page, value, 0)).is_visible()
+    except selectors.AmbiguousElement:
+        # Several are as good as one: nothing is done to them.
+        seen = True
+    except selectors.ElementNotFound:
+        seen = False
+    return f"{page.url} shows the element {value!r}" if seen else ""
+
+
+_LOOKS: dict[str, Any] = {"url": _at, "text": _says, "selector": _has}
+
+
+def matches(url: str, value: str | re.Pattern[str]) -> bool:
+    """Whether an address is the one that is expected. A query or a fragment counts where the expectation has one."""
+    if isinstance(value, re.Pattern):
+        return value.search(url) is not None
+    here = urlsplit(url)
+    bare = url.partition("#")[0] if "#" not in value else url
+    bare = bare.partition("?")[0] if "?" not in value else bare
+    if value.startswith("/"):
+        bare = bare.removeprefix(f"{here.scheme}://{here.netloc}")
+    if "*" in value:
+        return re.fullmatch(_glob(value), bare) is not None
+    return bare.rstrip("/") == value.rstrip("/")
+
+
+def _glob(value: str) -> str:
+    parts = re.split(r"(\*\*|\*)", value)
+    return "".join({"**": ".*", "*": "[^/]*"}.get(part, re.escape(part)) for part in parts)

@@ -1,0 +1,281 @@
+"""A script against changed pages: each of its steps, on the page on which it is done, changed in several ways."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import random
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from playwright.async_api import Error
+
+from reenact.browser.actions import types as do
+from reenact.browser.camera.footage import sessions
+from reenact.browser.effects.steps import cookies_of
+from reenact.browser.heal.harden.course import Course, Step, run
+from reenact.browser.heal.harden.mutate import KINDS
+from reenact.browser.heal.harden.serve import Served
+from reenact.browser.heal.harden.trial import Change, Trial, Watched, attempt
+from reenact.browser.page.live import Live
+from reenact.browser.session.session import Session
+from reenact.errors import RecordingError, UsageError
+
+MUTATIONS = 4
+"""Changes that are tried of each step, where nobody says how many."""
+
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One step of the script, and what became of it on each changed page.
+
+    Attributes:
+        step: The step.
+        trials: One for each change that means something for its element.
+        unreached: Why it could not be tried, if so.
+    """
+
+    step: Step
+    trials: tuple[Trial, ...]
+    unreached: str = ""
+
+
+@dataclass(frozen=True)
+class Hardened:
+    """What a script would go through.
+
+    Attributes:
+        script: Its file.
+        recording: The recording of its good run.
+        pages: `recorded`: the pages came from that recording. `live`: they were loaded again.
+        why_live: Why they were, if so.
+        asked_live: Requests that were sent all the same, for what the recording does not keep.
+        steps: Its steps that act on an element.
+        left: What of it could not be repeated.
+    """
+
+    script: Path
+    recording: str
+    pages: Literal["recorded", "live"]
+    why_live: str
+    asked_live: int
+    steps: tuple[Tried, ...]
+    left: tuple[str, ...]
+
+    @property
+    def trials(self) -> list[Trial]:
+        """All of them."""
+        return [trial for one in self.steps for trial in one.trials]
+
+    @property
+    def holds(self) -> bool:
+        """Whether each step was done on each changed page where its element still is, and nothing wrong anywhere."""
+        return not any(broken(trial) for trial in self.trials) and not any(
+            one.unreached for one in self.steps
+        )
+
+
+def broken(trial: Trial) -> bool:
+    """Whether a step came to grief: it stopped though its element is there, or something else was acted on."""
+    return trial.ending in {"wrong", "misled"} or (trial.ending == "stopped" and trial.change.kind != "gone")
+
+
+def harden(
+    script: Path,
+    argv: Sequence[str] = (),
+    *,
+    mutations: int = MUTATIONS,
+    seed: int = 0,
+    told: Told = lambda _: None,
+) -> Hardened:
+    """Run a script as it is, recorded, and then each of its steps on changed pages.
+
+    Args:
+        script: A Python script of plain `session.execute` calls.
+        argv: Its arguments.
+        mutations: Changes of each step, 1 to all kinds.
+        seed: The same seed makes the same changes.
+        told: Hears what is being done.
+
+    Raises:
+        UsageError: The script is not there, does not pass, or has nothing to try.
+    """
+    if not 1 <= mutations <= len(KINDS):
+        raise UsageError(f"--mutations {mutations}: 1 to {len(KINDS)} (of each step: {', '.join(KINDS)})")
+    told("the script as it is")
+    course = run(script, argv)
+    return asyncio.run(_hardened(course, mutations, seed, told))
+
+
+async def _hardened(course: Course, mutations: int, seed: int, told: Told) -> Hardened:
+    served = _served(course)
+    why_live = "" if served else "the recording keeps no pages"
+    async with _session(course) as session:
+        track = Track(session, course, served or None)
+        await track.begin()
+        if served:
+            told("the script on its recorded pages")
+            failed = await track.walk(len(course.steps))
+            if failed:
+                why_live = f"on the recorded ones the script did not pass ({failed})"
+                await track.go_live()
+        steps = [
+            await _tried(track, step, mutations, seed, told)
+            for step in course.steps
+            if isinstance(step.action, do.Aimed)
+        ]
+    folder = course.session.recording
+    return Hardened(
+        course.script,
+        Path(folder).name if folder else "",
+        "live" if why_live else "recorded",
+        why_live,
+        served.live if served and not why_live else 0,
+        tuple(steps),
+        tuple(course.left),
+    )
+
+
+def _served(course: Course) -> Served:
+    folder = course.session.recording
+    if folder is None or not Path(folder).is_dir():
+        raise UsageError(
+            f"{course.script}: nothing was kept of its run; harden needs a session with save_replay_on='always'"
+        )
+    try:
+        footage = next(one for one in sessions(Path(folder)) if one.id == course.session.id)
+    except StopIteration:
+        raise RecordingError(f"{folder}: nothing was filmed of session {course.session.id}") from None
+    return Served(footage)
+
+
+def _session(course: Course) -> Session:
+    """A session as the script's, but with a browser of its own: it is emptied between two tries."""
+    options = {
+        one.name: getattr(course.session.options, one.name)
+        for one in dataclasses.fields(course.session.options)
+    }
+    options |= {"profile": None, "cdp_url": None, "save_replay_on": "never", "raise_on_failure": False}
+    options |= {"max_duration_minutes": 0, "idle_timeout_minutes": 0, "headless": True}
+    return Session(**options)
+
+
+class Track:
+    """A session on which the script's steps are done from the beginning, as often as is needed."""
+
+    def __init__(self, session: Session, course: Course, served: Served | None) -> None:
+        self.session = session
+        self.course = course
+        self._served = served
+        self._inside = Watched(session).inside
+
+    async def begin(self) -> None:
+        """Have the pages answered from the recording, and film nothing."""
+
+        async def make(live: Live) -> None:
+            if live.camera is not None:
+                camera, live.camera = live.camera, None
+                await camera.stop()
+            if self._served is not None:
+                await self._served.attach(live.context)
+
+        await self._inside(make)
+
+    async def go_live(self) -> None:
+        """From here on the pages are loaded anew."""
+        served, self._served = self._served, None
+
+        async def make(live: Live) -> None:
+            if served is not None:
+                await served.detach(live.context)
+
+        await self._inside(make)
+
+    async def walk(self, until: int) -> str:
+        """Do the steps before that place, from the beginning, in an empty browser. Gives what failed, or nothing."""
+        await self._empty()
+        for step in self.course.steps[:until]:
+            result = await self.session._aexecute(step.action)
+            if not result.success:
+                return f"step {step.number}: {result.message}"
+        return ""
+
+    async def _empty(self) -> None:
+        session = self.session
+        session._outcomes.clear()
+        if self._served is not None:
+            self._served.again()
+        cookies = session.options.cookie_file
+
+        async def make(live: Live) -> None:
+            front = live.page
+            for page in live.context.pages:
+                if page is not front:
+                    await page.close()
+            with suppress(Error):
+                protocol = await live.context.new_cdp_session(front)
+                for frame in {_origin(one.url) for one in front.frames} - {""}:
+                    await protocol.send(
+                        "Storage.clearDataForOrigin", {"origin": frame, "storageTypes": "all"}
+                    )
+                await protocol.detach()
+            await live.context.clear_cookies()
+            if cookies is not None:
+                await live.context.add_cookies(cookies_of(None, cookies))  # type: ignore[arg-type]
+            await front.goto("about:blank")
+
+        await self._inside(make)
+
+
+def _origin(url: str) -> str:
+    return "/".join(url.split("/", 3)[:3]) if url.startswith("http") else ""
+
+
+async def _tried(track: Track, step: Step, mutations: int, seed: int, told: Told) -> Tried:
+    assert isinstance(step.action, do.Aimed)
+    draw = random.Random(f"{seed} {step.number}")
+    trials: list[Trial] = []
+    failed: str | None = None
+    for kind in draw.sample(list(KINDS), len(KINDS)):
+        if len(trials) == mutations:
+            break
+        told(f"step {step.number} of {len(track.course.steps)}, {KINDS[kind]}")
+        failed = await track.walk(step.number - 1)
+        if failed:
+            break
+        trial = await attempt(track.session, step.action, Change(kind, draw.randrange(1 << 30)))
+        if trial is not None:
+            trials.append(trial)
+    return Tried(
+        step,
+        tuple(trials),
+        failed or ("" if trials else "its element could not be changed (it is in a frame)"),
+    )
+
+
+def as_data(found: Hardened) -> dict[str, Any]:
+    """It as plain data, for JSON."""
+    return {
+        "script": str(found.script),
+        "recording": found.recording,
+        "pages": found.pages,
+        "why_live": found.why_live,
+        "asked_live": found.asked_live,
+        "holds": found.holds,
+        "left": list(found.left),
+        "steps": [
+            {
+                "number": one.step.number,
+                "line": one.step.line,
+                "action": one.step.told,
+                "unreached": one.unreached,
+                "trials": [dataclasses.asdict(trial) for trial in one.trials],
+            }
+            for one in found.steps
+        ],
+    }

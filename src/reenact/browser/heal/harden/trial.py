@@ -1,0 +1,203 @@
+"""One step of a script on a changed page: whether it holds, what saves it, and which element was acted on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
+
+from playwright.async_api import ElementHandle, Error
+
+from reenact.browser.actions import perform as doing
+from reenact.browser.actions import types as do
+from reenact.browser.heal.harden.mutate import Hit, Stage, right, wrong
+from reenact.browser.heal.ladder import Failed, climb
+from reenact.browser.heal.mend import Mend
+from reenact.browser.page.live import Live
+from reenact.browser.page.selectors import AmbiguousElement, ElementNotFound, SelectorError
+from reenact.browser.session.session import Session
+
+Ending = Literal["held", "saved", "stopped", "wrong", "misled"]
+"""`held`: the script's own selector did it. `saved`: a rung did. `stopped`: nothing was done, and it is said.
+`wrong`: a rung acted on another element, or said that it had acted and had not. `misled`: the script's own selector
+met another element, before any rung was asked."""
+
+PATIENCE = 1200
+"""Milliseconds that a step waits for its element here: what comes half a second late comes in time."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What to do to a page: one of `mutate.KINDS`, or `none`, and the seed by which it is drawn."""
+
+    kind: str
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What became of a step on a changed page.
+
+    Attributes:
+        change: What was asked for.
+        told: What was done to the page, in words.
+        ending: How it ended.
+        rung: Which rung did something, if one did.
+        ms: Milliseconds from the failure to the mend, or to the stop; None where nothing failed.
+        score: How alike the element was that the rung took; `margin` the distance to the next.
+        why: What the step, or the mend, said.
+        met: What was acted on where that was the wrong one.
+        acted: Whether the right one was acted on (a step may stop all the same, where nothing showed that it worked).
+    """
+
+    change: Change
+    told: str
+    ending: Ending
+    rung: str | None = None
+    ms: float | None = None
+    score: float | None = None
+    margin: float | None = None
+    why: str = ""
+    met: str = ""
+    acted: bool = False
+
+
+class Watched:
+    """What happens on the stage: the page, its change, and whoever looks on between the failure and the mend."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._stage: Stage | None = None
+
+    async def inside(self, make: Callable[[Live], Awaitable[T]]) -> T:
+        """Do something with the living browser, in its own thread. It is no step of the script's."""
+        live = self._session._driver.live
+        assert live is not None
+
+        async def made() -> T:
+            return await make(live)
+
+        return await self._session._driver.acall(made)
+
+    async def change(self, asked: do.Aimed, change: Change) -> str | None:
+        """Change the page around the element of a step; None where that is not possible."""
+
+        async def make(live: Live) -> str | None:
+            element = await _element(live, asked)
+            if element is None:
+                return None
+            self._stage = Stage(live.page)
+            return await self._stage.mutate(element, change.kind, change.seed)
+
+        return await self.inside(make)
+
+    async def hits(self) -> list[Hit]:
+        """What was acted on so far."""
+
+        async def make(_: Live) -> list[Hit]:
+            assert self._stage is not None
+            try:
+                return await self._stage.hits()
+            except Error:  # the tab is closed: what it told before is known
+                return self._stage.seen
+
+        return await self.inside(make)
+
+    async def is_meant(self, path: list[Any]) -> bool:
+        """Whether the element at that path is the one that is meant."""
+
+        async def make(_: Live) -> bool:
+            assert self._stage is not None
+            return await self._stage.is_meant(path)
+
+        return await self.inside(make)
+
+    async def close(self) -> None:
+        """Look no more."""
+
+        async def make(_: Live) -> None:
+            if self._stage is not None:
+                try:
+                    await self._stage.close()
+                except Error:
+                    pass
+
+        await self.inside(make)
+
+
+Between = Callable[[Watched, do.Aimed], Awaitable[None]]
+"""Looks at the changed page after the step has failed, and touches nothing."""
+
+
+async def attempt(
+    session: Session, asked: do.Aimed, change: Change, *, between: Between | None = None, model: Any = None
+) -> Trial | None:
+    """Change the page on which a step is to be done, do it, mend it, and see what was acted on.
+
+    Args:
+        session: Its page stands before the step.
+        asked: The step.
+        change: The change.
+        between: Who looks at the page after the failure.
+        model: For one question, or None: nobody is asked.
+
+    Returns:
+        None where that change means nothing for this element.
+    """
+    watched = Watched(session)
+    told = await watched.change(asked, change)
+    if told is None:
+        return None
+    try:
+        return await _tried(session, asked, Trial(change, told, "held"), watched, between, model)
+    finally:
+        await watched.close()
+
+
+async def _tried(  # noqa: PLR0917 - the parts of one attempt, handed on once
+    session: Session, asked: do.Aimed, trial: Trial, watched: Watched, between: Between | None, model: Any
+) -> Trial:
+    step = asked.model_copy(update={"timeout": min(asked.timeout, PATIENCE)})
+    result = await session._aexecute(step)
+    hits = await watched.hits()
+    trial = replace(trial, why=result.message, acted=right(hits))
+    other = wrong(hits)
+    if other is not None:
+        return replace(trial, ending="misled", met=other.what)
+    if result.success:
+        return trial
+    if between is not None:
+        await between(watched, asked)
+    began = time.perf_counter()
+    mend = await climb(session, Failed.of(session, step, result), model=model)
+    ms = (time.perf_counter() - began) * 1000
+    return _judged(replace(trial, ms=round(ms, 1)), mend, await watched.hits())
+
+
+def _judged(trial: Trial, mend: Mend | None, hits: list[Hit]) -> Trial:
+    other, acted = wrong(hits), right(hits)
+    trial = replace(trial, ending="stopped", acted=acted)
+    if mend is not None:
+        trial = replace(
+            trial,
+            rung=mend.rung,
+            score=mend.score,
+            margin=mend.margin,
+            why=mend.verified_by or mend.result.message,
+        )
+    if other is not None:
+        return replace(trial, ending="wrong", met=other.what)
+    if mend is not None and mend.verified:
+        return replace(trial, ending="saved" if acted else "wrong", met="" if acted else "nothing")
+    return trial
+
+
+async def _element(live: Live, asked: do.Aimed) -> ElementHandle | None:
+    try:
+        locator = await doing.found(live, asked)
+        return await locator.element_handle(timeout=PATIENCE)
+    except (Error, AmbiguousElement, ElementNotFound, SelectorError):
+        return None

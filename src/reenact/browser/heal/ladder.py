@@ -1,0 +1,135 @@
+"""The ladder: a failed step is mended by the cheapest means that can be verified, or by none.
+
+The rungs are tried in order: remembered, wait, dismiss, alternative, ask. A rung that cannot tell steps aside. Once
+one has done the step, the ladder ends: either what it led to is what the step had led to before, or the step counts as
+failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from reenact.browser.heal import memory
+from reenact.browser.heal.mend import (
+    Failed,
+    Judge,
+    Known,
+    Means,
+    Mend,
+    Past,
+    Place,
+    Rung,
+    Verdict,
+    key_of,
+)
+from reenact.browser.heal.rungs.alternative import Alternative, Remembered
+from reenact.browser.heal.rungs.ask import Ask
+from reenact.browser.heal.rungs.dismiss import Dismiss
+from reenact.browser.heal.rungs.wait import Wait
+from reenact.browser.page.consequence import same
+from reenact.core import boundary
+from reenact.errors import ActionError
+
+if TYPE_CHECKING:
+    from reenact.browser.session.session import Session
+
+__all__ = ["Failed", "Judge", "Known", "Means", "Mend", "Past", "Place", "Rung", "Verdict", "climb", "key_of"]
+
+RUNGS: tuple[Rung, ...] = (Remembered(), Wait(), Dismiss(), Alternative(), Ask())
+"""In the order in which they are tried."""
+
+
+async def climb(
+    session: Session,
+    failed: Failed,
+    *,
+    judge: Judge | None = None,
+    model: Any = None,
+    budget_ms: int = 2000,
+    rungs: Sequence[Rung] = RUNGS,
+) -> Mend | None:
+    """Mend a failed step.
+
+    Args:
+        session: Where it failed.
+        failed: The step.
+        judge: Asks whether what the user expects is so now; None where nothing is expected.
+        model: The model for one question; None asks nobody.
+        budget_ms: Milliseconds that waiting may take.
+        rungs: What to try, in order.
+
+    Returns:
+        What was done; only where it is `verified` the step is mended. None: nothing could be done, and the page is as
+        the failed step left it, but for layers that were closed.
+    """
+    if failed.delivered and judge is None:
+        return None
+    means = Means(budget_ms, judge, model)
+    with session._crossing.inside():
+        around = boundary.current()
+        scope = around if around is None or around.hidden else around.span("heal")
+    with boundary.entered(scope):
+        if failed.delivered:
+            return await arrived(failed, means)
+        known = await memory.known(session, failed.key)
+        for rung in rungs:
+            mend = await rung.mend(session, failed, known, means)
+            if mend is not None:
+                return await _verified(mend, known, means)
+    return None
+
+
+async def arrived(failed: Failed, means: Means) -> Mend | None:
+    """A step that may have been done is not done again; perhaps what is expected of it has come about."""
+    assert means.judge is not None
+    verdict = await means.judge()
+    if verdict.state != "met":
+        return None
+    message = f"{failed.result.message} It was done all the same: {verdict.by}"
+    result = failed.result.model_copy(update={"success": True, "message": message, "exception": None})
+    return Mend(
+        result, "wait", failed.action.get("selector"), verified_by=f"expect: {verdict.by}", same_element=True
+    )
+
+
+async def _verified(mend: Mend, known: Known, means: Means) -> Mend:
+    """A mend with what shows that it did the same, or as one that nothing shows it of."""
+    if not mend.result.success:
+        return mend
+    verified_by = await _shown(mend, known, means)
+    if verified_by:
+        return replace(mend, verified_by=verified_by)
+    return unverified(mend, "nothing shows that it did what the step does")
+
+
+async def _shown(mend: Mend, known: Known, means: Means) -> str:
+    # A model may name anything: of its word nothing is taken that another element would have led to as well.
+    doubted = mend.rung == Ask.name
+    answers = [same(mend.result.consequence, then, by_name=doubted) for then in known.consequences]
+    if any(answers):
+        return f"consequence: as in {sum(map(bool, answers))} of {len(answers)} good recordings' ways"
+    if answers and not any(one is None for one in answers):
+        return ""  # it led to something else
+    if mend.same_element:
+        return "same element"
+    if means.judge is not None:
+        verdict = await means.judge()
+        if verdict.state == "met":
+            return f"expect: {verdict.by}"
+    return ""
+
+
+def unverified(mend: Mend, why: str) -> Mend:
+    """A mend that does not count: the step failed, and the page has changed."""
+    message = f"{mend.result.message}, by the rung {mend.rung}, but {why}; the page is no longer as it was"
+    return failed(mend, message)
+
+
+def failed(mend: Mend, message: str) -> Mend:
+    """A mend whose step counts as failed, for the reason that is given."""
+    action = mend.result.action.type
+    result = mend.result.model_copy(update={"success": False, "message": message})
+    result.exception = ActionError(f"{action}: {message}", result)
+    return replace(mend, result=result, verified_by="")

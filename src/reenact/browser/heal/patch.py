@@ -1,0 +1,300 @@
+"""What was learned, as a patch of the user's own script: a unified diff to review, with what is out of reach on top.
+
+Only heals that were verified change anything. Of the text only the selector's literal is replaced.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reenact.browser.heal.calls import Beyond, Script
+from reenact.browser.heal.record import AGENT, Heal, digest
+from reenact.errors import UsageError
+
+WIDTH = 100
+"""A literal that makes its line longer is written on several."""
+
+_WORDS = ("role", "playwright", "text")
+_STRUCTURE = ("test_id", "css")
+_BY_PLACE = re.compile(r":nth-|>|^(css=)?[\w-]+$")
+"""A CSS selector that only says where an element stands: the next change of the page breaks it."""
+
+
+class _Done(Exception):
+    """The script has what was learned."""
+
+
+@dataclass
+class Patch:
+    """What becomes of one file.
+
+    Attributes:
+        file: The script.
+        old: Its text now; `new` with the selectors replaced.
+        remarks: What was not changed, and why; one line each.
+        changed: The heals that it brings in.
+    """
+
+    file: Path
+    old: bytes
+    new: bytes
+    remarks: list[str] = field(default_factory=list)
+    changed: list[Heal] = field(default_factory=list)
+
+    def diff(self) -> str:
+        """The unified diff; empty where nothing changes."""
+        if self.old == self.new:
+            return ""
+        name = _name(self.file)
+        lines = difflib.unified_diff(_lines(self.old), _lines(self.new), name, name)
+        return "".join(
+            line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+        )
+
+    def text(self) -> str:
+        """The diff, with the remarks in front of it as comments, which `patch` and `git apply` pass over."""
+        return "".join(f"# {line}\n" for line in self.remarks) + self.diff()
+
+
+def suggested(heals: Iterable[Heal], source: str | None = None) -> str:
+    """A unified diff of the scripts in which those heals happened; for `patch -p0` or `git apply -p0`.
+
+    Args:
+        heals: In the order of time: where a call was mended several times, the last verified one counts.
+        source: The script's text, where all of them are of one script and it is not to be read from its file.
+
+    Returns:
+        The diff, with comments in front of it for what was not verified or is out of reach. Empty where there is
+        nothing to say.
+
+    Raises:
+        UsageError: A script is no Python that can be read.
+    """
+    files: dict[str, list[Heal]] = {}
+    for heal in heals:
+        files.setdefault(heal.file, []).append(heal)
+    texts = []
+    for file, own in files.items():
+        try:
+            if not file.isprintable():
+                raise ValueError("a name that a diff cannot hold")
+            data = Path(file).read_bytes() if source is None else source.encode()
+        except (OSError, ValueError):
+            texts.append("".join(f"# {_said(heal, 'its script cannot be read')}\n" for heal in own))
+            continue
+        texts.append(patched(Path(file), data, own).text())
+    return "".join(texts)
+
+
+def patched(file: Path, data: bytes, heals: Sequence[Heal]) -> Patch:
+    """One script with its heals brought in. Raises UsageError where it is no Python that can be read."""
+    script = Script(data, _name(file))
+    patch = Patch(file, data, data)
+    now = digest(str(file), data)
+    chosen: dict[int, tuple[Heal, str]] = {}
+    torn: set[int] = set()
+    for heal in heals:
+        try:
+            number = _place(script, heal, now)
+            text = _literal(script, number, heal)
+        except _Done:
+            continue
+        except Beyond as beyond:
+            _remark(patch, heal, str(beyond))
+            continue
+        before = chosen.get(number)
+        if before is not None and before[0].key != heal.key and before[1] != text:
+            torn.add(number)
+            for one in (before[0], heal):
+                _remark(patch, one, "the call is run more than once, and means several elements")
+            continue
+        chosen[number] = heal, text
+    wanted = {number: one for number, one in chosen.items() if number not in torn}
+    patch.changed = [heal for heal, _ in wanted.values()]
+    patch.new = script.replaced({number: text for number, (_, text) in wanted.items()})
+    return patch
+
+
+def write(patch: Patch) -> str:
+    """Put a patch into its file. Gives a word on how the old text is kept.
+
+    It is kept by git, where nothing in the file waits to be committed; else beside it, as `script.py.orig`.
+
+    Raises:
+        UsageError: The file has changes of the user's own, or was changed since; nothing is written then.
+    """
+    name = _name(patch.file)
+    if patch.file.read_bytes() != patch.old:
+        raise UsageError(f"{name} has changed meanwhile: nothing was written")
+    changes = _uncommitted(patch.file)
+    if changes:
+        raise UsageError(
+            f"{name} has changes that are not committed: commit them first, or apply the printed patch"
+        )
+    if changes is None:
+        if any(heal.source != digest(str(patch.file), patch.old) for heal in patch.changed):
+            raise UsageError(
+                f"{name} has changed since it was run, and git does not keep it: apply the printed patch"
+            )
+        kept = patch.file.with_name(f"{patch.file.name}.orig")
+        try:
+            with kept.open("xb") as file:
+                file.write(patch.old)
+        except FileExistsError:
+            raise UsageError(f"{_name(kept)} is there already: nothing was written") from None
+        patch.file.write_bytes(patch.new)
+        return f"the old text is in {_name(kept)}"
+    patch.file.write_bytes(patch.new)
+    return "`git diff` shows it"
+
+
+def _uncommitted(file: Path) -> bool | None:
+    """Whether git knows of changes in a file; None where git does not keep it."""
+
+    def git(*words: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(  # noqa: S603 - git, with arguments of our own
+            ["git", *words, "--", file.name],  # noqa: S607 - the user's git, wherever it is
+            cwd=file.absolute().parent,
+            capture_output=True,
+            timeout=20,
+            check=False,
+        )
+
+    try:
+        if git("ls-files", "--error-unmatch").returncode:
+            return None
+        return bool(git("status", "--porcelain").stdout.strip())
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def replacement(new: str | Mapping[str, Any]) -> str | dict[str, str]:
+    """The selector to write into a script: of a durable few the one that says what the element is, in words or by its
+    role, and the one by a name that developers gave it; both where there are both.
+
+    Where an element has neither, the first of what there is.
+    """
+    if isinstance(new, str):
+        return new
+    texts = {kind: text for kind, text in new.items() if isinstance(text, str) and text}
+    words = next((kind for kind in _WORDS if kind in texts), None)
+    structure = next(
+        (
+            kind
+            for kind in _STRUCTURE
+            if kind in texts and not (kind == "css" and _BY_PLACE.search(texts[kind]))
+        ),
+        None,
+    )
+    chosen = [kind for kind in (structure, words) if kind is not None] or list(texts)[:1]
+    if not chosen:
+        raise Beyond("nothing is known by which to find its element again")
+    if len(chosen) == 1:
+        text = texts[chosen[0]]
+        return _bare(text) if _bare(text).startswith(("#", "[", ".")) else text
+    return {kind: _bare(texts[kind]) if kind == "css" else texts[kind] for kind in chosen}
+
+
+def _bare(text: str) -> str:
+    return text.removeprefix("css=")
+
+
+# -- which call, which literal -----------------------------------------------------------------------------------
+
+
+def _place(script: Script, heal: Heal, now: str) -> int:
+    """The number of a heal's call. Raises Beyond where there is nothing to change, or it is out of reach."""
+    if heal.rung == AGENT:
+        done = "an agent finished the task" if heal.healed else "an agent tried, and failed"
+        raise Beyond(f"{done}: `reenact export-script` writes what it did")
+    if not heal.verified:
+        raise Beyond("not verified" if heal.healed else "not mended")
+    if heal.action.startswith("page."):
+        raise Beyond("a call of session.page, whose locator is Playwright's own")
+    if heal.old is None:
+        raise Beyond("the element is named by its id in an observation, not by a selector")
+    if heal.new is None or heal.new == heal.old:
+        raise Beyond("its selector is right as it is")
+    same = bool(heal.source) and heal.source == now
+    try:
+        return script.find(heal.action, heal.old, heal.line, heal.function, same=same)
+    except Beyond:
+        wanted = replacement(heal.new)
+        if not same and any(call.value == wanted and call.may_be(heal.action) for call in script.calls):
+            raise _Done from None
+        raise
+
+
+def _literal(script: Script, number: int, heal: Heal) -> str:
+    """The new literal, as Python's text in the style of the old one."""
+    assert heal.new is not None
+    value = replacement(heal.new)
+    old, column, indent = script.literal(number)
+    quote = "'" if old.lstrip("rRbBuU({ \n").startswith("'") else '"'
+    if isinstance(value, str):
+        return _quoted(value, quote)
+    members = [f"{_quoted(kind, quote)}: {_quoted(text, quote)}" for kind, text in value.items()]
+    flat = "{" + ", ".join(members) + "}"
+    if column + len(flat) <= WIDTH:
+        return flat
+    inner = "".join(f"{indent}    {member},\n" for member in members)
+    return f"{{\n{inner}{indent}}}"
+
+
+def _quoted(text: str, quote: str) -> str:
+    """A string's literal: in the quotes that are preferred, or the other ones where they spare backslashes.
+
+    Raises Beyond where Python would read something else than that text.
+    """
+    other = "'" if quote == '"' else '"'
+    if quote in text and other not in text:
+        quote = other
+    body = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+    plain = (letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in body)
+    written = f"{quote}{''.join(plain)}{quote}"
+    try:
+        same = ast.literal_eval(written) == text
+    except (SyntaxError, ValueError):
+        same = False
+    if not same:
+        raise Beyond("its new selector cannot be written as a text")
+    return written
+
+
+# -- the text ----------------------------------------------------------------------------------------------------
+
+
+def _remark(patch: Patch, heal: Heal, why: str) -> None:
+    line = _said(heal, why)
+    if line not in patch.remarks:
+        patch.remarks.append(line)
+
+
+def _said(heal: Heal, why: str) -> str:
+    place = f"{_name(Path(heal.file))}:{heal.line}" if heal.file else "(unknown place)"
+    text = f"{place}: {heal.action} {heal.old if heal.old is not None else ''}".rstrip()
+    new = f"; it would be {replacement(heal.new)}" if heal.new and heal.new != heal.old else ""
+    line = f"{text}: {why}{new}"
+    return "".join(letter if letter.isprintable() else " " for letter in line)
+
+
+def _name(file: Path) -> str:
+    """A file's name in a diff: as it is called from here, or by itself where it lies elsewhere."""
+    try:
+        return file.absolute().relative_to(Path.cwd()).as_posix()
+    except (ValueError, OSError):
+        return os.fspath(file)
+
+
+def _lines(data: bytes) -> list[str]:
+    """Lines as `patch` has them: only a line feed ends one."""
+    text = data.decode("utf-8", "surrogateescape")
+    return re.findall(r"[^\n]*\n|[^\n]+", text)

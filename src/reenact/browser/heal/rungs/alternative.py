@@ -1,0 +1,154 @@
+"""Alternative: the element under other selectors, or where it is most alike to what it was in earlier good recordings.
+
+Without any such recording there are only the failing selector's own words: then the one element that is called so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from reenact.browser.actions import types as do
+from reenact.browser.heal.candidates import chosen, taken
+from reenact.browser.heal.mend import Failed, Known, Means, Mend, Past
+from reenact.browser.heal.same import Choice, choose, kind
+from reenact.browser.page.likeness import alike, sought
+from reenact.browser.page.selectors import SelectorError, parse
+
+if TYPE_CHECKING:
+    from reenact.browser.session.session import Session
+
+LOOKS = 2
+"""So many different elements that the step had in the past are sought, the newest first."""
+
+ABSENT = frozenset({"missing", "hidden", "several", "kind", "detached", "late"})
+"""Reasons for which the selector may not name the element that is meant."""
+
+
+class Alternative:
+    """Finds the element by what is known of it, and does the step with that."""
+
+    name = "alternative"
+
+    async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
+        """Do the step with the element that is the same as far as can be told, if what it leads to can be verified."""
+        asked = failed.asked
+        if failed.delivered or failed.reason not in ABSENT or not isinstance(asked, do.Aimed):
+            return None
+        if not known.consequences and means.judge is None:
+            return None  # nothing would tell whether it was right
+        pasts = _different(known)
+        if not pasts:
+            return await self._by_words(session, failed, asked)
+        for past in pasts:
+            choice, one = await self._sought(session, failed, known, means, past)
+            if choice.place is not None:
+                return await taken(session, failed, one, choice, self.name)
+        return None
+
+    async def sees(self, session: Session, failed: Failed, known: Known, means: Means) -> bool:
+        """Whether the element is there for certain, so that nothing else need be waited for."""
+        if not known.consequences and means.judge is None:
+            return False
+        for past in _different(known):
+            if (await self._sought(session, failed, known, means, past))[0].place is not None:
+                return True
+        return False
+
+    async def _sought(
+        self, session: Session, failed: Failed, known: Known, means: Means, past: Past
+    ) -> tuple[Choice, dict[str, Any]]:
+        """Look for it; what was seen a moment ago, before anything was waited for or done, still holds."""
+        done, which = session.offset(), known.pasts.index(past)
+        seen = means.seen.get(which)
+        if seen is not None and seen[0] == done:
+            found: tuple[Choice, dict[str, Any]] = seen[1]
+            return found
+        wanted = past.fingerprint or {}
+
+        def pick(found: Sequence[Mapping[str, Any]]) -> Choice:
+            return choose(wanted, found, failed.asked.type, twin=_twin(past))
+
+        found = await chosen(session, failed, wanted, pick, _healed(known))
+        means.seen[which] = done, found
+        return found
+
+    async def _by_words(self, session: Session, failed: Failed, asked: do.Aimed) -> Mend | None:
+        words = words_of(asked)
+        if not words:
+            return None
+        choice, one = await chosen(session, failed, words, lambda found: _called(words, found, asked.type))
+        return None if choice.place is None else await taken(session, failed, one, choice, self.name)
+
+
+def words_of(asked: do.Aimed) -> dict[str, Any]:
+    """What the selector that failed says of its element."""
+    try:
+        return {} if asked.selector is None else sought(parse(asked.selector))
+    except SelectorError:
+        return {}
+
+
+def _called(words: Mapping[str, Any], found: Sequence[Mapping[str, Any]], action: str) -> Choice:
+    """The one element that is called as the selector says, word by word."""
+    said = [words.get(name) for name in ("shown", "name", "label", "placeholder", "words")]
+    texts = [str(one) for one in said if one]
+    same = [
+        place
+        for place, one in enumerate(found)
+        if kind(words, one["fingerprint"], action) and any(_is(text, one["fingerprint"]) for text in texts)
+    ]
+    if len(same) != 1:
+        return Choice(None, 0.0, 0.0, f"{len(same) or 'no'} elements are called so")
+    return Choice(same[0], float(found[same[0]]["score"]), 1.0, "the only one that is called so")
+
+
+def _is(text: str, told: Mapping[str, Any]) -> bool:
+    attributes = told.get("attributes") or {}
+    names = [told.get(name) for name in ("name", "text", "label")]
+    names += [
+        attributes.get(name)
+        for name in ("id", "name", "data-testid", "data-test", "placeholder", "aria-label")
+    ]
+    return any(alike(text, str(one)) == 1.0 for one in names if one)
+
+
+def _different(known: Known) -> list[Past]:
+    """The past elements of the step, each once: what changed of them is what is looked for."""
+    found: dict[tuple[Any, ...], Past] = {}
+    for past in known.pasts:
+        told = past.fingerprint
+        if told:
+            found.setdefault((told.get("role"), told.get("name"), str(told.get("attributes"))), past)
+    return list(found.values())[:LOOKS]
+
+
+_ALONE = re.compile(
+    r"get_by_(role|text|label|placeholder|title|alt_text)\(\"(?:[^\"\\]|\\.)*\"(, \w+=(\"(?:[^\"\\]|\\.)*\"|True))*\)"
+)
+"""A locator of Playwright's by words alone, and not by a place among several."""
+
+
+def _twin(past: Past) -> bool:
+    """Whether the element had others of its name beside it: neither its role and name nor its text named it alone."""
+    told = past.fingerprint or {}
+    alone = {"role", "text"} & past.selectors.keys() or _ALONE.fullmatch(past.selectors.get("playwright", ""))
+    return bool(told.get("name")) and not alone
+
+
+def _healed(known: Known) -> list[dict[str, str]]:
+    """Selectors that are known to find the element: of verified mends first."""
+    return [dict(one.get("new") or {}) for one in known.heals] + [one.selectors for one in known.pasts]
+
+
+class Remembered(Alternative):
+    """What an earlier run was mended by, and verified: it is tried first, before anything is waited for."""
+
+    name = "remembered"
+
+    async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
+        """As the alternative, where the step is known to have another element now."""
+        if not any(one.get("rung") in {"alternative", "ask", "remembered"} for one in known.heals):
+            return None
+        return await super().mend(session, failed, known, means)

@@ -1,0 +1,174 @@
+"""Dismiss: what lies over the element is closed, where it is something that pages lay over others, and can be closed.
+
+It refuses and closes rather than accepts; it accepts only what asks about cookies. What the script itself opened, what
+is being filled in and what would leave the page stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from playwright.async_api import Error
+
+from reenact.browser.actions import perform as doing
+from reenact.browser.actions import types as do
+from reenact.browser.effects.steps import Hide, Step
+from reenact.browser.heal.mend import Failed, Known, Means, Mend
+from reenact.browser.page.live import Live
+from reenact.browser.page.world import of_element
+from reenact.errors import ReenactError
+
+if TYPE_CHECKING:
+    from reenact.browser.actions.results import ExecutionResult
+    from reenact.browser.session.session import Session
+
+LAYERS = 3
+"""So many layers are closed at most."""
+
+PATIENCE = 2000
+"""Milliseconds that the step has when nothing lies over its element any more."""
+
+_REFUSE = """
+    reject|reject all|reject all cookies|reject cookies|refuse|refuse all|decline|decline all|only necessary
+    |necessary only|only necessary cookies|use necessary cookies only|essential only|only essential cookies|deny
+    |deny all|no thanks|no thank you|not now|maybe later|later|skip|ablehnen|alle ablehnen|nur notwendige
+    |nur notwendige cookies|nein danke|nicht jetzt|später|refuser|tout refuser|refuser tout|non merci|plus tard
+    |continuer sans accepter|rechazar|rechazar todo|rechazar todas|no gracias|ahora no|más tarde|rifiuta
+    |rifiuta tutto|no grazie|non ora|weigeren|alles weigeren|nee bedankt|niet nu|rejeitar|rejeitar tudo|não obrigado
+    |agora não|odrzuć|odrzuć wszystkie|nie dziękuję
+"""
+_CLOSE = """
+    close|close dialog|close banner|close this dialog|close modal|close popup|close message|dismiss|hide|got it|×|✕
+    |✖|✗|x|schließen|schliessen|fermer|cerrar|chiudi|sluiten|fechar|zamknij|verstanden|compris|entendido|ho capito
+    |begrepen
+"""
+_ACCEPT = """
+    accept|accept all|accept all cookies|accept cookies|agree|i agree|i accept|agree and close|accept and close
+    |allow|allow all|allow all cookies|allow cookies|ok|okay|continue|understood|i understand|akzeptieren
+    |alle akzeptieren|alle cookies akzeptieren|zustimmen|einverstanden|accepter|tout accepter|accepter tout
+    |j accepte|aceptar|aceptar todo|aceptar todas|aceptar cookies|accetta|accetta tutto|accetta tutti|accepteren
+    |alles accepteren|akkoord|aceitar|aceitar tudo|akceptuję|zgadzam się|zaakceptuj wszystkie
+"""
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(" ".join(one.split()) for one in text.split("|"))
+
+
+_WORDS = {"refuse": _names(_REFUSE), "close": _names(_CLOSE), "accept": _names(_ACCEPT)}
+_COOKIES = re.compile(
+    r"cookie|consent|gdpr|privacy|datenschutz|einwilligung|confidentialit|consentement|privacidad|riservatezza|prywatno",
+    re.IGNORECASE,
+)
+
+
+_LOOK = "(el.scrollIntoViewIfNeeded?.(), eyes.overlay(el))"
+"""The step would scroll to its element, too; one round trip rather than one for each."""
+
+
+class Dismiss:
+    """Closes cookie banners, dialogs and other layers, then does the step."""
+
+    name = "dismiss"
+
+    async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
+        """Close what covers the element, layer by layer, and do the step again."""
+        asked = failed.asked
+        if failed.delivered or failed.reason != "covered" or not isinstance(asked, do.Aimed):
+            return None
+        closed: list[str] = []
+        escaped = False
+        for _ in range(LAYERS):
+            layer = await _layer(session, failed)
+            if layer is None:
+                break
+            if not layer["over"] or _own(session, layer):
+                return None
+            done = None
+            if layer["modal"] and not layer["fields"] and not escaped:
+                escaped = True
+                done = await session._aexecute(do.PressKey(key="Escape"), actor="heal")
+                closed.append(f"{layer['described']}: Escape")
+            elif (way := way_out(layer)) is not None:
+                away = do.Click(id=None, selector=way["selector"], timeout=PATIENCE)
+                done = await session._aexecute(away, actor="heal")
+                closed.append(f"{layer['described']}: {way['described']}")
+            if done is None:
+                return None
+            if left := _left(done):
+                return _halted(failed, done, closed, left)
+        if not closed:
+            return None
+        result = await session._aexecute(asked.model_copy(update={"timeout": PATIENCE}), actor="heal")
+        if not result.success and not result.delivered:
+            return None
+        evidence = {"reason": failed.reason, "closed": closed, "consequence": result.consequence}
+        return Mend(
+            result,
+            self.name,
+            failed.action.get("selector"),
+            dict(result.selectors or {}),
+            evidence=evidence,
+            same_element=True,
+        )
+
+
+def way_out(layer: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What of a layer closes it: refusing before closing before accepting, and that for cookies alone."""
+    cookies = bool(_COOKIES.search(str(layer.get("text") or "")))
+    for kind, words in _WORDS.items():
+        if kind == "accept" and not cookies:
+            continue
+        for way in layer["exits"]:
+            if _tidy(way["name"]) in words and not way["leads"] and not way["submits"]:
+                return dict(way)
+    return None
+
+
+def _tidy(name: str) -> str:
+    words = " ".join(re.sub(r"[^\w×✕✖✗]+", " ", name).split()).lower()
+    return words or name.strip()
+
+
+def _own(session: Session, layer: Mapping[str, Any]) -> bool:
+    """Whether the script's last step brought the layer: then it belongs to what the script does."""
+    done = [one for one in session._outcomes if one["success"] and one.get("actor") == "script"]
+    added: Sequence[str] = (
+        ((done[-1].get("consequence") or {}).get("dom") or {}).get("added") or () if done else ()
+    )
+    return any(line.startswith(("dialog", "alertdialog")) for line in added) and bool(layer["modal"])
+
+
+def _left(done: ExecutionResult) -> str:
+    """Where closing a layer led to, if it led away."""
+    return str((done.consequence or {}).get("navigated") or "")
+
+
+def _halted(failed: Failed, done: ExecutionResult, closed: list[str], left: str) -> Mend:
+    message = f"{failed.result.message} Closing what lay over it ({closed[-1]}) led to {left}: the step was not done"
+    result = failed.result.model_copy(update={"message": message, "url": done.url, "title": done.title})
+    return Mend(result, "dismiss", failed.action.get("selector"), evidence={"closed": closed, "left": left})
+
+
+async def _layer(session: Session, failed: Failed) -> dict[str, Any] | None:
+    """What lies over the step's element now; None where nothing does."""
+    asked = failed.asked
+    assert isinstance(asked, do.Aimed)
+    quick = asked.model_copy(update={"timeout": 500})
+
+    async def live(browser: Live, call: int | None) -> dict[str, Any] | None:
+        try:
+            with browser.use():
+                locator = await doing.found(browser, quick)
+                found = await of_element(locator, _LOOK, timeout=500)
+        except (Error, ReenactError) as error:
+            return {"over": False, "described": str(error).splitlines()[0]}
+        return None if found is None else dict(found)
+
+    def args(_: Hide) -> dict[str, Any]:
+        return {name: failed.action[name] for name in ("selector", "id") if name in failed.action}
+
+    found = await session._driver.arun(Step("layer", live, args, kind="heal"))
+    return None if found is None else {"modal": False, "fields": 0, "exits": [], **found}

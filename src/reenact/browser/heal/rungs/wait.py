@@ -1,0 +1,107 @@
+"""Wait: the step comes too early, and is tried once more while the budget lasts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reenact.browser.actions import types as do
+from reenact.browser.heal.mend import Failed, Known, Means, Mend
+from reenact.browser.heal.rungs.alternative import Alternative
+
+if TYPE_CHECKING:
+    from reenact.browser.actions.results import ExecutionResult
+    from reenact.browser.session.session import Session
+
+_PASSES = {
+    "missing", "empty", "loading", "late", "hidden", "disabled", "moving", "detached", "covered", "silent", "outside",
+    "no clicks", "unknown",
+}  # fmt: skip
+"""Reasons that time may mend."""
+
+_NETWORK = (
+    "nothing listens there",
+    "was reset",
+    "was closed",
+    "timed out",
+    "sent nothing",
+    "no network",
+    "no page came",
+)
+"""Words of a failed load that may not fail again."""
+
+_LEAST = 200
+"""Milliseconds for a step that has waited as long by itself."""
+
+ENOUGH = 1000
+"""Milliseconds that a step has waited by itself, after which it waits no more for what is there under another name, and
+hardly longer where the page is loaded and waits for no answer."""
+
+PAUSE = 250
+"""Milliseconds between two tries to open an address."""
+
+
+class Wait:
+    """Tries the step again; a click or key press that may have been delivered is never sent twice."""
+
+    name = "wait"
+
+    async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
+        """Do the step again, with the budget as its patience."""
+        if failed.delivered:
+            return None
+        if isinstance(failed.asked, do.Aimed):
+            if await self._in_vain(session, failed, failed.asked, known, means):
+                return None
+            result = await self._aimed(session, failed, failed.asked, means)
+        elif isinstance(failed.asked, do.Goto):
+            result = await self._opened(session, failed, means)
+        else:
+            return None
+        if result is None or not result.success:
+            return None
+        new = dict(result.selectors or {})
+        evidence = {"reason": failed.reason, "consequence": result.consequence}
+        return Mend(
+            result, self.name, failed.action.get("selector"), new, evidence=evidence, same_element=True
+        )
+
+    async def _in_vain(
+        self, session: Session, failed: Failed, asked: do.Aimed, known: Known, means: Means
+    ) -> bool:
+        """Whether the step itself has waited long enough, and its element is there for certain, called otherwise."""
+        if failed.reason != "missing" or asked.id is not None or asked.timeout < ENOUGH:
+            return False
+        return await Alternative().sees(session, failed, known, means)
+
+    async def _aimed(
+        self, session: Session, failed: Failed, asked: do.Aimed, means: Means
+    ) -> ExecutionResult | None:
+        if failed.reason not in _PASSES or asked.id is not None:
+            return None
+        element = (failed.result.why or {}).get("element") or {}
+        if failed.reason == "covered" and (element.get("covered") or {}).get("exit"):
+            return None  # somebody has to close it
+        patience = _LEAST if _still(failed, asked) else _patience(asked.timeout, means.budget_ms)
+        again = asked.model_copy(update={"timeout": patience})
+        return await session._aexecute(again, actor="heal")
+
+    async def _opened(self, session: Session, failed: Failed, means: Means) -> ExecutionResult | None:
+        if not any(words in failed.result.message for words in _NETWORK):
+            return None
+        for _ in range(max(means.budget_ms // PAUSE, 1)):
+            await session._aexecute(do.Wait(time_ms=PAUSE), actor="heal")
+            result = await session._aexecute(failed.asked, actor="heal")
+            if result.success or not any(words in result.message for words in _NETWORK):
+                return result
+        return None
+
+
+def _still(failed: Failed, asked: do.Aimed) -> bool:
+    """Whether nothing more is to come: the step has waited by itself, the page is loaded and waits for no answer."""
+    answered = (failed.result.why or {}).get("under_way") == 0
+    return answered and failed.reason == "missing" and asked.timeout >= ENOUGH
+
+
+def _patience(waited: int, budget: int) -> int:
+    """How long to wait once more, in milliseconds: what the step has waited by itself is not waited again."""
+    return max(min(budget, _LEAST), budget - waited, 1)

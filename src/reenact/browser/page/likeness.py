@@ -1,0 +1,337 @@
+"""How alike two elements are, and which of a page are most like one that is sought.
+
+An element that is known by its fingerprint, or only by what a selector says of it, is compared with those of the page
+part by part: what identifies (ids, test ids, names, labels, texts) weighs most, where it stands least. The score is
+the weighted mean of the parts that are known of the sought one: 1 is the same in all, and the same page and
+fingerprint give the same scores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from playwright.async_api import Frame, Locator, Page
+
+from reenact.browser.page.selectors import Selector, parse
+from reenact.browser.page.wording import meaning
+from reenact.browser.page.world import chained, frame_chain, of_page, origin
+
+WEIGHTS = {
+    "test_id": 3.0,
+    "id": 2.5,
+    "field": 2.0,
+    "name": 2.5,
+    "label": 1.5,
+    "caption": 1.5,
+    "text": 1.5,
+    "aria-label": 1.0,
+    "placeholder": 1.5,
+    "role": 1.5,
+    "tag": 1.0,
+    "type": 1.0,
+    "href": 1.0,
+    "src": 1.0,
+    "title": 0.7,
+    "alt": 1.0,
+    "value": 0.7,
+    "classes": 0.8,
+    "heading": 0.7,
+    "near": 0.8,
+    "path": 0.8,
+    "siblings": 0.2,
+    "box": 0.4,
+    "frames": 0.5,
+    "words": 3.0,
+    "shown": 3.0,
+}
+"""What each part counts. `words` is what a selector says without saying of what, `shown` a text that it looks for."""
+
+MOST = 10
+"""Candidates that `similar` returns, where the caller does not say."""
+
+
+class Match(NamedTuple):
+    """A candidate: how alike it is (0 to 1), where it is, what it is, and what each part gave."""
+
+    score: float
+    locator: Locator
+    fingerprint: dict[str, Any]
+    parts: dict[str, tuple[float, float]]
+    """Weight and likeness (0 to 1) by part."""
+    spot: str = ""
+    """Where it stands in its frame, as a selector by place."""
+
+
+def likeness(
+    wanted: Mapping[str, Any], found: Mapping[str, Any]
+) -> tuple[float, dict[str, tuple[float, float]]]:
+    """How alike an element is to a sought one, and what each part gave (its weight and likeness)."""
+    sought, had = _flat(wanted), _flat(found)
+    parts = {}
+    for part, weight in WEIGHTS.items():
+        if sought.get(part) in (None, "", [], ()):
+            continue
+        parts[part] = (weight, round(_part(part, sought[part], had.get(part), had), 4))
+    total = sum(weight for weight, _ in parts.values())
+    score = sum(weight * alike for weight, alike in parts.values()) / total if total else 0.0
+    return round(score, 4), parts
+
+
+def _flat(told: Mapping[str, Any]) -> dict[str, Any]:
+    attributes = told.get("attributes") or {}
+    flat = {key: value for key, value in told.items() if key != "attributes"}
+    for name, value in attributes.items():
+        if name == "name":
+            flat["field"] = value
+        elif name.startswith("data-test"):
+            flat["test_id"] = value
+        elif name in WEIGHTS:
+            flat[name] = value
+    if flat.get("label") and flat.get("label") == flat.get("name"):
+        del flat["label"]  # said once
+    if flat.get("text") and flat.get("text") == flat.get("name"):
+        del flat["text"]
+    if flat.get("label") or flat.get("name"):
+        flat.pop("caption", None)  # a field that says what it is needs none
+    return flat
+
+
+def _part(part: str, sought: Any, had: Any, other: Mapping[str, Any]) -> float:
+    if part in {"words", "shown"}:
+        return _words(str(sought), other, 1.0 if part == "words" else 0.6)
+    if part in {"name", "label", "text", "placeholder", "aria-label"}:
+        # A label that became a placeholder, or a text that became an aria-label, is still what the element is called.
+        names = (had, *(other.get(name) for name in ("name", "text", "label", "placeholder", "aria-label")))
+        best = alike(str(sought), str(had or ""))
+        return max(best, *(0.85 * alike(str(sought), str(name or "")) for name in names[1:]))
+    if had in (None, "", [], ()):
+        return 0.0
+    if part in {"tag", "role", "type", "frames"}:
+        return 1.0 if sought == had else 0.0
+    if part == "classes":
+        return float(len(set(sought) & set(had)) / len(set(sought) | set(had)))
+    if part == "near":
+        return float(sum(max(alike(one, another) for another in had) for one in sought) / len(sought))
+    if part == "siblings":
+        return float(min(sought, had) / max(sought, had))
+    if part == "box":
+        return _place(sought, had)
+    if part == "path":
+        return _path(str(sought), str(had))
+    return spelled(str(sought), str(had))
+
+
+@lru_cache(maxsize=8192)
+def alike(one: str, other: str) -> float:
+    """How alike two texts are, 0 to 1: by letters, by words or by what they mean, whichever is most; case aside."""
+    found = spelled(one, other)
+    return 0.95 if found < 0.95 and _plain(one) and meaning(one) == meaning(other) else found
+
+
+@lru_cache(maxsize=8192)
+def spelled(one: str, other: str) -> float:
+    """The same by letters and by words alone: names that programs give mean what they are, and nothing else."""
+    one, other = _plain(one), _plain(other)
+    if not one or not other:
+        return 0.0
+    if one == other:
+        return 1.0
+    letters = SequenceMatcher(None, one, other, autojunk=False).ratio()
+    mine, theirs = set(one.split()), set(other.split())
+    return max(letters if letters > 0.5 else letters / 2, 0.95 * len(mine & theirs) / len(mine | theirs))
+
+
+def _plain(text: str) -> str:
+    """Camel case, dashes and underscores are spaces; case is no difference."""
+    return " ".join(re.sub(r"[\W_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text[:200])).lower().split())
+
+
+def _words(sought: str, other: Mapping[str, Any], worth: float) -> float:
+    """The best of what an element shows and of its names in the code; those are worth less for a text that is seen."""
+    names = [other.get(name) for name in ("name", "text", "label", "placeholder", "title", "alt", "value")]
+    keys = [other.get(name) for name in ("id", "field", "test_id", "href", "src")]
+    shown = max((alike(sought, str(one)) for one in names if one), default=0.0)
+    coded = max(
+        (spelled(sought, str(one)) for one in [*keys, " ".join(other.get("classes") or ())] if one),
+        default=0.0,
+    )
+    return max(shown, worth * coded)
+
+
+def _place(one: Sequence[float], other: Sequence[float]) -> float:
+    apart = abs(one[0] - other[0]) + abs(one[1] - other[1]) + abs(one[2] - other[2]) + abs(one[3] - other[3])
+    return float(1 / (1 + apart / 100))
+
+
+def _path(one: str, other: str) -> float:
+    mine, theirs = one.split("/"), other.split("/")
+    ends = max(len(mine), len(theirs))
+    from_above = next(
+        (at for at, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b),
+        min(len(mine), len(theirs)),
+    )
+    tags = SequenceMatcher(
+        None, [step.split("[")[0] for step in mine], [step.split("[")[0] for step in theirs], autojunk=False
+    )
+    return (from_above / ends + tags.ratio()) / 2
+
+
+# ------------------------------------------------------------------------------------------------- on a page
+
+
+async def similar(
+    fingerprint: Mapping[str, Any], page: Page, *, most: int = MOST, secret: Sequence[str] = ()
+) -> list[Match]:
+    """The elements of a page that are most like the sought one, best first.
+
+    Args:
+        fingerprint: Of the sought element; it may have a few parts only (`sought`).
+        page: Where to look: in all its frames.
+        most: How many to return at most.
+        secret: CSS selectors of what must not be shown.
+
+    Returns:
+        Matches. How far the first is ahead of the second says how sure it is: `matches[0].score - matches[1].score`.
+    """
+    flat = _flat(fingerprint)
+    texts = [
+        str(flat[key])
+        for key in WEIGHTS
+        if isinstance(flat.get(key), str) and key not in {"tag", "role", "path"}
+    ]
+    attributes = {k: v for k, v in (fingerprint.get("attributes") or {}).items() if isinstance(v, str)}
+    wanted = {
+        "tag": flat.get("tag", ""),
+        "role": flat.get("role", ""),
+        "words": sorted({word for text in texts for word in _plain(text).split()}),
+        "attributes": attributes,
+    }
+    hidden = [one.removeprefix("css=") for one in secret]
+    request = {"wanted": wanted, "selectors": hidden, "most": max(60, most)}
+    scored = []
+    for number, (frame, answer) in enumerate(await of_page(page, "candidates", request)):
+        chain, (left, top) = await _within(frame)
+        for order, (path, told) in enumerate(answer["found"]):
+            x, y, width, height = told["box"]
+            told |= {"frames": chain, "box": [x + left, y + top, width, height]}
+            score, parts = likeness(fingerprint, told)
+            scored.append((-score, number, order, path, told, parts))
+    scored.sort(key=lambda one: one[:3])
+    return [
+        Match(-score, _at(page.main_frame, told["frames"], path), told, parts, path)
+        for score, _, _, path, told, parts in scored[:most]
+        if score
+    ]
+
+
+async def _within(frame: Frame) -> tuple[list[str], tuple[float, float]]:
+    if frame.parent_frame is None:
+        return [], (0.0, 0.0)
+    return await frame_chain(frame), await origin(frame)
+
+
+def _at(frame: Frame, chain: Sequence[str], path: str) -> Locator:
+    return parse(chained(chain, path))[0].within(frame)
+
+
+# ------------------------------------------------------------------------------- what a selector says of its element
+
+_ATTRIBUTE = re.compile(r"\[\s*([\w-]+)\s*[*^$~|]?=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\]\s]+))\s*[is]?\s*\]")
+_ID = re.compile(r"#((?:[\w-]|\\.)+)")
+_CLASS = re.compile(r"\.((?:[A-Za-z_-]|\\.)(?:[\w-]|\\.)*)")
+_TAG = re.compile(r"^([a-zA-Z][\w-]*)")
+_CALL = re.compile(
+    r"get_by_(\w+)\(\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.)*)')(?:.*?name=(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'))?"
+)
+_ROLE = re.compile(r"(?:internal:)?role=(\w+)(?:.*?\[name\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'))?")
+_QUOTED = re.compile(r"\"([^\"]+)\"|'([^']+)'")
+_KINDS = {"text": "text", "label": "label", "placeholder": "placeholder", "alt_text": "alt", "title": "title"}
+
+
+def sought(selectors: Sequence[Selector]) -> dict[str, Any]:
+    """What selectors say of the element that they name: a fingerprint of the few parts that are known."""
+    known: dict[str, Any] = {"attributes": {}}
+    for selector in selectors:
+        for key, value in _said(selector).items():
+            if key == "attributes":
+                known["attributes"] = {**value, **known["attributes"]}
+            else:
+                known.setdefault(key, value)
+    return known
+
+
+def _said(selector: Selector) -> dict[str, Any]:
+    body = selector.body
+    if selector.kind == "text":
+        return {"shown": body}
+    if selector.kind == "expression":
+        calls = _CALL.findall(body)
+        if calls:
+            kind, first, second, name, other = calls[-1]
+            return _called(kind, first or second, name or other)
+    last = body.rsplit(" >> ", 1)[-1]
+    role = _ROLE.search(last)
+    if role:
+        return {"role": role[1], **({"name": role[2] or role[3]} if role[2] or role[3] else {})}
+    if last.startswith(("text=", "internal:text=")):
+        return {"shown": last.split("=", 1)[1].strip("\"'i")}
+    if last.startswith(("xpath=", "/", "(")):
+        return _by_xpath(last)
+    return _by_css(last.removeprefix("css="))
+
+
+def _called(kind: str, value: str, name: str) -> dict[str, Any]:
+    if kind == "role":
+        return {"role": value, **({"name": name} if name else {})}
+    if kind == "test_id":
+        return {"attributes": {"data-testid": value}}
+    return {"shown": value} if kind == "text" else {_KINDS.get(kind, "words"): value}
+
+
+def _by_css(text: str) -> dict[str, Any]:
+    said: dict[str, Any] = {"attributes": {}}
+    has = re.search(r":(?:has-text|text|text-is)\(\s*[\"'](.+?)[\"']\s*\)", text)
+    compound = re.split(r"\s*[>+~\s]\s*(?![^\[\(]*[\]\)])", text.strip())[-1]
+    for name, *values in _ATTRIBUTE.findall(compound):
+        said["attributes"][name] = next((value for value in values if value), "")
+    bare = _ATTRIBUTE.sub("", compound)
+    if has:
+        said["shown"] = has[1]
+        bare = bare.split(":", 1)[0]
+    found = _ID.search(bare)
+    if found:
+        said["attributes"]["id"] = found[1].replace("\\", "")
+        said["words"] = said.get("words") or said["attributes"]["id"]
+    classes = _CLASS.findall(bare)
+    if classes:
+        said["classes"] = classes
+        said.setdefault("words", " ".join(classes))
+    tag = _TAG.match(bare)
+    if tag:
+        said["tag"] = tag[1].lower()
+    if said["attributes"] and "words" not in said:
+        said["words"] = next(iter(said["attributes"].values()))
+    return said
+
+
+def _by_xpath(text: str) -> dict[str, Any]:
+    said: dict[str, Any] = {"attributes": {}}
+    step = re.split(r"/(?![^\[]*\])", text)[-1]
+    tag = re.match(r"([a-zA-Z][\w-]*)", step)
+    if tag:
+        said["tag"] = tag[1].lower()
+    for name, value, other in re.findall(r"@([\w-]+)\s*[=,]\s*(?:\"([^\"]*)\"|'([^']*)')", step):
+        said["attributes"][name] = value or other
+    texts = [
+        one or other
+        for one, other in _QUOTED.findall(re.sub(r"@[\w-]+\s*[=,]\s*(\"[^\"]*\"|'[^']*')", "", step))
+    ]
+    if texts:
+        said["shown"] = texts[0]
+    elif said["attributes"]:
+        said["words"] = next(iter(said["attributes"].values()))
+    return said

@@ -1,0 +1,68 @@
+"""A page's text as Markdown, and its pictures: what a person reads of it, without what is hidden or secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from playwright.async_api import Frame, Locator, Page
+
+from reenact.browser.page.world import of_element, of_page
+
+MOST = 400_000
+"""Characters of HTML that are read at most; what is more is counted, and said at the end."""
+
+
+async def markdown(
+    page: Page,
+    target: Locator | None = None,
+    *,
+    only_main_content: bool = True,
+    links: bool = True,
+    secret: Sequence[str] = (),
+) -> str:
+    """What a page, or one element of it, says, as Markdown.
+
+    Args:
+        page: The page.
+        target: One element; None for all of it.
+        only_main_content: Leave out headers, footers, navigation and asides, and frames.
+        links: Keep links; without, their text alone is left.
+        secret: CSS selectors of what must not be shown. Passwords, card numbers and codes never are.
+
+    Raises Playwright's Error where the element is not there.
+    """
+    request = {
+        "main": only_main_content,
+        "selectors": [one.removeprefix("css=") for one in secret],
+        "most": MOST,
+    }
+    told: list[tuple[Frame | None, Any]]
+    if target is not None:
+        told = [(None, await of_element(target, "eyes.readable(el, argument)", {**request, "main": False}))]
+    else:
+        told = list(await of_page(page, "reading", request))
+        if only_main_content:
+            told = told[:1]
+    parts = [_markdown(answer["html"], links=links) for _, answer in told]
+    left = sum(answer["left"] for _, answer in told)
+    if left:
+        parts.append(f"… {left:,} more elements are not shown: scrape a part of the page, by a selector")
+    return "\n\n".join(part for part in parts if part)
+
+
+async def images(page: Page, target: Locator | None = None) -> list[dict[str, Any]]:
+    """The pictures of a page or an element that are shown: `url`, `alt`, `box` (in their own frame)."""
+    if target is not None:
+        found: list[dict[str, Any]] = await of_element(target, "eyes.pictures(el)")
+        return found
+    return [one for _, answer in await of_page(page, "images") for one in answer]
+
+
+def _markdown(html: str, *, links: bool) -> str:
+    from markdownify import markdownify  # noqa: PLC0415 - it brings an HTML parser, which only this needs
+
+    text: str = markdownify(html, heading_style="ATX", bullets="-", strip=None if links else ["a"])
+    lines = [line.rstrip() for line in text.replace("\xa0", " ").splitlines()]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

@@ -1,0 +1,300 @@
+"""What names an element: selectors as users write them, found in any frame; and those that last, to be recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import ElementHandle, Error, Locator, Page
+
+from reenact.browser.page.parsing import (
+    KINDS,
+    Selector,
+    SelectorError,
+    one_of,
+    parse,
+    styles,
+    type_of,
+    written,
+)
+from reenact.browser.page.world import chained, frame_chain, of_element, origin
+from reenact.errors import ReenactError
+
+__all__ = [
+    "KINDS", "LARGE", "AmbiguousElement", "ElementNotFound", "Selector", "SelectorError", "durable", "fingerprint",
+    "known", "parse", "plain", "resolve", "spot_of", "styles", "type_of", "written",
+]  # fmt: skip
+
+POLL = 0.05
+LARGE = 6000
+"""Elements of a page above which what costs a look at each of them is left out."""
+
+_BAD_SYNTAX = (
+    "Unexpected token",
+    "Unknown engine",
+    "not a valid",
+    "Malformed",
+    "while parsing",
+    "Invalid selector",
+)
+
+
+class ElementNotFound(ReenactError, LookupError):
+    """No element of the page matched in time."""
+
+
+class AmbiguousElement(ReenactError, LookupError):
+    """Several elements match. `locator` stands for all of them."""
+
+    def __init__(self, text: str, locator: Locator, count: int) -> None:
+        super().__init__(f"{count} elements match {text}; say which")
+        self.locator = locator
+        self.count = count
+
+
+async def resolve(
+    page: Page,
+    selector: str | Mapping[str, Any],
+    timeout: float = 15000,  # noqa: ASYNC109 - as Playwright says it
+) -> Locator:
+    """The locator of the one element that a selector names, in the main frame or the first other frame that has any.
+
+    Of several selectors the first that names exactly one. Where all that match name more than one, half a second is
+    given for the others to come true; the wrong one of two is never taken.
+
+    Args:
+        page: The page.
+        selector: As above.
+        timeout: How long to wait for the element to exist, in milliseconds.
+
+    Raises:
+        SelectorError: It does not parse.
+        AmbiguousElement: Several elements match.
+        ElementNotFound: Nothing matched in time.
+    """
+    tried = parse(selector)
+    end = time.monotonic() + timeout / 1000
+    settled: float | None = None
+    while True:
+        several = None
+        for one in tried:
+            found, count = await _matching(page, one)
+            if found is not None and count == 1:
+                return found
+            if found is not None and several is None:
+                several = AmbiguousElement(one.text, found, count)
+        now = time.monotonic()
+        if several is not None:
+            settled = settled or now
+            if len(tried) == 1 or now - settled > 0.5 or now > end:
+                raise several
+        elif now >= end:
+            words = " or ".join(one.text for one in tried)
+            raise ElementNotFound(f"no element matches {words} after {timeout / 1000:g} s")
+        await asyncio.sleep(POLL)
+
+
+async def _matching(page: Page, selector: Selector) -> tuple[Locator | None, int]:
+    for frame in page.frames:
+        if frame.is_detached():
+            continue
+        if selector.frames and frame != page.main_frame:
+            break
+        locator = selector.within(frame)
+        try:
+            count = await locator.count()
+        except Error as error:
+            if any(words in error.message for words in _BAD_SYNTAX):
+                raise SelectorError(f"{selector.text!r} does not parse: {plain(error)}") from None
+            if frame == page.main_frame and page.is_closed():
+                raise
+            continue
+        if count:
+            return locator, count
+    return None, 0
+
+
+def plain(error: Error) -> str:
+    """What an error of Playwright's says, in its first line."""
+    line = error.message.splitlines()[0]
+    return line.removeprefix("Locator.count: ").split("Error: ")[-1].strip()
+
+
+async def durable(
+    locator: Locator,
+    *,
+    secret: Sequence[str] = (),
+    timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
+) -> dict[str, str]:
+    """The selectors of `known` alone."""
+    return (await known(locator, secret=secret, timeout=timeout))[0]
+
+
+async def fingerprint(
+    locator: Locator,
+    *,
+    secret: Sequence[str] = (),
+    timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
+) -> dict[str, Any]:
+    """The fingerprint of `known` alone."""
+    place = await _place(locator, timeout)
+    call = "({fingerprint: eyes.fingerprint(el, argument)})"
+    return await _placed(await of_element(place.element, call, styles(secret)[0], timeout=timeout), place)
+
+
+async def known(
+    locator: Locator,
+    *,
+    secret: Sequence[str] = (),
+    timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """Selectors that find this element again, on this page or on another run's, and what else tells it from others.
+
+    The selectors are best first, each exact: `playwright` (its own normalised locator), `test_id`, `role` (with its
+    name), `text`, `css`, `xpath`. One that names another element, or several, is left out; the position on the page is
+    the last resort of `css`.
+
+    The fingerprint knows it again when its selectors fail (`likeness`): `tag`, `role`, `name` (accessible), `text`,
+    `label`, `caption` (of a field: the text before it), `attributes` (id, name, type, placeholder, aria-label, title,
+    alt, test ids, paths of href and src without their query), `classes`, `heading` (the nearest before it), `near` (its
+    neighbours' texts), `box` (in the main viewport), `path` (in the DOM, with indices), `siblings`, `frames`, `secret`,
+    `visible`.
+
+    What people typed is in neither, nor what an element shows that one of the selectors `secret` names.
+
+    Raises Playwright's Error where the element is not there within `timeout` (milliseconds).
+    """
+    place = await _place(locator, timeout)
+    inside, outside = styles(secret)
+    told = await of_element(place.element, "eyes.known(el, argument)", inside, timeout=timeout)
+    names = told["names"]
+    if outside and not names["secret"]:
+        names["secret"] = await _within_any(locator, outside, timeout)
+        if names["secret"]:
+            told["fingerprint"] |= {"name": "", "text": "", "label": "", "caption": "", "secret": True}
+    return await _exact(locator, told, place), await _placed(told, place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where an element is: the frame's selectors, its corner, and a handle where a locator does not do."""
+
+    element: Locator | ElementHandle
+    chain: list[str]
+    corner: tuple[float, float] = (0.0, 0.0)
+
+
+async def _place(locator: Locator, timeout: float) -> _Place:  # noqa: ASYNC109 - as Playwright says it
+    if len(locator.page.frames) == 1:
+        return _Place(locator, [])
+    handle = await locator.element_handle(timeout=timeout)
+    frame = await handle.owner_frame()
+    if frame is None:
+        raise Error("the element is in no frame")
+    if frame.parent_frame is None:
+        return _Place(handle, [])
+    return _Place(handle, *await asyncio.gather(frame_chain(frame), origin(frame)))
+
+
+async def _placed(told: dict[str, Any], place: _Place) -> dict[str, Any]:
+    found: dict[str, Any] = told["fingerprint"]
+    x, y, width, height = found["box"]
+    left, top = place.corner
+    return {**found, "box": [x + left, y + top, width, height], "frames": place.chain}
+
+
+async def _within_any(locator: Locator, selectors: Sequence[str], timeout: float) -> bool:  # noqa: ASYNC109
+    handle = await locator.element_handle(timeout=timeout)
+    held = "(found, el) => found.some(one => one.contains(el) || el.contains(one))"
+    tried = (one_of(text).within(locator.page).evaluate_all(held, handle) for text in selectors)
+    return any(await asyncio.gather(*tried))
+
+
+_SPOT = """(found) => {
+  if (found.length !== 1) return null;
+  if (found[0].getRootNode() !== document) return "";
+  const steps = [];
+  for (let at = found[0]; at; at = at.parentElement) {
+    let place = 1;
+    for (let other = at.previousElementSibling; other; other = other.previousElementSibling) place += 1;
+    steps.unshift(at.parentElement ? `*[${place}]` : "*");
+  }
+  return "xpath=/" + steps.join("/");
+}"""
+
+
+async def spot_of(locator: Locator) -> str | None:
+    """Where the element of a locator stands in its frame, as XPath by numbers alone.
+
+    Empty where that cannot be said so, within a shadow root; None where the locator names no element, or several.
+    Raises Playwright's Error.
+    """
+    told = await locator.evaluate_all(_SPOT)
+    return None if told is None else str(told)
+
+
+async def _exact(locator: Locator, told: dict[str, Any], place: _Place) -> dict[str, str]:
+    """What names this element and no other. The page has judged what it can; of the rest Playwright is asked."""
+    names, large = (
+        told["names"],
+        told["count"] >= LARGE,
+    )  # a look at each element for its role would take seconds
+    normal = "" if large else str(await locator.normalize())
+    if (names["field"] or names["secret"]) and ("get_by_text(" in normal or "has_text" in normal):
+        normal = ""  # a text area's "text" is what somebody typed
+    offered = _offered(names, large=large)
+    alone = dict(told["alone"]) if not place.chain else {}
+    if normal and not place.chain:
+        # Playwright's own names one element: where it says the same as another, that one does too.
+        for kind, text in offered:
+            if normal == _spoken(kind, names):
+                alone[text] = True
+    asked = [text for _, text in offered if text not in alone]
+    asked = [normal, *asked] if normal and place.chain else asked
+    element = place.element
+    if asked and isinstance(element, Locator) and not told["spot"].startswith("xpath="):
+        element = await element.element_handle()
+    checks = (_found(locator.page, chained(place.chain, one), element, told["spot"]) for one in asked)
+    alone |= dict(zip(asked, await asyncio.gather(*checks), strict=True))
+    exact = {"playwright": normal} if normal and alone.get(normal, True) else {}
+    for kind, text in offered:
+        if alone[text]:
+            exact.setdefault(kind, chained(place.chain, text))
+    return exact
+
+
+def _offered(names: Mapping[str, Any], *, large: bool) -> list[tuple[str, str]]:
+    role, name, text = names["role"], names["name"], names["text"]
+    speaks = not large and not names["secret"]
+    offered = [("test_id", names["test_id"])] if names["test_id"] else []
+    if speaks and role != "generic" and name and "…" not in name:
+        offered.append(("role", f"role={role}[name={_quoted(name)}]"))
+    if speaks and text and "…" not in text and not names["field"]:
+        offered.append(("text", "~" + text))
+    offered += [("css", "css=" + names["css"]), ("css", "css=" + names["place"])]
+    return [*offered, ("xpath", "xpath=" + names["xpath"])] if names["xpath"] else offered
+
+
+def _spoken(kind: str, names: Mapping[str, Any]) -> str:
+    """The same as Playwright prints it."""
+    if kind == "role":
+        return f"get_by_role({_quoted(names['role'])}, name={_quoted(names['name'])})"
+    return f"get_by_text({_quoted(names['text'])})" if kind == "text" else ""
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+async def _found(page: Page, text: str, element: Locator | ElementHandle, spot: str) -> bool:
+    try:
+        found = one_of(text).within(page)
+        if isinstance(element, Locator):
+            return await spot_of(found) == spot
+        same = "(found, el) => found.length === 1 && found[0] === el"
+        return bool(await found.evaluate_all(same, element))
+    except (Error, SelectorError):
+        return False

@@ -1,0 +1,237 @@
+"""The page, read without touching it: functions of `eyes.js`, in a world of their own in every frame.
+
+A whole page is read through the browser's debugging protocol in an isolated world: the page's scripts do not see it,
+and what they have changed of JavaScript itself does not reach it. One element, which Playwright found, is read by
+Playwright. Neither leaves anything behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from playwright.async_api import CDPSession, ElementHandle, Error, Frame, Locator, Page
+
+from reenact.core.redact import field_names
+
+NAME = "reenact"
+_PLAYWRIGHT = "__playwright_utility_world"
+
+_sessions: WeakKeyDictionary[Page, dict[Frame, CDPSession]] = WeakKeyDictionary()
+_loaded: WeakKeyDictionary[CDPSession, dict[str, str]] = WeakKeyDictionary()
+
+
+@cache
+def eyes() -> str:
+    """The JavaScript source: an expression whose value holds the functions."""
+    code = files("reenact.browser").joinpath("eyes.js").read_text(encoding="utf-8").strip()
+    return code.replace("/* names */ []", json.dumps(field_names()))
+
+
+async def of_element(
+    element: Locator | ElementHandle,
+    call: str,
+    argument: Any = None,
+    *,
+    timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
+) -> Any:
+    """Evaluate `call` (JavaScript; `eyes`, `el` and `argument` are at hand) with one element.
+
+    Raises Playwright's Error where the element is not there within `timeout` (milliseconds).
+    """
+    code = f"(el, argument) => {{ const eyes = {eyes()}; return {call}; }}"
+    if isinstance(element, ElementHandle):
+        return await element.evaluate(code, argument)
+    return await element.evaluate(code, argument, timeout=timeout)
+
+
+async def of_page(page: Page, function: str, request: Any = None) -> list[tuple[Frame, Any]]:
+    """Run one function of `eyes.js` in every frame of a page that can be read; the main frame is first.
+
+    A frame that goes away meanwhile is left out. Raises Playwright's Error where not even the main frame answers.
+    """
+    return await _everywhere(page, function, request, beside_playwright=False)
+
+
+async def of_refs(page: Page, request: Any) -> list[tuple[Frame, Any]]:
+    """`facts` of `eyes.js` in the world in which Playwright keeps the references of its snapshot."""
+    return await _everywhere(page, "facts", request, beside_playwright=True)
+
+
+async def _everywhere(
+    page: Page, function: str, request: Any, *, beside_playwright: bool
+) -> list[tuple[Frame, Any]]:
+    try:
+        sessions = await _attached(page)
+    except Error:  # not Chromium: there is no such protocol, and the page's own world must do
+        return await _plainly(page, function, request)
+    groups = await asyncio.gather(
+        *(
+            _of_session(session, frame, sessions, (function, request, beside_playwright))
+            for frame, session in sessions.items()
+        ),
+        return_exceptions=True,
+    )
+    found = [one for group in groups if not isinstance(group, BaseException) for one in group]
+    if not any(frame == page.main_frame for frame, _ in found):
+        _sessions.pop(page, None)
+        return await _plainly(page, function, request)
+    order = {frame: number for number, frame in enumerate(page.frames)}
+    return sorted(found, key=lambda one: order.get(one[0], len(order)))
+
+
+async def _attached(page: Page) -> dict[Frame, CDPSession]:
+    """A debugging session for the page, and one for each frame that lives in a process of its own."""
+    sessions = _sessions.setdefault(page, {})
+    for frame in list(sessions):
+        if frame.is_detached():
+            del sessions[frame]
+    if page.main_frame not in sessions:
+        sessions[page.main_frame] = await page.context.new_cdp_session(page)
+    for frame in page.frames:
+        parent = frame.parent_frame
+        if parent is None or frame in sessions or _origin(frame.url) in {"", _origin(parent.url)}:
+            continue
+        try:
+            sessions[frame] = await page.context.new_cdp_session(frame)
+        except Error:
+            continue  # another origin in the parent's process
+    return sessions
+
+
+def _origin(url: str) -> str:
+    return "" if url in {"", "about:blank", "about:srcdoc"} else "/".join(url.split("/", 3)[:3])
+
+
+async def _of_session(
+    session: CDPSession, root: Frame, sessions: dict[Frame, CDPSession], task: tuple[str, Any, bool]
+) -> list[tuple[Frame, Any]]:
+    function, request, beside_playwright = task
+    worlds: dict[str, int] = {}
+
+    def created(event: dict[str, Any]) -> None:
+        context = event["context"]
+        if context["name"].startswith(_PLAYWRIGHT):
+            worlds[context["auxData"]["frameId"]] = context["id"]
+
+    if beside_playwright:
+        session.on("Runtime.executionContextCreated", created)
+        try:
+            await session.send("Runtime.enable")
+            await session.send("Runtime.disable")
+        finally:
+            session.remove_listener("Runtime.executionContextCreated", created)
+    tree = (await session.send("Page.getFrameTree"))["frameTree"]
+    pairs = _pairs(tree, root, sessions)
+    answers = await asyncio.gather(
+        *(_call(session, name, worlds.get(name), function, request) for name, _ in pairs),
+        return_exceptions=True,
+    )
+    return [
+        (frame, answer)
+        for (_, frame), answer in zip(pairs, answers, strict=True)
+        if not isinstance(answer, BaseException)
+    ]
+
+
+def _pairs(tree: dict[str, Any], frame: Frame, sessions: dict[Frame, CDPSession]) -> list[tuple[str, Frame]]:
+    """The protocol's names of frames with Playwright's frames: by name and address, in the order of their making."""
+    found = [(tree["frame"]["id"], frame)]
+    left = [child for child in frame.child_frames if child not in sessions]
+    for branch in tree.get("childFrames", ()):
+        told = branch["frame"]
+        url = told["url"] + told.get("urlFragment", "")
+        same = [one for one in left if one.url == url and one.name == told.get("name", "")]
+        match = next(iter(same or [one for one in left if one.url == url] or left), None)
+        if match is not None:
+            left.remove(match)
+            found += _pairs(branch, match, sessions)
+    return found
+
+
+async def _call(session: CDPSession, frame: str, world: int | None, function: str, request: Any) -> Any:
+    if world is None and (known := _loaded.setdefault(session, {}).get(frame)) is not None:
+        try:
+            return await _run(session, known, function, request)
+        except Error:
+            del _loaded[session][frame]  # of a document that is gone: the next one has none yet
+    found = await _load(session, frame, world)
+    if world is None:
+        _loaded[session][frame] = found
+    return await _run(session, found, function, request)
+
+
+async def _load(session: CDPSession, frame: str, world: int | None) -> str:
+    """Read `eyes.js` in a frame once; returns the protocol's name of the functions there."""
+    if world is None:
+        made = await session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": NAME})
+        world = made["executionContextId"]
+    told = await session.send("Runtime.evaluate", {"expression": eyes(), "contextId": world})
+    return str(told["result"]["objectId"])
+
+
+async def _run(session: CDPSession, functions: str, function: str, request: Any) -> Any:
+    answer = await session.send(
+        "Runtime.callFunctionOn",
+        {
+            "functionDeclaration": f"function(request) {{ return this.{function}(request); }}",
+            "objectId": functions,
+            "arguments": [{"value": request}],
+            "returnByValue": True,
+            "awaitPromise": True,
+        },
+    )
+    if "exceptionDetails" in answer:
+        text = answer["exceptionDetails"].get("exception", {}).get("description", "the page cannot be read")
+        raise Error(text)
+    return answer["result"].get("value")
+
+
+async def _plainly(page: Page, function: str, request: Any) -> list[tuple[Frame, Any]]:
+    code = f"(request) => ({eyes()}).{function}(request)"
+
+    async def one(frame: Frame) -> Any:
+        return await frame.evaluate(code, request)
+
+    frames = page.frames
+    answers = await asyncio.gather(*(one(frame) for frame in frames), return_exceptions=True)
+    for frame, answer in zip(frames, answers, strict=True):
+        if frame == page.main_frame and isinstance(answer, BaseException):
+            raise answer
+    return [
+        (frame, answer)
+        for frame, answer in zip(frames, answers, strict=True)
+        if not isinstance(answer, BaseException)
+    ]
+
+
+async def frame_chain(frame: Frame) -> list[str]:
+    """The CSS selectors of the frames that hold a frame, from the outermost: `[]` for the main frame."""
+    chain: list[str] = []
+    at: Frame | None = frame
+    while at is not None and at.parent_frame is not None:
+        owner = await at.frame_element()
+        chain.insert(0, (await of_element(owner, "eyes.selectorsOf(el)"))["css"])
+        at = at.parent_frame
+    return chain
+
+
+async def origin(frame: Frame) -> tuple[float, float]:
+    """Where a frame's content begins in the main viewport, in CSS pixels."""
+    left = top = 0.0
+    at: Frame | None = frame
+    while at is not None and at.parent_frame is not None:
+        x, y = await of_element(await at.frame_element(), "eyes.inset(el)")
+        left, top = left + x, top + y
+        at = at.parent_frame
+    return left, top
+
+
+def chained(chain: Sequence[str], selector: str) -> str:
+    """A selector within frames, as `reenact.browser.page.selectors.parse` reads it."""
+    return " >> ".join([*(f"frame={one}" for one in chain), selector])

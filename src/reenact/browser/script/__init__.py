@@ -1,0 +1,1 @@
+"""Write a browser session as a script."""

@@ -1,0 +1,219 @@
+"""A recorded session as a script that does it again: durable selectors, and `AgentFallback` where an agent acted.
+
+It is made from the recording's events alone. Nothing that a page said ends up as code: texts are written as string
+literals, and in comments on one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from reenact.browser.actions.types import TYPES
+from reenact.browser.camera.footage import sessions
+from reenact.browser.effects.page import DOING
+from reenact.browser.script.scribe import Done, Names, Stretch, Writer, fields_of, is_secret
+from reenact.core.query.recording import Recording, Step
+from reenact.errors import UsageError
+from reenact.run.api import load
+
+if TYPE_CHECKING:
+    from reenact.browser.session.session import Session
+
+_MARKS = ("heal:block", "heal:left")
+"""A block begins, and ends."""
+
+_NO_CODE = frozenset({"completion", "help", "scrape"})
+"""What an agent says, and what it only read for itself: nothing that a script would do."""
+
+
+class WorkflowCode(BaseModel):
+    """A session as code: `python_script`, and the same as data, `json_actions`."""
+
+    python_script: str
+    json_actions: list[dict[str, Any]]
+
+
+class Workflow:
+    """What an agent did, or a whole session, as a script.
+
+    Args:
+        session: The session, as far as it has come.
+        agent_id: Only what this agent did.
+    """
+
+    def __init__(self, session: Session, agent_id: str | None = None) -> None:
+        self._session = session
+        self._agent = agent_id
+
+    def code(self) -> WorkflowCode:
+        """The script. Raises UsageError where the session is not recorded, RecordingError where it is unreadable."""
+        folder = self._session.recording
+        if folder is None:
+            raise UsageError("the session is not recorded, so there is nothing to make a script of")
+        return code(load(Path(folder)), session=self._session.id, agent=self._agent)
+
+
+def code(recording: Recording, *, session: str | None = None, agent: str | None = None) -> WorkflowCode:
+    """A recorded session as a script.
+
+    Args:
+        recording: The recording.
+        session: Which of its sessions, by id; by default the only one.
+        agent: Only what the agent of that id did.
+
+    Raises:
+        UsageError: It has no browser session, several, or not that one.
+    """
+    steps = _of_session(recording, session)
+    stretches = [one for one in _stretches(steps) if agent is None or one.agent == agent]
+    writer = Writer(recording.id)
+    return WorkflowCode(
+        python_script=writer.script(stretches, _options(steps)), json_actions=_data(stretches)
+    )
+
+
+def export(ref: str, *, session: str | None = None, home: Any = None) -> str:
+    """The script of a recording's session, by the recording's id. Raises as `code` and `reenact.load`."""
+    return code(load(ref, home=home), session=session).python_script
+
+
+# -- from the recording ------------------------------------------------------------------------------------------
+
+
+def _of_session(recording: Recording, session: str | None) -> list[Step]:
+    """The steps of one session, its blocks' beginnings and ends, and the beginnings of all agents."""
+    steps = [
+        step
+        for step in recording.steps
+        if step.call.kind in {"browser", "agent"} or step.call.label in _MARKS
+    ]
+    of = _sessions_of(recording, steps)
+    known = list(dict.fromkeys(of.values()))
+    if not known:
+        raise UsageError(
+            f"recording {recording.id} has no browser session: there is nothing to make a script of"
+        )
+    if session is None and len(known) > 1:
+        listed = ", ".join(known)
+        raise UsageError(
+            f"recording {recording.id} has {len(known)} sessions, {listed}: name one (--session)"
+        )
+    chosen = session or known[0]
+    if chosen not in known:
+        raise UsageError(f"recording {recording.id} has no session {chosen}; it has {', '.join(known)}")
+    return [step for step in steps if step.call.kind == "agent" or of.get(step.number) == chosen]
+
+
+def _sessions_of(recording: Recording, steps: Sequence[Step]) -> dict[int, str]:
+    """The session of each browser step: by the session's own file where there is one, else the last one started."""
+    filmed, names = {}, []
+    for footage in sessions(Path(recording.path)):
+        names.append(footage.id)
+        for entry in footage.entries("before", "after"):
+            filmed[entry["call"]] = footage.id
+    of: dict[int, str] = {}
+    started = 0
+    for step in steps:
+        if step.call.kind == "browser":
+            started += step.call.name == "start"
+            number = max(started, 1)
+            latest = names[number - 1] if number <= len(names) else f"{recording.id}.{number}"
+            of[step.number] = filmed.get(step.call.number, latest)
+    _blocks_of(steps, of)
+    return of
+
+
+def _blocks_of(steps: Sequence[Step], of: dict[int, str]) -> None:
+    """A block is of the session in which the next step of its scope is done."""
+    within: dict[str, str] = {}
+    for step in reversed(steps):
+        if step.call.kind == "browser":
+            within[step.call.scope] = of[step.number]
+        elif step.call.label == _MARKS[0] and step.call.scope in within:
+            of[step.number] = within[step.call.scope]
+    entered: dict[str, list[str]] = {}
+    for step in steps:
+        blocks = entered.setdefault(step.call.scope, [])
+        if step.call.label == _MARKS[0]:
+            blocks.append(of.get(step.number, ""))
+        elif step.call.label == _MARKS[1] and blocks:
+            of[step.number] = blocks.pop()
+
+
+def _options(steps: Sequence[Step]) -> dict[str, Any]:
+    """How the session was started, as far as it was not as always."""
+    return next((dict(step.args) for step in steps if step.call.label == "browser:start"), {})
+
+
+def _stretches(steps: Sequence[Step]) -> Iterator[Stretch]:
+    """What was done, in stretches of one actor; within an agent's span all is its own."""
+    starts: dict[str, Stretch] = {}
+    current: Stretch | None = None
+    block, blocks, task, heal = 0, 0, "", ""
+    for step in steps:
+        if step.call.label in _MARKS:
+            blocks += step.call.label == _MARKS[0]
+            block = blocks if "task" in step.args else 0
+            task, heal = str(step.args.get("task") or ""), str(step.args.get("heal") or "")
+            continue
+        if step.call.kind == "agent":
+            output = step.output if isinstance(step.output, Mapping) else {}
+            agent, own_task = str(output.get("agent_id") or ""), str(step.args.get("task") or "")
+            starts[step.call.scope] = Stretch("agent", agent, own_task, block, heal)
+            continue
+        outcome = step.output if isinstance(step.output, Mapping) else {}
+        if not _does(step):
+            continue
+        actor = str(outcome.get("actor") or "script")
+        own = starts.get(step.call.scope) if actor == "agent" else None
+        if (
+            current is None
+            or (own or current) is not current
+            or (current.actor, current.block) != (actor, block)
+        ):
+            if current is not None and current.actions:
+                yield current
+            current = own or Stretch(actor, task=task, block=block, heal=heal)
+        if (done := _done(step, outcome)) is not None:
+            current.actions.append(done)
+    if current is not None and current.actions:
+        yield current
+
+
+def _does(step: Step) -> bool:
+    """Whether a step did something, rather than looked."""
+    name = step.call.name
+    return name in TYPES or name == "set_cookies" or name.removeprefix("page.") in DOING
+
+
+def _done(step: Step, outcome: Mapping[str, Any]) -> Done | None:
+    """An action, or None where it is not to be done again: an agent's failed tries, and what it said."""
+    # A call of the page's has no outcome of that kind: it returned, or it raised.
+    success = bool(outcome.get("success", step.call.status == "ok"))
+    agent = outcome.get("actor") == "agent"
+    if agent and (not success or step.call.name in _NO_CODE):
+        return None
+    message, selectors = str(outcome.get("message") or step.error or ""), outcome.get("selectors") or {}
+    return Done(step.call.name, step.args, success, message, selectors, agent)
+
+
+# -- as data -----------------------------------------------------------------------------------------------------
+
+
+def _data(stretches: Sequence[Stretch]) -> list[dict[str, Any]]:
+    names = Names()
+    found = []
+    for stretch in stretches:
+        for done in stretch.actions:
+            action = {"type": done.kind, **fields_of(done)}
+            for name, value in action.items():
+                if is_secret(value):
+                    action[name] = f"${{{names.of(done)}}}"
+            found.append(
+                {**action, "actor": stretch.actor, **({"task": stretch.task} if stretch.task else {})}
+            )
+    return found

@@ -1,0 +1,1 @@
+"""Browser sessions: start, drive, replay and serve them."""

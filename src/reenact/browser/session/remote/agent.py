@@ -1,0 +1,243 @@
+"""An agent of a server's: it works where the browser is, and asks the models that the server knows."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from reenact.browser.agent.decision import schema_of
+from reenact.browser.agent.face import AgentFace, Errand, not_started
+from reenact.browser.agent.log import Log, Watched
+from reenact.browser.agent.status import AgentStatusResponse, line
+from reenact.browser.effects.steps import Link, Step
+from reenact.browser.script.script import WorkflowCode
+from reenact.errors import SessionError, UsageError
+
+if TYPE_CHECKING:
+    from reenact.browser.session.session import Session
+
+PATIENCE = 20
+"""Seconds that the server holds a question before it says that nothing has changed."""
+
+
+class RemoteAgent(AgentFace):
+    """Does a task in a session of a server's. Its arguments are those of `AgentFace`; a vault is sent to the server."""
+
+    _last: AgentStatusResponse | None = None
+    _told = False
+    _cost: Decimal | None = Decimal(0)
+    _tokens = 0
+
+    # -- to start, and to wait ------------------------------------------------------------------------------
+
+    def _run(self, errand: Errand) -> AgentStatusResponse:
+        self._start(errand)
+        return self.wait()
+
+    def _start(self, errand: Errand) -> AgentStatusResponse:
+        return self._heard(self._session._run(self._starting(errand)))
+
+    async def _arun(self, errand: Errand) -> AgentStatusResponse:
+        await self._astart(errand)
+        return await self.await_()
+
+    async def _astart(self, errand: Errand) -> AgentStatusResponse:
+        return self._heard(await self._session._arun(self._starting(errand)))
+
+    def wait(self) -> AgentStatusResponse:
+        """Wait until it has ended. Raises UsageError where it was not started."""
+        return self._asked("wait")
+
+    def status(self) -> AgentStatusResponse:
+        """How it stands. Raises UsageError where it was not started."""
+        return self._asked("status")
+
+    def stop(self) -> AgentStatusResponse:
+        """End before the next step, and wait for that."""
+        return self._asked("stop")
+
+    def watch_logs(self) -> Watched:
+        """Its log while it works: iterate over it with `for` or `async for`, or await it to have it printed.
+
+        Raises UsageError where it was not started.
+        """
+        first, log = self._begun(), Log()
+        log.add(f"agent {first.agent_id}: {first.task}")
+        threading.Thread(target=self._follow, args=(log,), name="agent-log", daemon=True).start()
+        return Watched(log, self._begun)
+
+    # -- the same in a loop ---------------------------------------------------------------------------------
+
+    async def await_(self) -> AgentStatusResponse:
+        """`wait` in a loop."""
+        return await self._aasked("wait")
+
+    async def astatus(self) -> AgentStatusResponse:
+        """`status` in a loop."""
+        return await self._aasked("status")
+
+    async def astop(self) -> AgentStatusResponse:
+        """`stop` in a loop."""
+        return await self._aasked("stop")
+
+    # -- what it left ---------------------------------------------------------------------------------------
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What its model cost in its last run, in US dollars; None where the price of an answer is not known."""
+        return self._cost
+
+    @property
+    def tokens(self) -> int:
+        """What its model read and wrote in its last run."""
+        return self._tokens
+
+    @property
+    def active(self) -> bool:
+        """Whether it is at work, as far as is known here."""
+        return self._last is not None and self._last.status == "active"
+
+    @property
+    def workflow(self) -> RemoteWorkflow:
+        """What it did as a script: `agent.workflow.code()`."""
+        return RemoteWorkflow(self._session, self._begun().agent_id)
+
+    # -- inside ---------------------------------------------------------------------------------------------
+
+    @property
+    def _id(self) -> str | None:
+        return None if self._last is None else self._last.agent_id
+
+    def _named(self, model: Any) -> str | None:
+        if model is not None and not isinstance(model, str):
+            raise UsageError(
+                f"reasoning_model={type(model).__name__}: a server knows models by name, such as 'openai:gpt-5'"
+            )
+        return model
+
+    def _equip(self, vault: Mapping[str, str] | None, persona: Mapping[str, Any] | str | None) -> None:
+        if vault is not None and not isinstance(vault, Mapping):
+            raise UsageError(f"vault={type(vault).__name__}: it is a mapping of names to secrets")
+        self._vault, self._persona = vault, persona
+
+    def _starting(self, errand: Errand) -> Step:
+        self.request = self.request.model_copy(update=errand.told())
+        asked = self.request.model_dump(exclude_none=True)
+        if errand.response_format is not None:
+            asked["response_format"] = dict(schema_of(errand.response_format))
+        besides = {
+            "agent_id": self._name,
+            "vault": None if self._vault is None else dict(self._vault),
+            "persona": self._persona,
+            "trouble": self._trouble or None,
+        }
+        sent = {**asked, **{name: value for name, value in besides.items() if value is not None}}
+
+        async def wire(link: Link) -> Any:
+            sent["session_id"] = self._session.id
+            return {"status": await link.request("POST", "agents/start", sent), "outcomes": []}
+
+        self._told = False
+        return Step("agent.start", _nowhere, lambda _: asked, kind="remote", wire=wire)
+
+    def _asked(self, what: str) -> AgentStatusResponse:
+        last = self._begun()
+        # What has ended stays as it is, also behind the session's end.
+        return last if last.status == "closed" else self._heard(self._session._run(self._asking(what)))
+
+    async def _aasked(self, what: str) -> AgentStatusResponse:
+        last = self._begun()
+        return last if last.status == "closed" else self._heard(await self._session._arun(self._asking(what)))
+
+    def _asking(self, what: str) -> Step:
+        """A question about the agent; what it has done in the session by then comes along."""
+        id = self._begun().agent_id
+        known = self._session.offset()
+
+        async def wire(link: Link) -> Any:
+            if what == "stop":
+                await link.request("DELETE", f"agents/{id}/stop")
+            told = await _closed(link, id) if what != "status" else await link.request("GET", f"agents/{id}")
+            steps = await link.ask("GET", f"steps?offset={known}")
+            return {"status": told, "outcomes": steps["steps"]}
+
+        return Step(f"agent.{what}", _nowhere, kind="remote", wire=wire)
+
+    def _heard(self, outcome: Mapping[str, Any]) -> AgentStatusResponse:
+        told = outcome["status"]
+        self._session._caught_up(outcome["outcomes"])
+        self._cost = None if told["cost"] is None else Decimal(told["cost"])
+        self._tokens = told["tokens"]
+        last = self._last = AgentStatusResponse.model_validate(told)
+        if last.status == "closed" and not self._told:
+            self._told = True
+            self._notify(last)
+        return last
+
+    def _follow(self, log: Log) -> None:
+        """Write each step into a log as it comes, until the agent has ended. Nothing of it is recorded."""
+        there, seen = self._session._there, 0
+        try:
+            while there is not None and there.up:
+                path = f"agents/{self.agent_id}?wait={PATIENCE}&after={seen}"
+                told = self._session._driver.call(functools.partial(there.request, "GET", path))
+                for number, taken in enumerate(told["steps"][seen:], seen + 1):
+                    log.add(line(number, taken))
+                seen = len(told["steps"])
+                if told["status"] == "closed":
+                    log.add(f"{'done' if told['success'] else 'not done'}: {told['answer']}")
+                    return
+        except SessionError as error:
+            log.add(f"no more is known: {error}")
+        finally:
+            log.close()
+
+    def _begun(self) -> AgentStatusResponse:
+        if self._last is None:
+            raise not_started()
+        return self._last
+
+
+class RemoteWorkflow:
+    """What an agent of a server's did, as a script.
+
+    Args:
+        session: Where it worked.
+        agent_id: The agent.
+    """
+
+    def __init__(self, session: Session, agent_id: str) -> None:
+        self._session, self._path = session, f"agents/{agent_id}/workflow/code"
+
+    def code(self) -> WorkflowCode:
+        """The script."""
+        return WorkflowCode.model_validate(self._session._run(self._step()))
+
+    async def acode(self) -> WorkflowCode:
+        """`code`, awaited."""
+        return WorkflowCode.model_validate(await self._session._arun(self._step()))
+
+    def _step(self) -> Step:
+        async def wire(link: Link) -> Any:
+            return await link.request("GET", self._path)
+
+        return Step("agent.code", _nowhere, kind="remote", wire=wire)
+
+
+async def _closed(link: Link, id: str) -> Any:
+    """The last status, once there is one."""
+    seen = 0
+    while True:
+        told = await link.request("GET", f"agents/{id}?wait={PATIENCE}&after={seen}")
+        if told["status"] == "closed":
+            return told
+        seen = len(told["steps"])
+        await asyncio.sleep(0)
+
+
+async def _nowhere(live: Any, call: int | None) -> Any:
+    raise SessionError("an agent of a server's is asked there")

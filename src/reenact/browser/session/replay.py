@@ -1,0 +1,139 @@
+"""What `session.replay()` gives: a session's video at a signed address, as a file, or in a notebook."""
+
+from __future__ import annotations
+
+import base64
+import html
+import webbrowser
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from reenact.browser.camera.footage import Footage
+from reenact.browser.session.serving import shelf
+from reenact.browser.video import Video, render
+from reenact.browser.video.pace import Kind
+from reenact.core import boundary, private
+from reenact.core.store.local import home as store_home
+from reenact.errors import UsageError
+
+GOOD_FOR = 3600.0
+"""Seconds that an address is good for."""
+
+INSIDE = 20_000_000
+"""Bytes of a video that still goes into a notebook; a larger one is shown from its address, while the program runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayResponse:
+    """A session's video.
+
+    Attributes:
+        mp4_url: Its address on this machine, signed, good until `expires_at` and while this program runs. Where
+            nothing here encodes H.264 it leads to a page that plays the session.
+        expires_at: When the address expires.
+        playlist_content: A playlist (extended M3U) with that address, for players that open one.
+        video_start_ms: The moment of the session that the video begins with, in milliseconds since the session began.
+        video_duration_ms: How long it plays.
+        video: The file, its chapters, and the map from its time to the session's.
+    """
+
+    mp4_url: str
+    expires_at: datetime
+    playlist_content: str
+    video_start_ms: int
+    video_duration_ms: int
+    video: Video
+
+    def download(self, path: str | Path) -> Path:
+        """Copy the video to a file, or into a folder under its own name; returns the file."""
+        target = Path(path)
+        if target.is_dir():
+            target /= self.video.path.name
+        with boundary.entered(None):
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                private.copy(self.video.path, target)
+            except OSError as error:
+                raise UsageError(f"{target} cannot be written: {error.strerror or error}") from None
+        return target
+
+    def show(self) -> None:
+        """Show the video: in the notebook, or else in a browser; without either, its address is printed."""
+        with boundary.entered(None):
+            display = _notebook()
+            if display is not None:
+                display(self)
+            elif not webbrowser.open(self.mp4_url):
+                print(self.mp4_url)
+
+    def _repr_html_(self) -> str:
+        """The video as a notebook shows it: within the notebook itself, where it is not too large for that."""
+        data = self.video.path
+        if data.suffix == ".html":
+            return f'<a href="{html.escape(self.mp4_url)}">The session, as a page</a>'
+        source = self.mp4_url
+        if data.stat().st_size <= INSIDE:
+            source = f"data:video/mp4;base64,{base64.b64encode(data.read_bytes()).decode()}"
+        track = base64.b64encode(self.video.captions.read_bytes()).decode()
+        width = min(self.video.size[0], 960)
+        return (
+            f'<video controls preload="metadata" width="{width}" src="{html.escape(source)}">'
+            f'<track kind="captions" label="Steps" src="data:text/vtt;base64,{track}"></video>'
+        )
+
+
+def replay(
+    source: Path | Footage,
+    *,
+    session: int = 1,
+    pace: Kind = "real",
+    mask: bool = True,
+    home: Path | None = None,
+    seconds: float = GOOD_FOR,
+) -> ReplayResponse:
+    """A session's video at a signed address: while the session goes on, after it, and after a crash.
+
+    Args:
+        source: The recording's folder, or one session of it.
+        session: Which of a folder's sessions, from 1.
+        pace: `real` or `compact`.
+        mask: Whether what is secret is covered.
+        home: The store's folder, which has the key that signs; by default $REENACT_HOME, or .reenact here.
+        seconds: How long the address is good.
+
+    Raises:
+        RecordingError: There is no such session, or its file cannot be read.
+    """
+    video = render(source, session=session, pace=pace, mask=mask)
+    name = f"videos/{video.session}/{video.path.name}"
+    with boundary.entered(None):
+        url, expires = shelf(home or store_home()).lend(name, video.path, seconds=seconds)
+    return ReplayResponse(
+        mp4_url=url,
+        expires_at=expires,
+        playlist_content=_playlist(url, video),
+        video_start_ms=video.start_ms,
+        video_duration_ms=video.duration_ms,
+        video=video,
+    )
+
+
+def _playlist(url: str, video: Video) -> str:
+    title = f"Browser session {video.session}".replace("\n", " ")
+    return f"#EXTM3U\n#EXTINF:{video.duration_ms / 1000:.3f},{title}\n{url}\n"
+
+
+def _notebook() -> Any:
+    """What shows an object where this runs in a notebook, else None."""
+    try:
+        shell = import_module("IPython").get_ipython()
+        return (
+            import_module("IPython.display").display
+            if shell is not None and hasattr(shell, "kernel")
+            else None
+        )
+    except (ImportError, AttributeError):
+        return None

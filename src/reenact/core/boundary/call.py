@@ -1,0 +1,312 @@
+"""One effect between its question and its answer: what it reports while it is live, what it serves in a replay.
+
+It decides nothing: it tells the run's handler, and waits for its turn at the turnstile.
+"""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+from reenact.core.boundary.handler import Answer, Handler, Ticket, Wire
+from reenact.core.boundary.scope import Scope, _scope
+from reenact.core.model.event import Cancelled, Effect, Failure, Outcome, Value
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Call:
+    """One effect between its question and its answer, for adapters that need more than `perform`.
+
+    `answer` is the recorded answer, or None when the call goes live: then the adapter runs the real thing within
+    `inner`, and reports `returned`, `raised` or `cancelled`, and for a stream its chunks. `served` counts the recorded
+    chunks that were handed out.
+    """
+
+    scope: Scope
+    effect: Effect
+    wire: Wire
+    ticket: Ticket | None = None
+    answer: Answer | None = None
+    inner: Scope | None = None
+    _over: bool = field(default=False)
+    served: int = field(default=0)
+
+    # -- live ------------------------------------------------------------------------------------------------
+
+    def returned(self, value: T, *, stream: bool = False) -> T:
+        """Report a result (a stream's head, with its chunks to follow), in a sync program."""
+        self._pass(Value(self.wire.dump(value), stream))
+        return value
+
+    async def areturned(self, value: T, *, stream: bool = False) -> T:
+        """Report a result and wait for its turn."""
+        await self._apass(Value(self.wire.dump(value), stream))
+        return value
+
+    def raised(self, error: BaseException) -> None:
+        """Report an error, in a sync program."""
+        self._pass(Failure(error))
+
+    async def araised(self, error: BaseException) -> None:
+        """Report an error and wait for its turn."""
+        await self._apass(Failure(error))
+
+    def cancelled(self) -> None:
+        """Report that the caller gave up before an answer came."""
+        handler, ticket, turnstile = self._live()
+        turnstile.live_ends()
+        handler.leave(ticket, Cancelled())
+
+    def tee(self, chunks: Iterator[T]) -> Iterator[T]:
+        """The chunks of a live stream, each reported before it is handed on; its end, error or close too."""
+        handler, ticket, turnstile = self._live()
+        try:
+            while True:
+                token = _scope.set(self.inner)
+                try:
+                    chunk = next(chunks)
+                finally:
+                    _scope.reset(token)
+                turnstile.pass_sync(
+                    ticket.order, lambda chunk=chunk: handler.chunk(ticket, self.wire.dump(chunk))
+                )
+                yield chunk
+        except StopIteration:
+            self.over()
+        except GeneratorExit:
+            self.close()
+            raise
+        except Exception as error:
+            self.over(error)
+            raise
+
+    async def atee(self, chunks: AsyncIterator[T]) -> AsyncIterator[T]:
+        """`tee` for an async stream: each chunk waits for its turn."""
+        handler, ticket, turnstile = self._live()
+        try:
+            while True:
+                token = _scope.set(self.inner)
+                try:
+                    chunk = await anext(chunks)
+                finally:
+                    _scope.reset(token)
+                await turnstile.pass_async(
+                    ticket.order, lambda chunk=chunk: handler.chunk(ticket, self.wire.dump(chunk))
+                )
+                yield chunk
+        except StopAsyncIteration:
+            await self._astop(None)
+        except GeneratorExit:
+            self.close()
+            raise
+        except CancelledError:
+            self._end("cancelled")
+            raise
+        except Exception as error:
+            await self._astop(error)
+            raise
+
+    def chunk(self, value: T) -> T:
+        """Report one more chunk of a live stream, where a library reads rather than iterates (a file, a socket)."""
+        handler, ticket, turnstile = self._live()
+        turnstile.pass_sync(ticket.order, lambda: handler.chunk(ticket, self.wire.dump(value)))
+        return value
+
+    async def achunk(self, value: Any, deliver: Callable[[], None]) -> None:
+        """Report one more chunk and wait for its turn. `deliver` hands it on in the very moment that it is recorded,
+        so that a reader who is cancelled meanwhile finds it at the next read, and it is recorded once.
+        """
+        handler, ticket, turnstile = self._live()
+
+        def write() -> None:
+            handler.chunk(ticket, self.wire.dump(value))
+            deliver()
+
+        await turnstile.pass_async(ticket.order, write)
+
+    def over(self, how: BaseException | None = None) -> None:
+        """Report the end of a live stream, in its turn: by itself, or the error it broke off with."""
+        _, ticket, turnstile = self._live()
+        turnstile.pass_sync(ticket.order, lambda: self._end("ended" if how is None else how))
+
+    async def aover(self, how: BaseException | None = None) -> None:
+        """`over`, awaiting its turn."""
+        _, ticket, turnstile = self._live()
+        await turnstile.pass_async(ticket.order, lambda: self._end("ended" if how is None else how))
+
+    def over_at_once(self) -> None:
+        """Report the end of a live stream that came along with its last chunk: in the `deliver` of `achunk`."""
+        self._end("ended")
+
+    def close(self, *, cancelled: bool = False) -> None:
+        """Report that the program stopped reading a live stream, or was cancelled while it waited for more.
+        Harmless after its end.
+        """
+        self._end("cancelled" if cancelled else "closed")
+
+    # -- recorded --------------------------------------------------------------------------------------------
+
+    def serve(self) -> Any:
+        """The recorded result, or the recorded error raised, in its turn."""
+        answer = self._recorded()
+        if isinstance(answer.outcome, Cancelled):
+            raise self.scope.run.handler.stuck(answer)
+        self.scope.run.turnstile.pass_sync(answer.order, self._telling(answer, None))
+        return self._deliver(answer)
+
+    async def aserve(self) -> Any:
+        """`serve`, awaiting the turn. A recorded cancellation never answers: whoever cancelled it does so again."""
+        answer = self._recorded()
+        if isinstance(answer.outcome, Cancelled):
+            await self._hang(answer, self.scope.run.handler.stuck)
+        await self.scope.run.turnstile.pass_async(answer.order, self._telling(answer, None))
+        return self._deliver(answer)
+
+    def pieces(self) -> Iterator[Any]:
+        """The recorded chunks, in turn, and the recorded end. Who stopped and reads again goes on behind the last
+        one that was read, as with a connection.
+        """
+        answer, turnstile = self._recorded(), self.scope.run.turnstile
+        while self.served < len(answer.pieces):
+            piece = answer.pieces[self.served]
+            turnstile.pass_sync(piece.order, self._telling(answer, self.served))
+            self.served += 1
+            yield self.wire.load(piece.value)
+        if not self._over:
+            end, told = self._end_of(answer)
+            if end is not None:
+                turnstile.pass_sync(end, told)
+            elif told is not None:
+                told()
+        self._finish(answer)
+
+    async def apieces(self) -> AsyncIterator[Any]:
+        """`pieces`, awaiting each turn."""
+        arrived: list[Any] = []
+        while await self.apiece(arrived.append):
+            yield arrived.pop()
+
+    async def apiece(self, deliver: Callable[[Any], None]) -> bool:
+        """Hand the next recorded chunk to `deliver`, in its turn. False after the last; raises the recorded error.
+        The counterpart of `achunk`: who is cancelled meanwhile can read on.
+        """
+        answer, turnstile = self._recorded(), self.scope.run.turnstile
+        if self.served == len(answer.pieces):
+            await self._afinish(answer)
+            return False
+        piece = answer.pieces[self.served]
+
+        told = self._telling(answer, self.served)
+
+        def release() -> None:
+            if told is not None:
+                told()
+            self.served += 1
+            deliver(self.wire.load(piece.value))
+
+        await turnstile.pass_async(piece.order, release)
+        return True
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _live(self) -> tuple[Handler, Ticket, Any]:
+        assert self.ticket is not None
+        return self.scope.run.handler, self.ticket, self.scope.run.turnstile
+
+    def _recorded(self) -> Answer:
+        assert self.answer is not None
+        return self.answer
+
+    def _telling(self, answer: Answer, piece: int | None) -> Callable[[], None] | None:
+        """What to do in the turn of a recorded outcome (None), chunk (its number) or end (their count)."""
+        came = self.scope.run.came
+        return None if came is None else partial(came, answer, piece)
+
+    def _end_of(self, answer: Answer) -> tuple[int | None, Callable[[], None] | None]:
+        end = answer.end_order if answer.end_order is not None else answer.cut
+        return end, self._telling(answer, len(answer.pieces))
+
+    async def _hang(self, answer: Answer, stuck: Callable[[Answer], BaseException]) -> None:
+        """Wait for the recorded cancellation."""
+        try:
+            await self.scope.run.turnstile.hang(lambda: stuck(answer))
+        except (CancelledError, GeneratorExit):
+            whole = isinstance(answer.outcome, Cancelled)
+            told = self._telling(answer, None if whole else len(answer.pieces))
+            if told is not None:
+                told()
+            raise
+
+    def _pass(self, outcome: Outcome) -> None:
+        handler, ticket, turnstile = self._live()
+        if not (isinstance(outcome, Value) and outcome.stream):
+            turnstile.live_ends()
+        turnstile.pass_sync(ticket.order, lambda: handler.leave(ticket, outcome))
+        if self.scope.run.halt is not None:
+            raise self.scope.run.halt
+
+    async def _apass(self, outcome: Outcome) -> None:
+        handler, ticket, turnstile = self._live()
+        if not (isinstance(outcome, Value) and outcome.stream):
+            turnstile.live_ends()
+        told = False
+
+        def write() -> None:
+            nonlocal told
+            told = True
+            handler.leave(ticket, outcome)
+
+        try:
+            await turnstile.pass_async(ticket.order, write)
+        except CancelledError:
+            if not told:
+                handler.leave(ticket, Cancelled())
+            raise
+        if self.scope.run.halt is not None:
+            raise self.scope.run.halt
+
+    async def _astop(self, how: BaseException | None) -> None:
+        try:
+            await self.aover(how)
+        except CancelledError:
+            self._end("cancelled")
+            raise
+
+    def _end(self, how: str | BaseException) -> None:
+        if not self._over:
+            self._over = True
+            handler, ticket, turnstile = self._live()
+            turnstile.live_ends()
+            handler.end(ticket, how)
+
+    def _deliver(self, answer: Answer) -> Any:
+        if isinstance(answer.outcome, Failure):
+            raise answer.outcome.error
+        if answer.order is not None and answer.order == answer.cut:
+            raise self.scope.run.handler.read_on(answer)
+        assert isinstance(answer.outcome, Value)
+        return self.wire.load(answer.outcome.value)
+
+    async def _afinish(self, answer: Answer) -> None:
+        turnstile = self.scope.run.turnstile
+        if answer.end == "cancelled":
+            await self._hang(answer, self.scope.run.handler.read_on)
+        if not self._over:
+            end, told = self._end_of(answer)
+            if end is not None:
+                await turnstile.pass_async(end, told)
+            elif told is not None:
+                told()
+        self._finish(answer)
+
+    def _finish(self, answer: Answer) -> None:
+        self._over = True
+        if isinstance(answer.end, BaseException):
+            raise answer.end
+        if answer.end != "ended":
+            raise self.scope.run.handler.read_on(answer)

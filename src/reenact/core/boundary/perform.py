@@ -1,0 +1,145 @@
+"""Effects crossing the boundary: the sync, async and streaming shells around one `Call`.
+
+The shells decide nothing. They ask the run's handler, wait for their turn at the turnstile, and set the scope for
+what happens inside.
+"""
+
+from __future__ import annotations
+
+from asyncio import CancelledError, _get_running_loop
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any, TypeVar
+
+from reenact.core.boundary.call import Call
+from reenact.core.boundary.handler import PLAIN, Answer, Wire
+from reenact.core.boundary.scope import _scope
+from reenact.core.model.event import Effect
+from reenact.errors import Halt
+
+T = TypeVar("T")
+
+
+def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
+    """Start an effect's crossing. None where nobody records or replays: the adapter then does what it would anyway.
+
+    The effect gets its address here and now, so call this in the program's own order, before anything is awaited.
+    """
+    scope = _scope.get()
+    if scope is None or scope.hidden:
+        return None
+    run = scope.run
+    if _get_running_loop() is None:
+        # Within a loop other tasks may still have to run; there the turnstile sees for itself when it is quiet.
+        run.turnstile.settle()
+    at = scope
+    if effect.owner is not None:
+        at = scope.anchor.span(f"call:{effect.owner}")
+    label = effect.label
+    ordinal = at.count(label)
+    call = Call(at, effect, wire)
+    decision = run.handler.enter(effect, at, ordinal)
+    if isinstance(decision, Answer):
+        call.answer = decision
+    else:
+        call.ticket = decision
+        run.turnstile.live_begins()
+        call.inner = at.inside(f"{at.path}/{label}#{ordinal}", call=decision.call, hidden=effect.leaf)
+    return call
+
+
+def perform(effect: Effect, live: Callable[[], T], wire: Wire = PLAIN) -> T:
+    """Ask an effect's question: answered from the recording in a replay, by `live()` otherwise."""
+    call = begin(effect, wire)
+    if call is None:
+        return live()
+    if call.answer is not None:
+        result: T = call.serve()
+        return result
+    call.scope.run.turnstile.settle()
+    token = _scope.set(call.inner)
+    try:
+        value = live()
+    except Halt:
+        raise
+    except BaseException as error:
+        _scope.reset(token)
+        call.raised(error)
+        raise
+    else:
+        _scope.reset(token)
+        return call.returned(value)
+
+
+async def aperform(effect: Effect, live: Callable[[], Awaitable[T]], wire: Wire = PLAIN) -> T:
+    """`perform` for an awaitable answer."""
+    call = begin(effect, wire)
+    if call is None:
+        return await live()
+    if call.answer is not None:
+        result: T = await call.aserve()
+        return result
+    token = _scope.set(call.inner)
+    try:
+        value = await live()
+    except (CancelledError, GeneratorExit):
+        _scope.reset(token)
+        call.cancelled()
+        raise
+    except Halt:
+        raise
+    except BaseException as error:
+        _scope.reset(token)
+        await call.araised(error)
+        raise
+    else:
+        _scope.reset(token)
+        return await call.areturned(value)
+
+
+def stream(effect: Effect, live: Callable[[], Iterator[T]], wire: Wire = PLAIN) -> Iterator[T]:
+    """An effect that answers in chunks, each recorded as it comes. The address is given at once, not at first use."""
+    call = begin(effect, wire)
+    if call is None:
+        return live()
+    return replayed(call) if call.answer is not None else _teed(call, live)
+
+
+def astream(effect: Effect, live: Callable[[], AsyncIterator[T]], wire: Wire = PLAIN) -> AsyncIterator[T]:
+    """`stream` for async iterators."""
+    call = begin(effect, wire)
+    if call is None:
+        return live()
+    return areplayed(call) if call.answer is not None else _ateed(call, live)
+
+
+def draw(source: str, live: Callable[[], T]) -> T:
+    """A scalar that the program's own code reads: a clock, entropy, an environment variable."""
+    scope = _scope.get()
+    if scope is None or scope.hidden:
+        return live()
+    value: T = scope.run.handler.draw(scope, source, live)
+    return value
+
+
+def replayed(call: Call) -> Iterator[Any]:
+    """A recorded stream: its chunks and its end, each in its turn."""
+    call.serve()
+    yield from call.pieces()
+
+
+async def areplayed(call: Call) -> AsyncIterator[Any]:
+    """`replayed`, awaiting each turn."""
+    await call.aserve()
+    async for chunk in call.apieces():
+        yield chunk
+
+
+def _teed(call: Call, live: Callable[[], Iterator[T]]) -> Iterator[T]:
+    call.returned(None, stream=True)
+    yield from call.tee(iter(live()))
+
+
+async def _ateed(call: Call, live: Callable[[], AsyncIterator[T]]) -> AsyncIterator[T]:
+    await call.areturned(None, stream=True)
+    async for chunk in call.atee(aiter(live())):
+        yield chunk

@@ -1,0 +1,48 @@
+"""The stretch of an adapter in which a call's real thing happens: what it raises is the call's outcome."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from types import TracebackType
+
+from reenact.core.boundary.call import Call
+from reenact.core.boundary.scope import _scope
+from reenact.errors import Halt
+
+# Classes, as one is entered for every exchange: a generator would cost three times as much.
+
+
+class reporting:  # noqa: N801 - read as a word: `with reporting(call):`
+    """Run the body within a live call, and report what it raises. What it gives, the adapter reports itself."""
+
+    __slots__ = ("_call", "_token")
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def __enter__(self) -> None:
+        self._token = _scope.set(self._call.inner)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        _scope.reset(self._token)
+        if error is not None and not isinstance(error, Halt):
+            self._call.raised(error)
+
+
+class areporting:  # noqa: N801 - as `reporting`
+    """`reporting` for a body that awaits: it may be cancelled, and an error waits for its turn."""
+
+    __slots__ = ("_call", "_token")
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    async def __aenter__(self) -> None:
+        self._token = _scope.set(self._call.inner)
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        _scope.reset(self._token)
+        if isinstance(error, (CancelledError, GeneratorExit)):
+            self._call.cancelled()
+        elif error is not None and not isinstance(error, Halt):
+            await self._call.araised(error)

@@ -1,0 +1,226 @@
+"""The living objects whose state a program has declared.
+
+What is declared within a run belongs to it, and is let go with it; what is declared outside belongs to the process, and
+to every run that begins from then on. Objects are held weakly where Python can; a dict and a list it cannot.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+from reenact.core.boundary.scope import Run, _scope, entered
+from reenact.core.model import codec, putback
+from reenact.core.model.event import Tree
+from reenact.errors import UsageError
+
+NEVER = float("inf")
+
+Put: TypeAlias = Callable[[Tree, Callable[[str], None]], None]
+
+_FIXED = (str, bytes, int, float, complex, tuple, frozenset, type)
+_HOLDERS = (dict, list, set, deque, bytearray)
+_MARKS = ("__dataclass_fields__", "__attrs_attrs__", "__pydantic_validator__")
+
+_lock = threading.RLock()
+_outside: dict[str, Entry] = {}
+_left: dict[str, Entry] = {}
+
+
+class Gone(Exception):
+    """The object is no more."""
+
+
+class Entry:
+    """One declared piece of state.
+
+    Args:
+        name: What it is called in the recording.
+        get: Gives the value, or raises `Gone`.
+        put: Puts a recorded tree back; calls its second argument with a word for each part that cannot be had.
+        every: A snapshot after so many steps; None: as the recording has it.
+        quiet: Declared by an adapter, not by the user: what cannot be kept of it costs no warning.
+    """
+
+    def __init__(
+        self, name: str, get: Callable[[], Any], put: Put, *, every: int | None = None, quiet: bool = False
+    ) -> None:
+        self.name = name
+        self.get = get
+        self.put = put
+        self.every = every
+        self.quiet = quiet
+        self.there: Callable[[], bool] = lambda: True
+        """Whether the object still lives."""
+
+
+def of_object(name: str, thing: Any, *, every: int | None = None, quiet: bool = False) -> Entry:
+    """The entry of an object that is changed in place. Raises UsageError for one that cannot be."""
+    if thing is None or isinstance(thing, _FIXED):
+        raise UsageError(
+            f"track({name!r}): a value of type {type(thing).__name__} cannot change in place, so there is nothing "
+            f"to see; give what holds it, or functions: track({name!r}, get=..., set=...)"
+        )
+    if inspect.isroutine(thing):
+        raise UsageError(
+            f"track({name!r}): a function is tracked by its name: track({name!r}, get=..., set=...)"
+        )
+    whole = _is_known(thing)
+    if not whole and not hasattr(thing, "__dict__"):
+        raise UsageError(
+            f"track({name!r}): a {type(thing).__name__} has no attributes to keep; give functions: get=..., set=..."
+        )
+    find: Callable[[], Any]
+    try:
+        find = weakref.ref(thing)
+    except TypeError:
+        find = _holding(thing)
+
+    def living() -> Any:
+        found = find()
+        if found is None:
+            raise Gone
+        return found
+
+    def put(tree: Tree, lost: Callable[[str], None]) -> None:
+        if whole:
+            _put(living(), name, tree, lost)
+        else:
+            putback.put_into_attributes(living(), tree, lost)
+
+    entry = Entry(name, living if whole else lambda: living().__dict__, put, every=every, quiet=quiet)
+    entry.there = lambda: find() is not None
+    return entry
+
+
+def of_functions(
+    name: str, get: Callable[[], Any], give: Callable[[Any], object] | None, *, every: int | None = None
+) -> Entry:
+    """The entry of a value that functions get and set."""
+
+    def put(tree: Tree, lost: Callable[[str], None]) -> None:
+        if give is None:
+            raise UsageError(f"{name!r} cannot be restored: it is tracked without a function to set it")
+        give(putback.made_of(tree, get, lost))
+
+    return Entry(name, get, put, every=every)
+
+
+class Tracked:
+    """What is tracked in one run.
+
+    Attributes:
+        due: The number of the call before which something is to be looked at next.
+        pending: States that are put back as soon as something of that name is tracked: a run that resumes.
+    """
+
+    def __init__(self) -> None:
+        with _lock:
+            self.entries: dict[str, Entry] = dict(_outside)
+        self.due: float = 0 if self.entries else NEVER
+        self.pending: dict[str, Tree] = {}
+
+    def add(self, entry: Entry) -> None:
+        """Track it, in the place of what had its name."""
+        known = self.entries.get(entry.name)
+        self.entries[entry.name] = entry
+        self.due = 0
+        pending = self.pending.pop(entry.name, None)
+        if pending is not None and not (known is not None and known.there() and known.get() is entry.get()):
+            entry.put(pending, _never_mind)
+
+    def drop(self, entry: Entry) -> None:
+        """Track it no more."""
+        if self.entries.get(entry.name) is entry:
+            del self.entries[entry.name]
+
+
+def of_run(run: Run) -> Tracked:
+    """What is tracked in a run."""
+    with _lock:
+        if run.tracked is None:
+            run.tracked = Tracked()
+        return run.tracked
+
+
+def declare(entry: Entry) -> None:
+    """Track it in the run that the running code belongs to, or in all that follow."""
+    scope = _scope.get()
+    if scope is not None:
+        of_run(scope.run).add(entry)
+        return
+    with _lock:
+        _outside[entry.name] = entry
+
+
+def forget(name: str) -> None:
+    """Track that name no more."""
+    scope = _scope.get()
+    with _lock:
+        if scope is not None:
+            of_run(scope.run).entries.pop(name, None)
+        _outside.pop(name, None)
+        _left.pop(name, None)
+
+
+def ended(run: Run) -> None:
+    """A run is over. What it tracked can still be restored, until the next one ends."""
+    with _lock:
+        _left.clear()
+        _left.update(of_run(run).entries)
+
+
+def living(run: Run | None = None) -> dict[str, Entry]:
+    """What can be restored: of the run (by default, the one that the running code belongs to), or of the process and
+    the run that ended last.
+    """
+    scope = _scope.get()
+    if run is None and scope is not None:
+        run = scope.run
+    with _lock:
+        found = dict(of_run(run).entries) if run is not None else {**_left, **_outside}
+    return {name: entry for name, entry in found.items() if entry.there()}
+
+
+def live(run: Run | None = None) -> dict[str, Tree]:
+    """The tracked values at this very moment, as trees, in a recording as in a replay. For eyes here and now: secrets
+    are still in them. What cannot be had is left out.
+    """
+    found: dict[str, Tree] = {}
+    for name, entry in living(run).items():
+        with suppress(Exception), entered(None):
+            found[name] = codec.Encoder().encode(entry.get())
+    return found
+
+
+def _never_mind(what: str) -> None:
+    """What is not in the recording is as the program has just made it."""
+
+
+def _holding(thing: Any) -> Callable[[], Any]:
+    return lambda: thing
+
+
+def _is_known(thing: Any) -> bool:
+    """Whether the codec knows what it is made of; of all other objects the attributes are kept."""
+    kind = type(thing)
+    return isinstance(thing, _HOLDERS) or any(hasattr(kind, mark) for mark in _MARKS)
+
+
+def _put(thing: Any, name: str, tree: Tree, lost: Callable[[str], None]) -> None:
+    made = putback.put_back(thing, tree, lost)
+    if made is thing:
+        return
+    if hasattr(thing, "clear") and (hasattr(thing, "update") or hasattr(thing, "extend")):
+        thing.clear()
+        (thing.update if hasattr(thing, "update") else thing.extend)(made)
+        return
+    recorded = next(iter(tree)) if isinstance(tree, dict) and tree else type(codec.view(tree)).__name__
+    raise UsageError(
+        f"{name!r} cannot be restored: a {type(thing).__name__} is tracked, recorded was a {recorded}"
+    )

@@ -1,0 +1,27 @@
+"""In which order outcomes reach the program.
+
+Values alone do not make a replay: code whose next prompt depends on which tool came first needs the order too. So
+every wake-up from outside (an outcome, a chunk, a timer, an executor's job) passes here one at a time, in recording
+and replay alike. In an event loop the next one passes only when the loop is quiet, so that what one sets off has run
+before the next begins. Between threads the next one waits, briefly and within bounds, until the thread that was
+last let through has reached the boundary again, blocks, or ends.
+
+Recording must not disturb: nothing waits longer than `GRACE` there, and a loop that is never quiet is not waited
+for. Replaying releases in the recorded order; what the program no longer does is passed over as soon as nobody is
+left who could still do it.
+"""
+
+from reenact.core.boundary.turnstile.forking import ForkingTurnstile
+from reenact.core.boundary.turnstile.protocol import GRACE, PATIENCE, Turnstile, real_time
+from reenact.core.boundary.turnstile.recording import RecordingTurnstile
+from reenact.core.boundary.turnstile.replaying import ReplayingTurnstile
+
+__all__ = [
+    "GRACE",
+    "PATIENCE",
+    "ForkingTurnstile",
+    "RecordingTurnstile",
+    "ReplayingTurnstile",
+    "Turnstile",
+    "real_time",
+]

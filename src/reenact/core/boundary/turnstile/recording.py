@@ -1,0 +1,115 @@
+"""The turnstile of a recording: outcomes pass as they come, one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from threading import get_ident
+from time import monotonic
+
+from reenact.core.boundary.turnstile.protocol import GRACE
+from reenact.core.boundary.turnstile.pump import _Base, _Entry, _wait
+
+
+class RecordingTurnstile(_Base):
+    """Lets outcomes through as they come, one at a time, so that their order is the order of what they set off."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._running: set[int] = set()
+        self._threaded = False
+        self._waiting = 0
+        self.uncertain = 0
+        """How often another thread had still not come to rest after `GRACE`: the order is uncertain there."""
+
+    def settle(self) -> None:
+        if self._running:
+            with self._lock:
+                self._running.discard(get_ident())
+                if self._waiting:
+                    self._cond.notify_all()
+
+    def _idle(self) -> None:
+        self.settle()
+
+    def _others_run(self) -> bool:
+        """Whether a thread other than this one was let through and has not settled. Call with the lock held."""
+        return len(self._running) > 1 or (bool(self._running) and get_ident() not in self._running)
+
+    def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
+        with self._lock:
+            if self._others_run():
+                self._await_others()
+            if write is not None:
+                write()
+            self._running.add(get_ident())
+
+    def push(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        order: int | None,
+        release: Callable[[], None],
+        given_up: Callable[[], bool],
+        when: float | None = None,
+    ) -> None:
+        self._pump(loop).push(0, _Entry(order, release, given_up, when))
+
+    def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
+        raise AssertionError("nothing is cancelled beforehand in a recording")
+
+    def live_begins(self) -> None: ...
+
+    def live_ends(self) -> None: ...
+
+    def thread_started(self) -> None:
+        self._threaded = True
+        self._runs()
+
+    def thread_begins(self) -> None: ...
+
+    def unblocks(self) -> None:
+        self._runs()
+
+    def woken(self, thread: int) -> None:
+        with self._lock:
+            self._running.add(thread)
+
+    def job_done(self) -> None: ...
+
+    def job_passed(self) -> None: ...
+
+    def rests(self, loop: asyncio.AbstractEventLoop) -> None: ...
+
+    def _runs(self) -> None:
+        """This thread goes on now, though no outcome has let it through: the next one waits for it too."""
+        with self._lock:
+            self._running.add(get_ident())
+        loop = asyncio._get_running_loop()
+        if loop is not None:
+            self._pump(loop).wake()
+
+    def thread_ends(self) -> None:
+        self.settle()
+
+    def blocks(self) -> None:
+        self.settle()
+
+    def _may_release(self, entry: _Entry) -> bool:
+        with self._lock:
+            if self._others_run():
+                self._await_others()
+            self._running.add(get_ident())
+        return True
+
+    def _passes_at_once(self, order: int | None) -> bool:
+        # With threads about, the others must see that this one runs, and when it has come to rest.
+        return not self._threaded
+
+    def _await_others(self) -> None:
+        until = monotonic() + GRACE
+        self._waiting += 1
+        while self._others_run() and (left := until - monotonic()) > 0:
+            _wait(self._cond, left)
+        self._waiting -= 1
+        self.uncertain += self._others_run()
+        self._running.clear()

@@ -1,0 +1,353 @@
+"""The turnstile of a replay: outcomes pass in their recorded order, on a virtual clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import Context
+from threading import get_ident
+from time import monotonic
+from typing import cast
+
+from reenact.core.boundary.turnstile.protocol import PATIENCE
+from reenact.core.boundary.turnstile.pump import _Base, _call_at, _Entry, _Pump, _wait
+
+_SETTLING = 0.2
+_LOOK = 0.02
+_UNRECORDED = 1 << 60
+
+
+class ReplayingTurnstile(_Base):
+    """Lets outcomes through in their recorded order, on a virtual clock.
+
+    Args:
+        total: How many places the recorded order has.
+    """
+
+    def __init__(self, total: int) -> None:
+        super().__init__()
+        self._passed = bytearray(total + 1)
+        self._next = 0
+        self._total = total
+        self._pace: Callable[[int], None] | None = None
+        self._open = False
+        self._paused = 0
+        self._outstanding = 0
+        self._waiting: dict[int, int] = {}
+        self._blocked: set[int] = set()
+        self._alive: set[int] = {get_ident()}
+        self._coming = 0
+        self._jobs = 0
+        self._progress = monotonic()
+        self._hanging: list[tuple[asyncio.Future[None], Callable[[], BaseException]]] = []
+        self.skew = 0.0
+        """Seconds by which the event loops' clocks have been moved on."""
+
+    @property
+    def position(self) -> int:
+        """The first place that has not been passed, or passed over."""
+        return self._next
+
+    # -- who is there ----------------------------------------------------------------------------------------
+
+    def thread_started(self) -> None:
+        with self._cond:
+            self._coming += 1
+
+    def thread_begins(self) -> None:
+        with self._cond:
+            self._coming -= 1
+            self._alive.add(get_ident())
+
+    def thread_ends(self) -> None:
+        with self._cond:
+            self._alive.discard(get_ident())
+            self._blocked.discard(get_ident())
+        self._moved()
+
+    def job_done(self) -> None:
+        with self._cond:
+            self._jobs += 1
+
+    def blocks(self) -> None:
+        with self._cond:
+            self._blocked.add(get_ident())
+        self._moved()
+
+    def unblocks(self) -> None:
+        self.woken(get_ident())
+
+    def woken(self, thread: int) -> None:
+        with self._cond:
+            self._blocked.discard(thread)
+            self._progress = monotonic()
+
+    def live_begins(self) -> None:
+        with self._cond:
+            self._outstanding += 1
+            if asyncio._get_running_loop() is None:
+                self._blocked.add(get_ident())
+
+    def live_ends(self) -> None:
+        with self._cond:
+            self._outstanding -= 1
+            self._blocked.discard(get_ident())
+
+    def rests(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._pump(loop).wake()
+
+    def set_pace(self, pace: Callable[[int], None]) -> None:
+        """Call `pace` with each place before it is let through, to wait there as long as was recorded."""
+        self._pace = pace
+
+    def open(self) -> None:
+        """The replay has diverged: nobody waits any longer."""
+        with self._cond:
+            self._open = True
+        self._moved()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Nobody passes, nor runs out of patience, while the body runs: somebody looks at the program."""
+        with self._cond:
+            self._paused += 1
+        try:
+            yield
+        finally:
+            with self._cond:
+                self._paused -= 1
+                self._progress = monotonic()
+            self._moved()
+
+    def settle(self) -> None: ...
+
+    # -- passing ---------------------------------------------------------------------------------------------
+
+    def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
+        with self._cond:
+            if order is not None:
+                self._await_turn(order)
+            if write is not None:
+                write()
+            self._blocked.discard(get_ident())
+            self._progress = monotonic()
+        if self._pace is not None and order is not None:
+            self._pace(order)
+        self._mark(order)
+
+    def push(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        order: int | None,
+        release: Callable[[], None],
+        given_up: Callable[[], bool],
+        when: float | None = None,
+    ) -> None:
+        if order is not None:
+            priority: float = order
+        else:
+            # A timer that the recording never saw fire comes after all that it did see; a live answer at once.
+            priority = _UNRECORDED + when if when is not None else -1
+
+        def released() -> None:
+            if when is not None:
+                self.skew += max(0.0, when - loop.time())
+            if self._pace is not None and order is not None:
+                self._pace(order)
+            self._mark(order)
+            release()
+
+        with self._cond:
+            self._blocked.discard(get_ident())
+        self._pump(loop).push(priority, _Entry(order, released, given_up, when))
+
+    async def _hang(self, stuck: Callable[[], BaseException]) -> None:
+        loop = asyncio.get_running_loop()
+        forever: asyncio.Future[None] = loop.create_future()
+        self._hanging.append((forever, stuck))
+        self._pump(loop).wake()
+        try:
+            await forever
+        finally:
+            # Where an async generator is closed it is no cancellation that comes, and the future would stay.
+            forever.cancel()
+
+    def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
+        return self._hang(stuck)
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _passes_at_once(self, order: int | None) -> bool:
+        with self._cond:
+            # With others about, whose turn it is shows only at the pump.
+            others = len(self._alive) > 1 or self._coming or self._jobs or self._outstanding
+            held = self._hanging or self._pace is not None or self._paused
+            if order is None or order > self._next or others or held:
+                return False
+        self._mark(order)
+        return True
+
+    def _await_turn(self, order: int) -> None:
+        """Block this thread until `order` may pass. Call with the lock held."""
+        me = get_ident()
+        self._waiting[me] = order
+        try:
+            while self._paused or not self._released(order):
+                if self._paused:
+                    _wait(self._cond, _LOOK)
+                    continue
+                if order <= self._next or (self._lowest(order) and self._alone(me)):
+                    if not self._others_run():
+                        return
+                    _wait(self._cond, 0.002)
+                    continue
+                late = monotonic() - self._progress
+                if late > PATIENCE and not self._outstanding and self._lowest(order):
+                    return
+                if late > 2 * PATIENCE and not self._outstanding and order == min(self._waiting.values()):
+                    # What comes before waits in a loop whose thread is blocked, perhaps until this one is done.
+                    return
+                _wait(self._cond, _LOOK)
+        finally:
+            self._waiting.pop(me, None)
+
+    def _released(self, order: int) -> bool:
+        """Whether nobody waits for turns any longer."""
+        return self._open
+
+    def rest(self) -> None:
+        """Wait, within bounds, until no other thread runs: what has not been asked by then waits for an outcome."""
+        until = monotonic() + _SETTLING
+        with self._cond:
+            while (self._coming or self._able(get_ident())) and (left := until - monotonic()) > 0:
+                _wait(self._cond, min(left, 0.002))
+                until = max(until, monotonic() + _SETTLING) if self._paused else until
+
+    def over(self, place: int) -> bool:
+        """Whether nobody runs, or waits for an outcome that comes before that place: what was recorded to be asked
+        before it and has not been will not be.
+        """
+        with self._cond:
+            queued = [
+                item
+                for pump in list(self._pumps.values())
+                for item in list(pump.queue)
+                if not item[2].given_up()
+            ]
+            first = min(
+                (*self._waiting.values(), *(order for order, _, _ in queued if order >= 0)), default=place
+            )
+            # A finished job whose loop has not heard of it yet may set off anything; one that is queued has its place.
+            unheard = self._jobs > sum(entry.when == 0 for _, _, entry in queued)
+            busy = self._able(get_ident()) or self._coming or self._outstanding or unheard
+            return not busy and first >= place
+
+    def _lowest(self, order: int) -> bool:
+        """Whether nothing that waits here, in a thread or in another thread's loop, comes before."""
+        if any(other < order for other in self._waiting.values()):
+            return False
+        mine = asyncio._get_running_loop()
+        tops = [
+            pump.queue[0][0]
+            for loop, pump in list(self._pumps.items())
+            # A loop whose own thread waits here, in a sync call, can let nothing through before that.
+            if loop is not mine and pump.queue and getattr(loop, "_thread_id", None) not in self._waiting
+        ]
+        return all(order <= top for top in tops if top >= 0)
+
+    def _alone(self, me: int) -> bool:
+        """Whether nobody else could still bring what is due. Call with the lock held."""
+        return not self._able(me) and not self._coming and not self._jobs and not self._outstanding
+
+    def _may_release(self, entry: _Entry) -> bool:
+        order = entry.order
+        with self._cond:
+            me = get_ident()
+            if self._open and not self._paused:
+                return True
+            if self._paused:
+                wait = True
+            elif order is None:
+                # A live answer passes at once; a timer without a record only when nothing else can happen.
+                others = bool(self._waiting or self._able(me) or self._coming or self._outstanding)
+                wait = entry.when is not None and (others or (entry.when > 0 and self._jobs > 0))
+            else:
+                late = monotonic() - self._progress > PATIENCE and not self._outstanding
+                due = order <= self._next or (self._alone(me) and self._lowest(order)) or late
+                wait = not due or self._others_run()
+            if not wait:
+                self._blocked.discard(me)
+                self._progress = monotonic()
+                return True
+            self._blocked.add(me)
+        # Whatever moves things on wakes the pump; the timer is for what shows itself only by passing time.
+        self._wake_later(self._pumps[asyncio.get_running_loop()])
+        return False
+
+    def _wake_later(self, pump: _Pump) -> None:
+        loop = cast("asyncio.base_events.BaseEventLoop", pump.loop)
+        _call_at(loop, monotonic() + self.skew + _LOOK, pump.wake, context=Context())
+
+    def _others_run(self) -> bool:
+        # Recorded outcomes took their time, and the program had come to rest before they came. Here they would come
+        # at once: so nobody is let through while another thread still runs, within bounds.
+        if self._coming or self._able(get_ident()):
+            return monotonic() - self._progress < _SETTLING
+        return False
+
+    def _able(self, me: int) -> set[int]:
+        return self._alive - self._blocked - self._waiting.keys() - {me}
+
+    def abandon(self, orders: Iterable[int]) -> None:
+        """These places will not come: they lie inside an effect that is answered whole."""
+        with self._cond:
+            for order in orders:
+                self._passed[order] = 1
+            while self._next < self._total and self._passed[self._next]:
+                self._next += 1
+
+    def _idle(self) -> None:
+        pump = self._pumps[asyncio.get_running_loop()]
+        if self._hanging and not any(not entry[2].given_up() for entry in pump.queue):
+            self._look_for_stuck(pump)
+
+    def _look_for_stuck(self, pump: _Pump) -> None:
+        """Nothing is due, yet somebody waits to be cancelled. Believed only when a while later nothing has moved."""
+        self._hanging = [(future, stuck) for future, stuck in self._hanging if not future.done()]
+        if not self._hanging:
+            return
+        with self._cond:
+            alone = self._alone(get_ident())
+        if alone and not getattr(pump.loop, "_ready", None) and monotonic() - self._progress > 2 * _LOOK:
+            future, stuck = self._hanging.pop(0)
+            future.set_exception(stuck())
+        else:
+            self._wake_later(pump)
+
+    def _mark(self, order: int | None) -> None:
+        with self._cond:
+            if order is not None and order < self._total:
+                self._passed[order] = 1
+                while self._next < self._total and self._passed[self._next]:
+                    self._next += 1
+                if order > self._next:
+                    # It passed because nobody is left who could bring the places in between.
+                    self._next = order + 1
+            self._progress = monotonic()
+        self._moved()
+
+    def job_passed(self) -> None:
+        with self._cond:
+            self._jobs -= 1
+
+    def _moved(self) -> None:
+        with self._cond:
+            self._cond.notify_all()
+        me = asyncio._get_running_loop()
+        for loop, pump in list(self._pumps.items()):
+            if pump.queue or self._hanging:
+                if loop is me:
+                    pump.wake()
+                else:
+                    pump.wake_from_thread()

@@ -1,0 +1,196 @@
+"""How to read a model call: which messages went in, what came out, how many tokens, at what price.
+
+One registry of readers for all who need it (show, filters, the index, later diff and diagnose). A reader looks at
+the effect of one kind and gives a `ModelCall`, or None to what it does not know; `add_reader` takes more of them.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from reenact.core.messages import browser_use, http, langchain, openai, openai_agents, pydantic_ai, realtime
+from reenact.core.messages.call import Asked, Embedded, Message, ModelCall, Reader, ToolCall, Usage
+from reenact.core.messages.growing import Memory
+from reenact.core.messages.price import cost
+from reenact.core.messages.text import content, counted
+from reenact.core.model.event import Tree
+from reenact.core.model.plain import binary, plain
+
+if TYPE_CHECKING:
+    from reenact.core.model.log import CallRecord, Log
+
+__all__ = [
+    "Embedded",
+    "Message",
+    "ModelCall",
+    "Reader",
+    "ToolCall",
+    "Usage",
+    "add_reader",
+    "arguments",
+    "asks_model",
+    "cost",
+    "read",
+    "readable",
+    "request",
+]
+
+
+class Exchange:
+    """An effect and its outcome as readers see it: plain, and decoded only where somebody looks."""
+
+    def __init__(self, log: Log, call: CallRecord) -> None:
+        self.kind = call.kind
+        self.name = call.name
+        self._log = log
+        self._call = call
+
+    @cached_property
+    def args(self) -> dict[str, Any]:
+        return {name: self._plain(tree) for name, tree in self._log.args(self._call).items()}
+
+    @cached_property
+    def value(self) -> Any:
+        outcome = self._call.outcome
+        return plain(outcome.get("value")) if outcome is not None else None
+
+    @cached_property
+    def chunks(self) -> list[Any]:
+        return [plain(tree) for _, _, tree in self._call.pieces]
+
+    @cached_property
+    def body(self) -> bytes:
+        return b"".join(self._bytes(tree) for _, _, tree in self._call.pieces)
+
+    @property
+    def stream(self) -> bool:
+        return bool(self._call.pieces)
+
+    @property
+    def before(self) -> list[str]:
+        own, scope = self._call.order, self._call.scope
+        return [text for order, text in _told(self._log).get(scope, ()) if own is None or order < own]
+
+    @property
+    def memory(self) -> Memory:
+        return _memory(self._log)
+
+    def _plain(self, tree: Tree) -> Any:
+        if not isinstance(tree, list):
+            return plain(tree)
+        once = self.memory.once
+        return [once(item, plain) for item in tree]
+
+    def _bytes(self, tree: Tree) -> bytes:
+        return binary(self._log.filled(tree)) or b""
+
+
+def read(log: Log, call: CallRecord) -> ModelCall | None:
+    """The model call that an effect is, or None where it is none. Never raises, however odd the effect is."""
+    if call.kind not in _KINDS:
+        return None
+    asked = Exchange(log, call)
+    for reader in _readers:
+        found = None
+        with suppress(Exception):
+            found = reader(asked)
+        if found is not None:
+            return found
+    return None
+
+
+def readable(kind: str) -> bool:
+    """Whether an effect of that kind may be a model call."""
+    return kind in _KINDS
+
+
+def arguments(log: Log, call: CallRecord) -> dict[str, Any]:
+    """An effect's arguments, plain; what many calls share is made plain once, so none of it may be changed."""
+    return Exchange(log, call).args
+
+
+def request(log: Log, body: Any) -> Any:
+    """What the JSON text of an HTTP request says, or the text where it is none; nothing of it may be changed."""
+    return _memory(log).request(body)
+
+
+def asks_model(kind: str, name: str) -> bool:
+    """Whether an effect of that kind and name asks a language model."""
+    return kind == "model" or (
+        kind == "http" and name.startswith("POST ") and name.rstrip("/").endswith(http.CHATS)
+    )
+
+
+def add_reader(reader: Reader, kind: str) -> None:
+    """Have effects of that kind read by one more reader, asked before those there are."""
+    _KINDS.add(kind)
+    _readers.insert(0, reader)
+
+
+def _model(asked: Asked) -> ModelCall | None:
+    """Any other effect of kind `model`: a chat in OpenAI's form where it is one, else whatever text there is."""
+    if asked.kind != "model":
+        return None
+    args, value = asked.args, asked.value
+    name = str(args.get("model") or asked.name)
+    if isinstance(value, dict) and ("choices" in value or "error" in value):
+        return openai.read_chat({"model": name, **args}, value, [], asked.memory)
+    messages = openai.chat_messages(args.get("messages"), asked.memory)
+    if not messages:
+        given = (
+            args.get("prompt") or args.get("question") or args.get("input") or next(iter(args.values()), None)
+        )
+        messages = (Message("user", content(given)),) if given is not None else ()
+    if asked.stream:
+        answer: Message | None = Message(
+            "assistant", asked.body.decode(errors="replace") or content(asked.chunks)
+        )
+    elif isinstance(value, dict) and ("role" in value or "tool_calls" in value):
+        answer = openai.chat_message(value)
+    else:
+        answer = Message("assistant", content(value)) if value is not None else None
+    usage = counted(value.get("usage")) if isinstance(value, dict) else None
+    return ModelCall(name, messages, answer, usage, streamed=asked.stream)
+
+
+def _memory(log: Log) -> Memory:
+    known = _memories.get(log)
+    if known is None:
+        known = _memories[log] = Memory()
+    return known
+
+
+def _told(log: Log) -> dict[str, list[tuple[int, str]]]:
+    """What was said over each connection, by its scope, with its place in the log."""
+    length, found = _connections.get(log, (-1, {}))
+    if length != len(log.times):
+        found = {}
+        for call in log.calls.values():
+            if call.kind != "websocket":
+                continue
+            received = call.name.startswith("receive ")
+            order = call.order if received else call.place
+            text = plain((call.outcome or {}).get("value") if received else log.args(call).get("message"))
+            if order is not None and isinstance(text, str) and any(kind in text for kind in realtime.TOLD):
+                found.setdefault(call.scope, []).append((order, text))
+        for messages in found.values():
+            messages.sort()
+        _connections[log] = len(log.times), found
+    return found
+
+
+_connections: WeakKeyDictionary[Log, tuple[int, dict[str, list[tuple[int, str]]]]] = WeakKeyDictionary()
+_memories: WeakKeyDictionary[Log, Memory] = WeakKeyDictionary()
+_KINDS = {"model", "http", "websocket"}
+_readers: list[Reader] = [
+    pydantic_ai.reader,
+    openai_agents.reader,
+    langchain.reader,
+    browser_use.read,
+    http.read,
+    realtime.read,
+    _model,
+]

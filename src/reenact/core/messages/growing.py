@@ -1,0 +1,179 @@
+"""A chat's requests as they grow: what an earlier request of the log held already is not parsed and read again.
+
+Each call of a chat sends all messages before it. A thousand calls read each by itself are half a million messages,
+nearly all of them the same; here a request is read from where it leaves the one that it goes on from.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from operator import is_
+from typing import Any, TypeVar
+
+import orjson
+
+from reenact.core.model.plain import parsed
+
+T = TypeVar("T")
+
+_KEPT = 4
+"""How many conversations are followed at a time, where agents take turns."""
+
+_SHORT = 4096
+_GROWS = ("messages", "input", "contents")
+_SPACE = re.compile(r"[ \t\r\n]*")
+_scan = json.JSONDecoder().raw_decode
+
+
+class Memory:
+    """What was read of the earlier calls of one log."""
+
+    def __init__(self) -> None:
+        self._made: dict[Any, tuple[Any, Any]] = {}
+        self._bodies: list[_Body] = []
+        self._lists: dict[Any, list[tuple[list[Any], Any]]] = {}
+
+    def once(self, item: Any, make: Callable[[Any], T]) -> T:
+        """What `make` makes of an item that many calls share, made the first time only.
+
+        Items are told apart by their place in memory, so they are kept.
+        """
+        key = (make, id(item))
+        known = self._made.get(key)
+        if known is None:
+            known = self._made[key] = (item, make(item))
+        return known[1]
+
+    def request(self, body: Any) -> Any:
+        """What a request's JSON text says, as `parsed` does it; items that it shares with an earlier one are the same.
+
+        So none of it may be changed.
+        """
+        if not isinstance(body, str) or len(body) < _SHORT:
+            return parsed(body)
+        try:
+            return self._grown(body)
+        except (ValueError, IndexError, RecursionError):
+            return parsed(body)
+
+    def follow(
+        self, name: str, items: list[Any], start: Callable[[], T], go_on: Callable[[T, list[Any]], T]
+    ) -> T:
+        """What is made of a list by making it of the list that it goes on from, and adding the items after that.
+
+        Args:
+            name: What it is made for.
+            items: The list.
+            start: What is made of no items.
+            go_on: Adds items; it must leave what it is given as it is.
+        """
+        known = self._lists.setdefault(name, [])
+        best = -1
+        for place, (before, _) in enumerate(known):
+            longer = best < 0 or len(before) > len(known[best][0])
+            # By identity: what is equal need not be the same (1 and True).
+            if longer and len(before) <= len(items) and all(map(is_, before, items)):
+                best = place
+        before, made = known.pop(best) if best >= 0 else ([], start())
+        made = go_on(made, items[len(before) :])
+        known.append((items, made))
+        del known[:-_KEPT]
+        return made
+
+    def _grown(self, text: str) -> Any:
+        known, shared = None, 0
+        for body in self._bodies:
+            count = body.shared(text)
+            if count > shared:
+                known, shared = body, count
+        body = _begun(text) if known is None else known.until(shared, text)
+        place = body.read_items()
+        rest = text[_after(text, place) :]
+        rest_of = orjson.loads("{" + rest[1:]) if rest.startswith(",") else orjson.loads("{" + rest)
+        if known is not None and shared == len(known.items):
+            self._bodies.remove(known)
+        self._bodies.append(body)
+        del self._bodies[:-_KEPT]
+        return {**body.head, body.key: body.items, **rest_of}
+
+
+@dataclass(slots=True)
+class _Body:
+    """A request's text, up to the end of the list in it that grows.
+
+    Attributes:
+        head: What stands before that list.
+        start: Where its first item begins.
+        ends: Where each item ends.
+    """
+
+    text: str
+    head: dict[str, Any]
+    key: str
+    start: int
+    items: list[Any] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+
+    def shared(self, text: str) -> int:
+        """How many items another text begins with, all before them being the same too."""
+        low, high = 0, len(self.ends)
+        while low < high:
+            # Mostly it goes on from the last, so that is looked at first.
+            middle = high if high == len(self.ends) and low == 0 else (low + high + 1) // 2
+            end = self.ends[middle - 1]
+            # A number may go on where the shorter text ended; what follows tells.
+            if text.startswith(self.text[:end]) and text[_after(text, end)] in ",]":
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    def until(self, count: int, text: str) -> _Body:
+        """Another text that begins with so many of the items."""
+        return _Body(text, self.head, self.key, self.start, self.items[:count], self.ends[:count])
+
+    def read_items(self) -> int:
+        """Read what comes after the items that are known; returns where the list is over."""
+        text = self.text
+        place = _after(text, self.ends[-1] if self.ends else self.start)
+        while text[place] != "]":
+            if self.ends:
+                if text[place] != ",":
+                    raise ValueError("no list")
+                place = _after(text, place + 1)
+            _, end = _scan(text, place)
+            self.items.append(orjson.loads(text[place:end]))
+            self.ends.append(end)
+            place = _after(text, end)
+        return place + 1
+
+
+def _begun(text: str) -> _Body:
+    """The text of a request up to the list that grows. Raises ValueError where it has none."""
+    place = _after(text, 0)
+    if text[place] != "{":
+        raise ValueError("no object")
+    head: dict[str, Any] = {}
+    while True:
+        place = _after(text, place + 1)
+        key, place = _scan(text, place)
+        place = _after(text, place)
+        if not isinstance(key, str) or text[place] != ":":
+            raise ValueError("no member")
+        place = _after(text, place + 1)
+        if key in _GROWS and text[place] == "[":
+            return _Body(text, head, key, place + 1)
+        _, end = _scan(text, place)
+        head[key] = orjson.loads(text[place:end])
+        place = _after(text, end)
+        if text[place] != ",":
+            raise ValueError("no list in it")
+
+
+def _after(text: str, place: int) -> int:
+    """The place of the next letter that is no space."""
+    space = _SPACE.match(text, place)
+    return space.end() if space is not None else place

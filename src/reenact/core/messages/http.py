@@ -1,0 +1,164 @@
+"""The model APIs over HTTP: told apart by the end of their path, each read by the module that knows its form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from reenact.core.messages import anthropic, bedrock, cohere, embedding, google, openai
+from reenact.core.messages.call import Asked, ModelCall
+from reenact.core.messages.growing import Memory
+from reenact.core.messages.text import events
+from reenact.core.model.plain import parsed
+
+CHATS = (
+    "chat/completions",
+    "completions",
+    "responses",
+    "messages",
+    "api/chat",
+    "api/generate",
+    "v2/chat",
+    "enerateContent",
+    "awPredict",
+    "/converse",
+    "/converse-stream",
+    "/invoke",
+    "/invoke-with-response-stream",
+)
+"""How the paths end that ask a language model for an answer."""
+
+EMBEDDINGS = ("embeddings", "api/embed", "v1/embed", "v2/embed", "mbedContent", "mbedContents")
+"""How the paths end that ask for embeddings."""
+
+_PROVIDERS = {
+    "api.openai.com": "openai",
+    "api.anthropic.com": "anthropic",
+    "openai.azure.com": "azure",
+    "cognitiveservices.azure.com": "azure",
+    "services.ai.azure.com": "azure",
+    "openrouter.ai": "openrouter",
+    "api.groq.com": "groq",
+    "api.mistral.ai": "mistral",
+    "api.deepseek.com": "deepseek",
+    "api.x.ai": "x-ai",
+    "api.together.xyz": "together",
+    "api.fireworks.ai": "fireworks",
+    "api.cerebras.ai": "cerebras",
+    "api.perplexity.ai": "perplexity",
+    "api.cohere.com": "cohere",
+    "amazonaws.com": "aws",
+    "googleapis.com": "google",
+}
+"""Whose API it is, by the end of the host's name, in the words of the price list."""
+
+_ASKS = ("messages", "prompt", "input", "contents", "conversation", "previous_response_id", "inputText")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a reader of one API looks at.
+
+    Attributes:
+        path: The path, without a slash at its end.
+        request: The request's JSON.
+        reply: The answer's JSON, or None where it is no JSON.
+        pieces: The JSON objects of a streamed answer.
+        memory: What was read of the log's earlier calls.
+    """
+
+    path: str
+    request: dict[str, Any]
+    reply: Any
+    pieces: list[dict[str, Any]]
+    memory: Memory
+
+    @property
+    def model(self) -> str:
+        """The model, where the path names it: `…/models/NAME:generateContent`, `…/model/NAME/converse`."""
+        last = self.path.rpartition("/")[2]
+        named = last.partition(":")[0] if ":" in last else self.path.split("/")[-2]
+        return unquote(named)
+
+
+def read(asked: Asked) -> ModelCall | None:
+    """The model call that an HTTP exchange carries, or None."""
+    if asked.kind != "http" or not asked.name.startswith("POST "):
+        return None
+    path = asked.name.partition("/")[2].rstrip("/")
+    embeds = path.endswith(EMBEDDINGS)
+    if not embeds and not path.endswith(CHATS):
+        return None
+    request = asked.memory.request(asked.args.get("body"))
+    if not isinstance(request, dict):
+        return None
+    parts = _parts(path, request, asked)
+    if embeds:
+        found = embedding.read(parts.path, parts.model, request, parts.reply)
+    elif any(request.get(key) for key in _ASKS):
+        found = _reader(path, request)(parts)
+    else:
+        # `POST …/messages` is said by many that are no model: here nothing is asked.
+        return None
+    return _refused(_provided(found, str(asked.args.get("url"))), asked.value, parts.reply)
+
+
+def _parts(path: str, request: dict[str, Any], asked: Asked) -> Parts:
+    body = asked.body
+    reply = parsed(body) if body[:1] in b"{[" else None
+    if not isinstance(reply, bytes) and reply is not None:
+        return Parts(path, request, reply, [], asked.memory)
+    pieces = bedrock.events(body) if path.endswith("-stream") else events(body)
+    return Parts(path, request, None, pieces, asked.memory)
+
+
+def _reader(path: str, request: dict[str, Any]) -> Callable[[Parts], ModelCall]:
+    if path.endswith("enerateContent"):
+        return _google
+    if path.endswith("v2/chat"):
+        return lambda parts: cohere.read(parts.request, parts.reply, parts.pieces, parts.memory)
+    if path.endswith(("/converse", "/converse-stream")):
+        return _converse
+    if path.endswith(("/invoke", "/invoke-with-response-stream", "awPredict")):
+        if "anthropic_version" in request:
+            return _anthropic_elsewhere
+        return _converse
+    if path.endswith("messages"):
+        return lambda parts: anthropic.read(parts.request, parts.reply, parts.pieces, parts.memory)
+    chat = openai.read_responses if path.endswith("responses") else openai.read_chat
+    return lambda parts: chat(parts.request, parts.reply, parts.pieces, parts.memory)
+
+
+def _google(parts: Parts) -> ModelCall:
+    reply = parts.reply
+    replies = reply if isinstance(reply, list) else [reply] if isinstance(reply, dict) else parts.pieces
+    streamed = "streamGenerateContent" in parts.path
+    return google.read(parts.model, parts.request, replies, streamed=streamed)
+
+
+def _converse(parts: Parts) -> ModelCall:
+    return bedrock.read(parts.model, parts.request, parts.reply, parts.pieces)
+
+
+def _anthropic_elsewhere(parts: Parts) -> ModelCall:
+    """Anthropic's own form, where Bedrock and Vertex carry it: the path names the model."""
+    request = {"model": parts.model, **parts.request}
+    return anthropic.read(request, parts.reply, parts.pieces, parts.memory)
+
+
+def _provided(call: ModelCall, url: str) -> ModelCall:
+    host = urlsplit(url).hostname or ""
+    known = next((whose for end, whose in _PROVIDERS.items() if host.endswith(end)), None)
+    return call if known in (None, call.provider) else replace(call, provider=known)
+
+
+def _refused(call: ModelCall, head: Any, reply: Any) -> ModelCall:
+    """A status of 4xx or 5xx is a call that failed, whether its body says why or not."""
+    status = head.get("status") if isinstance(head, dict) else None
+    if not isinstance(status, int) or status < 400:
+        return call
+    words = reply.get("message") if isinstance(reply, dict) else None
+    line = f"HTTP {status} {head.get('reason') or ''}".rstrip()
+    return replace(call, answer=None, problem=call.problem or (str(words) if words else line))

@@ -1,0 +1,55 @@
+"""The OpenAI Agents SDK's requests, as the adapter records them: the Responses API's items, whichever it asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from reenact.core.messages import openai
+from reenact.core.messages.call import Asked, ModelCall
+from reenact.core.messages.growing import Memory
+
+
+def speaks(args: Any) -> bool:
+    """Whether these are the arguments of such a request."""
+    return "handoffs" in args and "input" in args
+
+
+def reader(asked: Asked) -> ModelCall | None:
+    """The reader of its model calls, for the registry."""
+    if asked.kind != "model" or not speaks(asked.args):
+        return None
+    return read(asked.name, asked.args, asked.value, asked.chunks, asked.memory)
+
+
+def read(
+    name: str, args: dict[str, Any], value: Any, chunks: list[Any], memory: Memory | None = None
+) -> ModelCall:
+    """A model request as the adapter records it. A handoff is offered to the model as a tool."""
+    tools = [tool for tool in (*args.get("tools", ()), *args["handoffs"]) if isinstance(tool, dict)]
+    request = {
+        "model": name,
+        "input": args["input"],
+        "instructions": args.get("instructions"),
+        "tools": tools,
+    }
+    call = openai.read_responses(request, value, [event(chunk) for chunk in chunks], memory)
+    return replace(call, streamed=bool(args.get("stream")))
+
+
+def event(chunk: Any) -> Any:
+    """A stream's event, without what the SDK had pinned to it."""
+    return chunk["event"] if isinstance(chunk, dict) and "event" in chunk else chunk
+
+
+def output(value: Any, chunks: list[Any]) -> list[Any]:
+    """The items of an answer, whole or streamed, in the form in which later requests have them."""
+    if chunks:
+        for chunk in reversed(chunks):
+            response = event(chunk).get("response")
+            if isinstance(response, dict) and response.get("output"):
+                return list(response["output"])
+        return [
+            found["item"] for found in map(event, chunks) if found.get("type") == "response.output_item.done"
+        ]
+    return list(value["output"]) if isinstance(value, dict) and "output" in value else []

@@ -1,0 +1,145 @@
+"""Plain values of trees that come from anywhere: each is checked, and small in proportion to what was read."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import re
+from collections import Counter
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from reenact.core.model.event import Tree
+
+# 4300 digits are as many as Python itself reads of an int: the cost grows with their square.
+_INT = re.compile(r"-?[0-9]{1,4300}")
+_FRACTION = re.compile(r"-?[0-9]{1,4300}(?:/[0-9]{1,4300})?")
+_DECIMAL = re.compile(
+    r"-?(?:[0-9]{1,4300}(?:\.[0-9]{0,4300})?(?:E[+-]?[0-9]{1,6})?|Infinity|s?NaN[0-9]{0,40})", re.IGNORECASE
+)
+_FLOAT = re.compile(r"-?(?:inf|nan)|-?[0-9]{1,400}(?:\.[0-9]{0,400})?(?:e[+-]?[0-9]{1,4})?", re.IGNORECASE)
+_ZONE = re.compile(r"[A-Za-z0-9_+-]{1,40}(?:/[A-Za-z0-9_+-]{1,40}){0,3}")
+_ESCAPED = re.compile(r"\\(?:\\|u([0-9a-f]{4}))")
+_SAME_HASH = 64
+
+
+def text(tree: Tree) -> str:
+    """A text, or TypeError."""
+    if type(tree) is not str:
+        raise TypeError(f"a text is wanted, not {type(tree).__name__}")
+    return tree
+
+
+def items(tree: Tree) -> list[Tree]:
+    """A list, or TypeError."""
+    if type(tree) is not list:
+        raise TypeError(f"a list is wanted, not {type(tree).__name__}")
+    return tree
+
+
+def members(tree: Tree) -> dict[str, Tree]:
+    """An object, or TypeError."""
+    if type(tree) is not dict:
+        raise TypeError(f"an object is wanted, not {type(tree).__name__}")
+    return tree
+
+
+def pairs(tree: Tree) -> list[list[Tree]]:
+    """A list of lists of two, or TypeError."""
+    for pair in items(tree):
+        if type(pair) is not list or len(pair) != 2:
+            raise TypeError("a list of pairs is wanted")
+    return tree  # type: ignore[no-any-return]
+
+
+def number(tree: Tree) -> int:
+    """An int, or TypeError."""
+    if type(tree) is not int:
+        raise TypeError(f"a whole number is wanted, not {type(tree).__name__}")
+    return tree
+
+
+def _matching(pattern: re.Pattern[str], tree: Tree, what: str) -> str:
+    if pattern.fullmatch(text(tree)) is None:
+        raise ValueError(f"no {what}, or one with too many digits")
+    return tree  # type: ignore[no-any-return]
+
+
+def whole(tree: Tree) -> int:
+    """A whole number of at most 4300 digits."""
+    return int(_matching(_INT, tree, "whole number"))
+
+
+def floating(tree: Tree) -> float:
+    """A float that JSON has no word for."""
+    return float(_matching(_FLOAT, tree, "float"))
+
+
+def decimal(tree: Tree) -> Decimal:
+    """A decimal of at most 4300 digits and an exponent below a million, as Python's own default context has it."""
+    return Decimal(_matching(_DECIMAL, tree, "decimal"))
+
+
+def fraction(tree: Tree) -> Fraction:
+    """Numerator and denominator, in digits. `Fraction` also reads exponents, which cost what they say."""
+    return Fraction(_matching(_FRACTION, tree, "fraction"))
+
+
+def imaginary(tree: Tree) -> complex:
+    """A complex number, from its two parts."""
+    real, imag = (floating(next(iter(part.values()))) if type(part) is dict else part for part in items(tree))
+    if type(real) not in (int, float) or type(imag) not in (int, float):
+        raise TypeError("two numbers are wanted")
+    return complex(real, imag)
+
+
+def duration(tree: Tree) -> dt.timedelta:
+    """Days, seconds and microseconds."""
+    days, seconds, microseconds = map(number, items(tree))
+    return dt.timedelta(days, seconds, microseconds)
+
+
+def span(tree: Tree) -> range:
+    """A range: it takes no room, however long."""
+    start, stop, step = map(number, items(tree))
+    return range(start, stop, step)
+
+
+def binary(tree: Tree) -> bytes:
+    """Bytes from base64."""
+    return base64.b64decode(text(tree), validate=True)
+
+
+def unescaped(tree: Tree) -> str:
+    """A text whose lone surrogates were escaped."""
+    return _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else "\\", text(tree))
+
+
+def moment(tree: Tree) -> dt.datetime:
+    """A datetime, with its fold and the name of its time zone."""
+    if type(tree) is str:
+        return dt.datetime.fromisoformat(tree)
+    found = dt.datetime.fromisoformat(text(members(tree)["at"]))
+    if "zone" in tree:
+        key = text(tree["zone"])
+        # Zones are files: a name that is a path would choose any.
+        if _ZONE.fullmatch(key) is None:
+            raise ValueError("no name of a time zone")
+        try:
+            found = found.replace(tzinfo=ZoneInfo(key))
+        except (ZoneInfoNotFoundError, OSError):
+            raise ValueError(f"the time zone {key} is not known on this machine: install tzdata") from None
+    return found.replace(fold=number(tree.get("fold", 0)))
+
+
+def spread(keys: Iterable[Any]) -> None:
+    """Refuse keys that were chosen to have one hash: a set or dict of these takes time with the square of their number.
+
+    Texts are exempt: their hashes are salted anew in each process.
+    """
+    same = Counter(hash(key) for key in keys if type(key) is not str)
+    if same and same.most_common(1)[0][1] > _SAME_HASH:
+        raise ValueError("too many members have the same hash")

@@ -1,0 +1,62 @@
+"""Classes whose objects keep their fields in a `__dict__`: dataclasses and pydantic models, taken apart for a look."""
+
+from __future__ import annotations
+
+import dataclasses
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+from reenact.core.model import codec
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Shape:
+    """A class whose objects keep their fields in a `__dict__`: its recorded name and fields; or one of pydantic's."""
+
+    name: str
+    names: tuple[str, ...]
+    model: bool
+
+    def parts(self, value: Any) -> dict[str, Any] | None:
+        """The fields of an object, or None where they lie elsewhere."""
+        own: dict[str, Any] = value.__dict__
+        if self.model:
+            return own.copy()
+        if tuple(own) == self.names:
+            return own
+        try:
+            return {name: own[name] for name in self.names}
+        except KeyError:
+            return None
+
+    def given(self, value: Any) -> tuple[Any, ...] | None:
+        """What a pydantic model has beside its fields, or None where that is more than which of them were set."""
+        if not self.model:
+            return ()
+        if value.__pydantic_extra__ or value.__pydantic_private__:
+            return None
+        return (sorted(value.__pydantic_fields_set__),)
+
+
+@lru_cache(1024)
+def shape_of(kind: type) -> Shape | None:
+    """How a class's objects are taken apart, or None for any other class."""
+    if issubclass(kind, (Enum, BaseException)) or not kind.__dictoffset__:
+        return None
+    if dataclasses.is_dataclass(kind):
+        return Shape(
+            codec.type_name(kind), tuple(field.name for field in dataclasses.fields(kind)), model=False
+        )
+    if hasattr(kind, "__pydantic_validator__") and hasattr(kind, "__pydantic_fields__"):
+        return Shape(codec.type_name(kind), (), model=True)
+    return None
+
+
+def without_fields(value: Any) -> Any:
+    """The same model without its fields, for what else is to be kept of it."""
+    bare = object.__new__(type(value))
+    object.__setattr__(bare, "__dict__", {})
+    for name in ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"):
+        object.__setattr__(bare, name, getattr(value, name, None))
+    return bare

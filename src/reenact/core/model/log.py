@@ -1,0 +1,315 @@
+"""The events of one process, joined: its calls with both ends, what it drew, spawned and noted.
+
+Arguments are restored and values decoded only where somebody looks at them: a long chat's recording opens in the time
+that its file takes to parse.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reenact.core.model import codec, delta
+from reenact.core.model.event import Event, Tree
+from reenact.errors import CorruptRecording, TooLarge
+
+_KEPT = 32
+
+_FILLED = 512 << 20
+"""Bytes of blobs in one value: a line of text may name one blob a thousand times."""
+
+
+@dataclass(slots=True)
+class CallRecord:
+    """One effect with its outcome. `order` and the pieces' orders are places in the order of the run.
+
+    Attributes:
+        number: The call's number within its process.
+        place: How many places of the order came before its question.
+        outcome: The entry that answered it (`returned`, `raised`, `cancelled`), or None: still in flight when the
+            recording stops.
+        pieces: A stream's chunks, as (order, seconds, tree).
+        end: How a stream ended: `ended`, `closed`, `cancelled`, an error's tree, or None.
+    """
+
+    number: int
+    called: Mapping[str, Tree]
+    place: int = 0
+    outcome: Mapping[str, Tree] | None = None
+    order: int | None = None
+    pieces: list[tuple[int, float, Tree]] = field(default_factory=list)
+    end: str | Tree | None = None
+    ended: float | None = None
+    end_order: int | None = None
+
+    @property
+    def kind(self) -> str:
+        """`model`, `tool`, `http` …"""
+        return str(self.called["kind"])
+
+    @property
+    def name(self) -> str:
+        """Which of its kind."""
+        return str(self.called["name"])
+
+    @property
+    def label(self) -> str:
+        """`kind:name`, as filters name it."""
+        return f"{self.kind}:{self.name}"
+
+    @property
+    def scope(self) -> str:
+        """The path of the scope that it was called in."""
+        return str(self.called["at"])
+
+    @property
+    def ordinal(self) -> int:
+        """How many of its label came before it in its scope."""
+        return int(self.called["n"])
+
+    @property
+    def address(self) -> str:
+        """Its identity in the run."""
+        return f"{self.scope}/{self.label}#{self.ordinal}"
+
+    @property
+    def edited(self) -> bool:
+        """Whether somebody put its answer in the place of the recorded one, for a fork."""
+        return bool((self.outcome or {}).get("edited"))
+
+    @property
+    def within(self) -> int | None:
+        """The number of the enclosing call, or None."""
+        number: int | None = self.called["in"]
+        return number
+
+    @property
+    def began(self) -> float:
+        """Seconds since the recording began."""
+        return float(self.called["t"])
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds from question to answer (a stream: to its end), or None while in flight."""
+        if self.outcome is None:
+            return None
+        last = self.ended if self.ended is not None else float(self.outcome["t"])
+        return round(last - self.began, 6)
+
+    @property
+    def pending(self) -> bool:
+        """Whether more may come of it: no answer yet, or a stream that has not ended."""
+        return self.outcome is None or (bool(self.pieces) and self.end is None)
+
+    @property
+    def status(self) -> str:
+        """`ok`, `error`, `cancelled`, or `in flight` where the recording stops before its answer."""
+        if self.outcome is None:
+            return "in flight"
+        if self.outcome["event"] == "returned":
+            return "error" if isinstance(self.end, dict) else "ok"
+        return "error" if self.outcome["event"] == "raised" else "cancelled"
+
+
+class Log:
+    """The events of one process, joined.
+
+    Attributes:
+        sealed: The last entry as it was written, with its member `signed` where it has one; None: unsealed.
+        seal_digest: What the seal's signature covers, as 32 hex digits that stand for all lines; empty where there is
+            no seal, and in format 1.
+    """
+
+    def __init__(self, events: Iterable[Event], blob: Callable[[str], bytes]) -> None:
+        self._blob = blob
+        self.opened: Mapping[str, Tree] = {}
+        self.sealed: Mapping[str, Tree] | None = None
+        self.seal_digest = ""
+        self.calls: dict[int, CallRecord] = {}
+        self.draws: dict[tuple[str, str], list[Tree]] = {}
+        self.fired: dict[tuple[str, str], list[int]] = {}
+        self.fired_within: list[tuple[int | None, int]] = []
+        self.notes: list[Mapping[str, Tree]] = []
+        self.spawned: dict[str, Mapping[str, Tree]] = {}
+        self.snapshots: dict[str, list[Mapping[str, Tree]]] = {}
+        self.states: dict[tuple[str, int], Tree] = {}
+        self.times: list[float] = []
+        self.last = 0.0
+        self._whole: dict[int, dict[str, Tree]] = {}
+        for event in events:
+            self.take(event)
+
+    def take(self, event: Event) -> None:
+        """One more event, the next of its file."""
+        data = event.data
+        self.last = max(self.last, float(data.get("t", 0.0)))
+        if event.event == "sealed":
+            self.seal_digest = event.digest
+        handle = getattr(self, f"_on_{event.event}", None)
+        if handle is not None:
+            handle(data)
+
+    def _place(self, data: Mapping[str, Tree]) -> int:
+        self.times.append(float(data["t"]))
+        return len(self.times) - 1
+
+    def _on_opened(self, data: Mapping[str, Tree]) -> None:
+        self.opened = data
+
+    def _on_called(self, data: Mapping[str, Tree]) -> None:
+        self.calls[data["call"]] = CallRecord(data["call"], data, len(self.times))
+
+    def _on_returned(self, data: Mapping[str, Tree]) -> None:
+        call = self.calls.get(data["call"])
+        if call is not None:
+            call.outcome, call.order = data, self._place(data)
+
+    def _on_raised(self, data: Mapping[str, Tree]) -> None:
+        call = self.calls.get(data["call"])
+        if call is None:
+            return
+        if call.outcome is None:
+            call.outcome, call.order = data, self._place(data)
+        else:
+            call.end, call.ended, call.end_order = data["error"], float(data["t"]), self._place(data)
+
+    def _on_cancelled(self, data: Mapping[str, Tree]) -> None:
+        call = self.calls.get(data["call"])
+        if call is not None and call.outcome is None:
+            call.outcome = data
+        elif call is not None:
+            call.end, call.ended = "cancelled", float(data["t"])
+
+    def _on_chunk(self, data: Mapping[str, Tree]) -> None:
+        call = self.calls.get(data["call"])
+        if call is not None:
+            call.pieces.append((self._place(data), float(data["t"]), data["value"]))
+
+    def _on_ended(self, data: Mapping[str, Tree]) -> None:
+        call = self.calls.get(data["call"])
+        if call is not None:
+            call.end, call.ended = data["event"], float(data["t"])
+            if data["event"] == "ended":
+                # That nothing more comes wakes the program too; that it stopped reading is its own doing.
+                call.end_order = self._place(data)
+
+    _on_closed = _on_ended
+
+    def _on_drew(self, data: Mapping[str, Tree]) -> None:
+        self.draws.setdefault((data["at"], data["source"]), []).append(data["value"])
+
+    def _on_fired(self, data: Mapping[str, Tree]) -> None:
+        place = self._place(data)
+        self.fired.setdefault((data["at"], data["name"]), []).append(place)
+        self.fired_within.append((data.get("in"), place))
+
+    def _on_spawned(self, data: Mapping[str, Tree]) -> None:
+        self.spawned[data["process"]] = data
+
+    def _on_snapshot(self, data: Mapping[str, Tree]) -> None:
+        self.snapshots.setdefault(data["name"], []).append(data)
+
+    def _on_noted(self, data: Mapping[str, Tree]) -> None:
+        self.notes.append(data)
+
+    def _on_sealed(self, data: Mapping[str, Tree]) -> None:
+        self.sealed = data
+
+    @property
+    def process(self) -> str:
+        """The scope path of this process, `main` for the one that the recording began in."""
+        return str(self.opened.get("process") or "main")
+
+    def args(self, call: CallRecord) -> dict[str, Tree]:
+        """A call's arguments as trees, whole: what was stored once with an earlier call is put back."""
+        known = self._whole.get(call.number)
+        if known is None:
+            known = self._restore(call)
+        return known
+
+    def value(self, tree: Tree) -> Any:
+        """The Python value of a tree, blobs fetched, for reading: inert views in the place of objects."""
+        return codec.view(self.filled(tree))
+
+    def rebuilt(self, tree: Tree) -> Any:
+        """The Python value of a tree, blobs fetched, its classes restored: for a replay, a fork or a restored state."""
+        return codec.rebuild(self.filled(tree))
+
+    def _restore(self, call: CallRecord) -> dict[str, Tree]:
+        chain = [call]
+        while (base := _base(chain[-1])) is not None and base not in self._whole:
+            if base not in self.calls:
+                raise CorruptRecording(
+                    f"the arguments of call {call.number} cannot be read: they are written against call {base}, "
+                    "which is missing"
+                )
+            chain.append(self.calls[base])
+        for link in reversed(chain):
+            args = {}
+            for name, tree in link.called["args"].items():
+                number = delta.base_of(tree)
+                args[name] = tree if number is None else self._from_base(link.number, name, tree, number)
+            if len(self._whole) >= _KEPT:
+                # The chain goes on from the newest; what is older is restored again when asked for.
+                for old in list(self._whole)[: _KEPT // 2]:
+                    del self._whole[old]
+            self._whole[link.number] = args
+        return args
+
+    def _from_base(self, call: int, name: str, tree: Tree, base: int) -> Tree:
+        try:
+            return delta.restore(tree, self._whole[base][name])
+        except (KeyError, ValueError, TypeError):
+            raise CorruptRecording(
+                f"the argument {name!r} of call {call} cannot be read: it does not fit that of call {base}, "
+                "which it is written against"
+            ) from None
+
+    def filled(self, tree: Tree) -> Tree:
+        """A tree with its blobs fetched and put in; the tree itself where it has none.
+
+        Raises CorruptRecording, and TooLarge where they are more than half a gigabyte.
+        """
+        return _Filled(self._blob).tree(tree)
+
+
+class _Filled:
+    """Puts blobs in the place of their addresses: each is read once, however often it is named."""
+
+    def __init__(self, blob: Callable[[str], bytes]) -> None:
+        self._blob = blob
+        self._known: dict[str, tuple[Tree, int]] = {}
+        self._size = 0
+
+    def tree(self, tree: Tree) -> Tree:
+        if type(tree) is dict:
+            if "$blob" in tree and len(tree) == 1:
+                return self._put(tree["$blob"])
+            pairs = {key: self.tree(item) for key, item in tree.items()}
+            return tree if all(pairs[key] is item for key, item in tree.items()) else pairs
+        if type(tree) is list:
+            items = [self.tree(item) for item in tree]
+            return tree if all(map(operator.is_, items, tree)) else items
+        return tree
+
+    def _put(self, address: Tree) -> Tree:
+        if type(address) is not str:
+            raise CorruptRecording("a blob is named by something that is no text")
+        if address not in self._known:
+            data = self._blob(address)
+            self._known[address] = codec.Encoder().encode(data), len(data)
+        tree, size = self._known[address]
+        self._size += size
+        if self._size > _FILLED:
+            raise TooLarge(f"one value names blobs of more than {_FILLED >> 20} MB in all")
+        return tree
+
+
+def _base(call: CallRecord) -> int | None:
+    for tree in call.called["args"].values():
+        number = delta.base_of(tree)
+        if number is not None:
+            return number
+    return None

@@ -1,0 +1,388 @@
+"""Check each line of a recording against the format, so that no reader meets a member of the wrong type.
+
+`docs/format.md` documents the events and their members. Unknown events and unknown members pass: a reader skips them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from reenact.core.model import delta
+from reenact.core.model.codec.written import nested
+from reenact.core.model.event import Tree
+
+DEEPEST = 200
+"""How many levels the objects and lists of a line may be nested. A recorder keeps no value with more than 190."""
+
+TAGS, TAG = 1000, 1000
+"""How many tags a recording may have, and how many characters each."""
+
+_MOST = 1 << 53
+_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+_HEX = re.compile(r"(?:[0-9a-f]{2}){0,128}")
+_ADDRESS = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+class Unfit(ValueError):
+    """A line is not as the format says; the text says which member and why."""
+
+
+Test: TypeAlias = Callable[[Any], bool]
+Members: TypeAlias = Mapping[str, Test]
+Specification: TypeAlias = tuple[Members, Members]
+"""The required members of a line, and the others, each with its test."""
+
+Compiled: TypeAlias = Mapping[
+    str, tuple[tuple[tuple[str, type | None, Test], ...], tuple[tuple[str, Test], ...]]
+]
+"""The same in tuples; for a required member the type that always passes, too, which is told without a call."""
+
+
+def members(tree: Mapping[str, Tree], tests: Members) -> str:
+    """The name of the first member that fails its test; empty if all that are there pass."""
+    return next((name for name, test in tests.items() if name in tree and not test(tree[name])), "")
+
+
+def check(data: dict[str, Tree]) -> None:
+    """Check one event's members. Raises Unfit."""
+    check_by(_EVENTS, data)
+
+
+def check_by(events: Compiled, data: dict[str, Tree]) -> None:
+    """Check one line's members by such tests. Raises Unfit.
+
+    A text that UTF-8 cannot hold is written as `{"$surrogates": …}` wherever it stands; its escaped form takes the
+    place of that here, so that a text is always a str.
+    """
+    event = events.get(data["event"])
+    if event is None:
+        return
+    required, others = event
+    for name, passes, test in required:
+        try:
+            value = data[name]
+        except KeyError:
+            raise Unfit(f"`{name}` is missing") from None
+        if type(value) is not passes and not test(value):
+            _repair(data, name, test)
+    if len(data) > len(required) + 1:
+        for name, test in others:
+            if name in data and not test(data[name]):
+                _repair(data, name, test)
+
+
+def too_deep(line: bytes, tree: Tree) -> bool:
+    """Whether a line's tree is nested deeper than `DEEPEST`."""
+    return nested(line, tree, DEEPEST)
+
+
+def is_address(value: Any) -> bool:
+    """Whether a value names a blob, `sha256:<64 hex digits>`."""
+    return type(value) is str and _ADDRESS.fullmatch(value) is not None
+
+
+class References:
+    """Check what the lines of one file say of each other: calls, and arguments written against earlier ones.
+
+    A call that a line refers to may be missing only after a hole was noted: the recorder says so where it could not
+    write one.
+    """
+
+    def __init__(self) -> None:
+        self._args: dict[int, Mapping[str, Tree]] = {}
+        self._sizes: dict[tuple[int, str], tuple[str, int]] = {}
+        self._hole = False
+
+    def check(self, data: Mapping[str, Tree]) -> None:
+        """Check the next line, whose members have the right types. Raises Unfit."""
+        event = data["event"]
+        if event == "called":
+            self._called(data["call"], data["in"], data["args"])
+        elif event in _ANSWERS:
+            if data["call"] not in self._args and not self._hole:
+                raise Unfit(f"it belongs to call {data['call']}, which is not there")
+        elif event == "noted" and data["what"] == "hole":
+            self._hole = True
+
+    def _called(self, number: int, within: int | None, args: Mapping[str, Tree]) -> None:
+        if number in self._args:
+            raise Unfit(f"call {number} is asked twice")
+        if within is not None and within >= number:
+            raise Unfit(f"call {number} is inside call {within}, which is not an earlier one")
+        bases = {self._argument(number, name, tree) for name, tree in args.items() if type(tree) is dict} - {
+            0
+        }
+        if len(bases) > 1:
+            raise Unfit(f"the arguments of call {number} are written against different calls")
+        self._args[number] = args
+
+    def _argument(self, number: int, name: str, tree: Mapping[str, Tree]) -> int:
+        """The call that an argument is written against; 0 for none."""
+        tag = delta.tag_of(tree)
+        if tag is None:
+            return 0
+        written = tree[tag]
+        reference = written if tag != "$same" else [written, 0, 0]
+        if type(reference) is not list or len(reference) != 3 or not all(map(count, reference)):
+            raise Unfit(f"the argument `{name}` has no valid reference in `{tag}`")
+        base, head, tail = reference
+        if base >= number or (base not in self._args and not self._hole):
+            raise Unfit(f"the argument `{name}` is written against call {base}, which is not an earlier one")
+        kind, size = self._size(base, name)
+        if tag == "$same":
+            found = kind, size
+        else:
+            wanted: type = _SHARED[tag]
+            if type(tree["new"]) is not wanted:
+                raise Unfit(f"the argument `{name}` has a member `new` of the wrong type")
+            if kind and (kind != wanted.__name__ or head + tail > size):
+                raise Unfit(
+                    f"the argument `{name}` does not fit that of call {base}, which it is written against"
+                )
+            new: Any = tree["new"]
+            found = wanted.__name__, head + len(new) + tail
+        if not kind and not self._hole:
+            raise Unfit(f"the argument `{name}` is written against call {base}, which has none of that name")
+        self._sizes[number, name] = found
+        return int(base)
+
+    def _size(self, call: int, name: str) -> tuple[str, int]:
+        """The type and length of an earlier argument when it is whole; an empty type where it is not there."""
+        known = self._sizes.get((call, name))
+        if known is not None:
+            return known
+        args = self._args.get(call)
+        if args is None or name not in args:
+            return "", 0
+        tree: Any = args[name]
+        return type(tree).__name__, len(tree) if isinstance(tree, (str, list)) else 0
+
+
+_ANSWERS = frozenset(("returned", "raised", "cancelled", "chunk", "ended", "closed"))
+_SHARED: Mapping[str, type] = {"$text": str, "$items": list}
+
+
+def _repair(data: dict[str, Tree], name: str, test: Test) -> None:
+    value = data[name]
+    repaired = [_escaped(item) for item in value] if type(value) is list else _escaped(value)
+    if not test(repaired):
+        raise Unfit(f"`{name}` is not {_MEANINGS.get(test, 'valid')}")
+    data[name] = repaired
+
+
+def _escaped(value: Tree) -> Tree:
+    if type(value) is dict and len(value) == 1 and type(value.get("$surrogates")) is str:
+        return value["$surrogates"]
+    return value
+
+
+# -- tests, each with the words for what it lets pass ------------------------------------------------------------
+
+_MEANINGS: dict[Test, str] = {}
+
+
+def means(what: str) -> Callable[[Test], Test]:
+    def said(test: Test) -> Test:
+        _MEANINGS[test] = what
+        return test
+
+    return said
+
+
+@means("anything")
+def anything(value: Tree) -> bool:
+    return True
+
+
+@means("a text")
+def text(value: Tree) -> bool:
+    return type(value) is str
+
+
+@means("a whole number from 0 on")
+def count(value: Tree) -> bool:
+    return type(value) is int and 0 <= value < _MOST
+
+
+@means("a whole number from 1 on")
+def number(value: Tree) -> bool:
+    return type(value) is int and 0 < value < _MOST
+
+
+@means("a whole number")
+def _integer(value: Tree) -> bool:
+    return type(value) is int and -_MOST < value < _MOST
+
+
+@means("seconds from 0 on")
+def seconds(value: Tree) -> bool:
+    return (type(value) is float or type(value) is int) and 0 <= value < _MOST
+
+
+@means("a number of seconds")
+def instant(value: Tree) -> bool:
+    return (type(value) is float or type(value) is int) and -_MOST < value < _MOST
+
+
+@means("true or false")
+def flag(value: Tree) -> bool:
+    return type(value) is bool
+
+
+@means("an object")
+def object_(value: Tree) -> bool:
+    return type(value) is dict
+
+
+@means("a call's number or null")
+def call(value: Tree) -> bool:
+    return value is None or number(value)
+
+
+@means("a list of texts")
+def texts(value: Tree) -> bool:
+    return type(value) is list and all(type(item) is str for item in value)
+
+
+@means("a list of texts")
+def words(value: Tree) -> bool:
+    return type(value) is list and all(type(_escaped(item)) is str for item in value)
+
+
+@means("an object of texts")
+def _named(value: Tree) -> bool:
+    return type(value) is dict and all(type(item) is str for item in value.values())
+
+
+@means(f"a list of at most {TAGS} texts of at most {TAG} characters each")
+def _tags(value: Tree) -> bool:
+    return texts(value) and len(value) <= TAGS and all(len(item) <= TAG for item in value)
+
+
+@means("an id (letters, digits, `_` and `-`, at most 64)")
+def _id(value: Tree) -> bool:
+    return type(value) is str and _ID.fullmatch(value) is not None
+
+
+@means("hex digits")
+def _salt(value: Tree) -> bool:
+    return type(value) is str and _HEX.fullmatch(value) is not None
+
+
+def or_null(test: Test) -> Test:
+    def either(value: Tree) -> bool:
+        return value is None or test(value)
+
+    return means(f"{_MEANINGS.get(test, 'valid')} or null")(either)
+
+
+def _with(what: str, /, **tests: Test) -> Test:
+    def whole(value: Tree) -> bool:
+        return type(value) is dict and not members(value, tests)
+
+    return means(what)(whole)
+
+
+@means("an error")
+def _error(value: Tree) -> bool:
+    while type(value) is dict and "type" in value and "text" in value and not members(value, _ERROR):
+        value = value.get("cause")
+        if value is None:
+            return True
+    return False
+
+
+_ERROR: Members = {
+    "type": text,
+    "text": lambda value: type(_escaped(value)) is str,
+    "args": lambda value: type(value) is list,
+    "attributes": or_null(object_),
+}
+
+
+@means("a process's number, or a recording's id with its step")
+def _parent(value: Tree) -> bool:
+    if type(value) is dict:
+        return _id(value.get("id")) and not members(value, {"how": text, "step": or_null(count)})
+    return value is None or count(value)
+
+
+_PROGRAM = _with(
+    "a program",
+    argv=words,
+    cwd=or_null(lambda value: type(_escaped(value)) is str),
+    python=text,
+    platform=text,
+    hash_seed=or_null(text),
+    packages=or_null(_named),
+    git=or_null(_with("a revision", revision=or_null(text), dirty=or_null(flag))),
+    proxy=or_null(_with("a proxy", port=count, upstreams=_named, keys=texts)),
+    tty=or_null(object_),
+)
+_FUNCTION = _with("a function with its arguments", name=text, args=object_)
+_RULES = _with("rules for redaction", names=texts, headers=texts, patterns=texts)
+_PRINTED = _with(
+    "what was printed", sha256=text, length=count, text=lambda value: type(_escaped(value)) is str,
+    threads=anything, width=or_null(count),
+)  # fmt: skip
+_SIGNED = _with("a key with a signature", key=text, signature=text)
+
+_STREAM: Members = {"call": number, "t": seconds}
+_PLACE: Members = {"at": text, "in": call}
+_DOCUMENTED: Mapping[str, Specification] = {
+    "opened": (
+        {"format": number},
+        {
+            "rules": count, "id": _id, "name": text, "tags": _tags, "started": text, "entry": or_null(text),
+            "ordinal": count, "process": text, "pid": count, "program": or_null(_PROGRAM), "salt": _salt,
+            "secrets": or_null(_RULES), "offset": instant, "parent": _parent, "model": or_null(text),
+            "function": _FUNCTION,
+        },
+    ),
+    "called": (
+        {**_STREAM, **_PLACE, "kind": text, "name": text, "n": count, "args": object_}, {},
+    ),
+    "returned": ({**_STREAM, "value": anything}, {"stream": flag, "edited": flag}),
+    "raised": ({**_STREAM, "error": _error}, {"edited": flag}),
+    "cancelled": (_STREAM, {}),
+    "chunk": ({**_STREAM, "value": anything}, {"edited": flag}),
+    "ended": (_STREAM, {"edited": flag}),
+    "closed": (_STREAM, {}),
+    "drew": ({**_PLACE, "source": text, "value": anything}, {}),
+    "fired": ({**_PLACE, "name": text, "t": seconds}, {}),
+    "spawned": ({**_PLACE, "process": text, "command": texts, "t": seconds}, {}),
+    "snapshot": (
+        {
+            **_PLACE, "name": text, "n": count, "call": or_null(count), "why": text, "value": anything,
+            "t": seconds,
+        },
+        {"label": or_null(text)},
+    ),
+    "noted": ({"what": text, "text": text}, {"t": seconds, "call": call}),
+    "sealed": (
+        {"status": text, "t": seconds},
+        {
+            "error": or_null(_error), "exit": or_null(_integer), "packages": or_null(_named),
+            "stdout": or_null(_PRINTED), "uncertain": count, "reason": or_null(text), "signed": _SIGNED,
+        },
+    ),
+}  # fmt: skip
+
+
+_PASSES: Mapping[Test, type] = {text: str, object_: dict, flag: bool, call: type(None)}
+
+
+def compiled(documented: Mapping[str, Specification]) -> Compiled:
+    """The tests in the shape that `check_by` takes."""
+    return {
+        event: (
+            tuple((name, _PASSES.get(test), test) for name, test in required.items()),
+            tuple(others.items()),
+        )
+        for event, (required, others) in documented.items()
+    }
+
+
+_EVENTS = compiled(_DOCUMENTED)

@@ -1,0 +1,1 @@
+"""Recordings as read back: steps, state, facts, summaries, and filters over them."""

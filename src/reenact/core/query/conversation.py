@@ -1,0 +1,98 @@
+"""What is new in each model call: a chat is sent whole every time, and a reader wants to see each message once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reenact.core.messages import Message, ModelCall
+
+_OPEN = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One model call as a turn of its conversation.
+
+    Attributes:
+        call: The whole of it.
+        new: The messages that no earlier call of the conversation sent and no answer said.
+        known: How many messages before them had been sent already.
+        dropped: How many that had been sent are missing now, or were changed: the program rewrote its history.
+    """
+
+    call: ModelCall
+    new: tuple[Message, ...]
+    known: int = 0
+    dropped: int = 0
+
+
+class Conversation:
+    """Follows the conversations of a run, several at a time where agents take turns or run beside each other."""
+
+    def __init__(self) -> None:
+        self._open: list[tuple[tuple[Message, ...], Message | None]] = []
+
+    def turn(self, call: ModelCall) -> Turn:
+        """The next call as a turn; calls must come in the order in which they were asked."""
+        if call.embedded is not None:
+            # Texts that were embedded are nobody's words to anybody.
+            return Turn(call, call.messages)
+        best, known = -1, 0
+        for place in range(len(self._open) - 1, -1, -1):
+            before, _ = self._open[place]
+            shared = _shared(before, call.messages)
+            if shared > known:
+                best, known = place, shared
+                if shared == len(before):
+                    break
+        if best < 0:
+            self._remember(call)
+            return Turn(call, call.messages)
+        before, answer = self._open[best]
+        new = call.messages[known:]
+        if known == len(before) and answer is not None:
+            new = _after(answer, new)
+        # A system prompt alone is shared by every run of an agent: that makes them no conversation.
+        goes_on = any(message.role != "system" for message in before[:known])
+        if goes_on:
+            del self._open[best]
+        self._remember(call)
+        return Turn(call, new, known, len(before) - known if goes_on else 0)
+
+    def mark(self) -> list[tuple[tuple[Message, ...], Message | None]]:
+        """Where it stands, to go back to."""
+        return list(self._open)
+
+    def back(self, mark: list[tuple[tuple[Message, ...], Message | None]]) -> None:
+        """Forget the calls since a mark."""
+        self._open = list(mark)
+
+    def _remember(self, call: ModelCall) -> None:
+        self._open.append((call.messages, call.answer))
+        del self._open[:-_OPEN]
+
+
+def _shared(before: tuple[Message, ...], now: tuple[Message, ...]) -> int:
+    most = min(len(before), len(now))
+    # Mostly one goes on from the other, and tuples find the same objects in them at memory speed.
+    if before[:most] == now[:most]:
+        return most
+    count = 0
+    while count < most and (before[count] is now[count] or before[count] == now[count]):
+        count += 1
+    return count
+
+
+def _after(answer: Message, new: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Without the answer to the previous call, which some formats send back as several messages."""
+    count = 0
+    while count < len(new) and new[count].role == "assistant":
+        count += 1
+    said = new[:count]
+    text = "".join(message.text for message in said)
+    calls = [(call.name, call.args) for message in said for call in message.calls]
+    # Most formats send the text back to the letter; to look at it without its spaces takes longer.
+    alike = text == answer.text or "".join(text.split()) == "".join(answer.text.split())
+    if alike and calls == [(call.name, call.args) for call in answer.calls]:
+        return new[count:]
+    return new

@@ -1,0 +1,207 @@
+"""A recording as read back: its processes, and the steps that a debugger walks. Built from events alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from reenact.core.model import codec
+from reenact.core.model.event import Tree
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.query.state import State, state_at
+from reenact.errors import CorruptRecording
+
+if TYPE_CHECKING:
+    from reenact.analysis.anomalies import Anomaly
+
+_VERBS = {
+    "anomalies": "reenact.verbs.diagnose",
+    "restore": "reenact.run.api.state",
+    "resume": "reenact.run.api.state",
+}
+"""What can be done with a recording and is built on top of this layer: imported when somebody first does it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A debugger's view: one effect with its outcome, numbered from 1 over the whole recording."""
+
+    number: int
+    log: Log
+    call: CallRecord
+
+    @property
+    def label(self) -> str:
+        """`kind:name` of what it asked."""
+        return self.call.label
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """The arguments, as Python values; inert views in the place of objects of classes."""
+        with self._placed("args"):
+            return {name: self.log.value(tree) for name, tree in self.log.args(self.call).items()}
+
+    @property
+    def output(self) -> Any:
+        """What it returned (a stream: its head), or None. Inert views as in `args`."""
+        outcome = self.call.outcome
+        with self._placed("output"):
+            return self.log.value(outcome["value"]) if outcome is not None and "value" in outcome else None
+
+    @property
+    def chunks(self) -> list[Any]:
+        """A stream's chunks. Inert views as in `args`."""
+        with self._placed("chunks"):
+            return [self.log.value(tree) for _, _, tree in self.call.pieces]
+
+    @property
+    def error(self) -> BaseException | None:
+        """What it raised, or None: one of Python's own exceptions, or a `RecordedError`."""
+        outcome = self.call.outcome
+        tree = outcome["error"] if outcome is not None and "error" in outcome else self.call.end
+        with self._placed("error"):
+            return codec.view_error(self.log.filled(tree)) if isinstance(tree, dict) else None
+
+    @contextmanager
+    def _placed(self, what: str) -> Iterator[None]:
+        """Name the step in the error of a value that stands for none."""
+        try:
+            yield
+        except CorruptRecording as error:
+            raise CorruptRecording(f"step {self.number}, its {what}: {error}") from None
+
+
+class Recording:
+    """What one run of an agent left behind.
+
+    Args:
+        id: The recording's id.
+        logs: Each process's events; the first is the process that the recording began in.
+        path: Where it lies, for messages.
+        torn: What had to be left out in reading (a torn last line), one sentence each.
+    """
+
+    def __init__(self, id: str, logs: list[Log], path: str, torn: tuple[str, ...] = ()) -> None:
+        self.id = id
+        self.logs = logs
+        self.path = path
+        self.torn = torn
+        self.home = ""
+        """The home by which the user loaded it, and whose keys say whether it is foreign; empty: the usual one."""
+
+    @property
+    def header(self) -> Mapping[str, Tree]:
+        """The first line: format, program, versions."""
+        return self.logs[0].opened
+
+    @property
+    def name(self) -> str:
+        """The name that the run was given."""
+        return str(self.header.get("name") or "")
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags that the run was given."""
+        return tuple(self.header.get("tags") or ())
+
+    @property
+    def status(self) -> str:
+        """`ok`, `error`, or `unsealed` where the run was cut off (or is still going on)."""
+        sealed = self.logs[0].sealed
+        return str(sealed["status"]) if sealed is not None else "unsealed"
+
+    @property
+    def started(self) -> str:
+        """When the run began: ISO 8601, UTC."""
+        return str(self.header.get("started") or "")
+
+    @property
+    def duration(self) -> float:
+        """Seconds from its beginning to its last entry."""
+        return max(log.last for log in self.logs)
+
+    @property
+    def output(self) -> Any:
+        """What the run gave in the end, where it said so."""
+        sealed = self.logs[0].sealed
+        return self.logs[0].value(sealed["output"]) if sealed is not None and "output" in sealed else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Holes and other remarks stamped into the recording, and what reading had to leave out."""
+        return (*(str(note["text"]) for log in self.logs for note in log.notes), *self.torn)
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """All effects, in the order in which they were asked, numbered from 1."""
+        found = [
+            (log.opened.get("offset", 0.0) + call.began, log, call)
+            for log in self.logs
+            for call in log.calls.values()
+        ]
+        if len(self.logs) > 1:
+            found.sort(key=lambda item: item[0])
+        return tuple(Step(number, log, call) for number, (_, log, call) in enumerate(found, 1))
+
+    def renew(self) -> None:
+        """Number what its logs have taken up since the steps were asked for.
+
+        Numbers stay as they are, except where several processes write: a step of another process may come between.
+        """
+        known: tuple[Step, ...] | None = self.__dict__.pop("steps", None)
+        if known is not None and len(self.logs) == 1:
+            (log,) = self.logs
+            fresh = islice(log.calls.values(), len(known), None)
+            self.__dict__["steps"] = (
+                *known,
+                *(Step(number, log, call) for number, call in enumerate(fresh, len(known) + 1)),
+            )
+
+    def step(self, number: int) -> Step:
+        """One step by its number. Raises LookupError where there is none."""
+        if not 1 <= number <= len(self.steps):
+            raise LookupError(
+                f"recording {self.id} has no step {number}: its steps go from 1 to {len(self.steps)}"
+            )
+        return self.steps[number - 1]
+
+    def state(self, step: int | None = None) -> State:
+        """The declared state as it was when a step was asked, as far as snapshots tell; without a step, at the end.
+        `state.of(name)` says as of when each value is. Raises LookupError where there is no such step.
+        """
+        return state_at(self, step)
+
+    def restore(self, step: int | None = None, *names: str) -> State:
+        """Put the state of a step back into the living objects that are tracked by the same names; returns what was
+        put back. `reenact.restore` says more.
+        """
+        return _verb("restore")(self, step, *names)  # type: ignore[no-any-return]
+
+    def resume(
+        self, step: int | None = None, program: Callable[..., Any] | None = None, /, **changes: Any
+    ) -> Recording:
+        """Run a program again from a step's state, with other parameters, as a new recording. `reenact.resume` says
+        more.
+        """
+        return _verb("resume")(self, step, program, **changes)  # type: ignore[no-any-return]
+
+    def anomalies(self, **options: Any) -> list[Anomaly]:
+        """What is odd about the run, the most suspect step first: `reenact.anomalies` of it, with its options."""
+        found: list[Anomaly] = _verb("anomalies")(self, **options)
+        return found
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __repr__(self) -> str:
+        return f"<Recording {self.id} {self.name!r}: {len(self.steps)} steps, {self.status}>"
+
+
+def _verb(name: str) -> Callable[..., Any]:
+    found: Callable[..., Any] = getattr(import_module(_VERBS[name]), name)
+    return found

@@ -1,0 +1,256 @@
+"""The agent's declared state at a step, read from a recording's snapshots, and from what else the recording knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from reenact.core.messages import openai_agents, pydantic_ai
+from reenact.core.model import patch
+from reenact.core.model.event import Tree
+from reenact.errors import CorruptRecording
+
+if TYPE_CHECKING:
+    from reenact.core.model.log import CallRecord, Log
+    from reenact.core.query.recording import Recording, Step
+
+DEPS = "pydantic_ai.deps"
+"""The name under which a Pydantic AI agent's dependencies are tracked."""
+
+CONTEXT = "openai_agents.context"
+"""The name under which the context of an OpenAI Agents SDK run is tracked."""
+
+BELONGINGS = (DEPS, CONTEXT)
+"""What adapters track by themselves."""
+
+_KEPT = 64
+_AT_THE_QUESTION = ("every", "risky")
+_OTHER = (":count_tokens", ":compact_messages")
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A framework whose model requests have the agent's message history as an argument.
+
+    Attributes:
+        name: Under which the history is found.
+        argument: Which argument it is.
+        known: An argument that only this framework's requests have beside it.
+        answer: What an answer adds to the history, from its tree and those of its chunks.
+    """
+
+    name: str
+    argument: str
+    known: str
+    answer: Callable[[Tree, list[Tree]], list[Tree]]
+
+
+def _response(value: Tree, chunks: list[Tree]) -> list[Tree]:
+    if chunks:
+        value = pydantic_ai.streamed(value, chunks)
+    return [pydantic_ai.in_history(value)] if isinstance(value, dict) and "parts" in value else []
+
+
+_KINDS = (
+    _Kind("pydantic_ai.messages", "messages", "provider", _response),
+    _Kind("openai_agents.items", "input", "handoffs", openai_agents.output),
+)
+
+HISTORIES = tuple(kind.name for kind in _KINDS)
+"""The names under which message histories are found. They are not tracked: model requests have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """When a value was seen.
+
+    Attributes:
+        step: The value is as of the moment at which this step was asked; None: after the last step.
+        exact: Whether that is the moment that was asked for. If not, the state may have changed since.
+        why: `every` (so many steps had passed), `risky`, `asked`, `end`, or `recorded` (it was an argument).
+        label: What a snapshot was called by who asked for it.
+    """
+
+    step: int | None
+    exact: bool
+    why: str
+    label: str = ""
+
+
+class State(Mapping[str, Any]):
+    """What was known of the declared state at a step: names to values.
+
+    `of(name)` says as of which step a value is, and whether that is exact. Nothing here pretends: between two
+    snapshots the state may have been otherwise.
+
+    Attributes:
+        step: The step that was asked for: the state is as it was when that step was asked. None: at the end.
+    """
+
+    def __init__(self, step: int | None, log: Log) -> None:
+        self.step = step
+        self._log = log
+        self._trees: dict[str, Tree] = {}
+        self._taken: dict[str, Taken] = {}
+        self._values: dict[str, Any] = {}
+
+    def of(self, name: str) -> Taken:
+        """When that value was seen. Raises KeyError for a name that was not tracked by then."""
+        return self._taken[name]
+
+    @property
+    def exact(self) -> bool:
+        """Whether every value is exactly that of the step."""
+        return all(taken.exact for taken in self._taken.values())
+
+    def tree(self, name: str) -> Tree:
+        """A value as the recording has it, without need of its types."""
+        return self._log.filled(self._trees[name])
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._values:
+            self._values[name] = self._log.value(self._trees[name])
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._trees)
+
+    def __len__(self) -> int:
+        return len(self._trees)
+
+    def __repr__(self) -> str:
+        at = "the end" if self.step is None else f"step {self.step}"
+        return f"<State at {at}: {', '.join(self._trees) or 'nothing tracked'}>"
+
+    def _add(self, name: str, tree: Tree, taken: Taken) -> None:
+        self._trees[name], self._taken[name] = tree, taken
+
+
+def state_at(recording: Recording, number: int | None) -> State:
+    """The state when a step was asked, or at the end. Raises LookupError where there is no such step."""
+    step = recording.step(number) if number is not None else None
+    log = step.log if step is not None else recording.logs[0]
+    found = State(number, log)
+    steps = {each.call.number: each.number for each in recording.steps if each.log is log}
+    call = step.call.number if step is not None else None
+    for name, snapshots in log.snapshots.items():
+        before = [at for at, data in enumerate(snapshots) if call is None or (data["call"] or 0) < call]
+        if not before:
+            continue
+        data = snapshots[before[-1]]
+        asked = (data["call"] or 0) + 1
+        exact = data["why"] in _AT_THE_QUESTION and asked == call
+        if call is None:
+            exact = data["why"] == "end"
+        taken = Taken(steps.get(asked), exact, str(data["why"]), str(data.get("label") or ""))
+        found._add(name, tree_of(log, name, before[-1]), taken)
+    for name, tree, taken in _histories(log, step, steps):
+        found._add(name, tree, taken)
+    return found
+
+
+def tree_of(log: Log, name: str, place: int) -> Tree:
+    """The whole tree of a snapshot: from the last one that was written whole, change by change."""
+    snapshots, known = log.snapshots[name], log.states
+    first = place
+    while (name, first) not in known and not patch.readable(snapshots[first]["value"]) and first > 0:
+        first -= 1
+    tree = known.get((name, first))
+    for at in range(first, place + 1):
+        if (name, at) in known:
+            tree = known[name, at]
+            continue
+        if snapshots[at]["n"] != at:
+            raise CorruptRecording(f"the state of {name!r} cannot be read: its snapshot {at} is missing")
+        try:
+            tree = patch.patched(snapshots[at]["value"], tree)
+        except (KeyError, IndexError, TypeError, AttributeError, ValueError, RecursionError):
+            text = f"the state of {name!r} cannot be read: its snapshot {at} does not fit the one before"
+            raise CorruptRecording(text) from None
+        if len(known) >= _KEPT:
+            del known[next(iter(known))]
+        known[name, at] = tree
+    return tree
+
+
+# -- message histories ---------------------------------------------------------------------------------------
+
+
+def _histories(log: Log, step: Step | None, steps: Mapping[int, int]) -> Iterator[tuple[str, Tree, Taken]]:
+    """Each agent's message history: that of the agent which the step belongs to first, by the plain name."""
+    for kind in _KINDS:
+        yield from _of_kind(kind, log, step, steps)
+
+
+def _of_kind(
+    kind: _Kind, log: Log, step: Step | None, steps: Mapping[int, int]
+) -> Iterator[tuple[str, Tree, Taken]]:
+    last: dict[str, CallRecord] = {}
+    for call in log.calls.values():
+        if step is not None and call.number > step.call.number:
+            break
+        if _is_request(kind, call):
+            last.pop(call.scope, None)
+            last[call.scope] = call
+    if not last:
+        return
+    around = [scope for scope in last if step is not None and f"{step.call.scope}/".startswith(f"{scope}/")]
+    mine = max(around, key=len) if around else next(reversed(last))
+    for scope, call in last.items():
+        exact = step is not None and call is step.call
+        taken = Taken(steps.get(call.number), exact, "recorded")
+        tree = _history(kind, log, call, step)
+        if scope == mine:
+            yield kind.name, tree, taken
+        if len(last) > 1:
+            yield f"{kind.name}@{scope}", tree, taken
+
+
+def _is_request(kind: _Kind, call: CallRecord) -> bool:
+    args = call.called["args"]
+    return (
+        call.kind == "model"
+        and kind.argument in args
+        and kind.known in args
+        and not call.name.endswith(_OTHER)
+    )
+
+
+def _history(kind: _Kind, log: Log, call: CallRecord, step: Step | None) -> Tree:
+    """What the agent had said and heard: the request's messages, and the answer where it had come by then."""
+    messages = log.args(call)[kind.argument]
+    if not isinstance(messages, list) or (
+        step is not None and (call is step.call or not _came_before(call, step.call))
+    ):
+        return messages
+    answer = _answer(kind, call)
+    following = next(
+        (other for other in log.calls.values() if other.number > call.number and _follows(kind, other, call)),
+        None,
+    )
+    if following is not None:
+        later = log.args(following)[kind.argument]
+        if isinstance(later, list) and later[: len(messages)] == messages and len(later) > len(messages):
+            return later[: len(messages) + (len(answer) or 1)]
+    return [*messages, *answer]
+
+
+def _follows(kind: _Kind, other: CallRecord, call: CallRecord) -> bool:
+    return other.scope == call.scope and _is_request(kind, other)
+
+
+def _came_before(call: CallRecord, other: CallRecord) -> bool:
+    order = call.end_order if call.pieces else call.order
+    return order is not None and order < other.place
+
+
+def _answer(kind: _Kind, call: CallRecord) -> list[Tree]:
+    outcome = call.outcome
+    if outcome is None or "value" not in outcome:
+        return []
+    try:
+        return kind.answer(outcome["value"], [tree for _, _, tree in call.pieces])
+    except (LookupError, TypeError, AttributeError, ValueError):
+        # It is not of the shape that the framework gives.
+        return []

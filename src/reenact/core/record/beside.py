@@ -1,0 +1,66 @@
+"""What was seen beside the effects: a file of its own in the recording's folder.
+
+A browser session's frames and page events answer no question of the program's. They stand in a file beside the events
+(`session.1.jsonl`), by the same clock, through the same redactor, and no replay reads them.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from time import perf_counter
+
+from reenact.core.model import codec
+from reenact.core.model.event import Tree
+from reenact.core.redact import Redactor
+from reenact.core.store.writer import Writer
+
+
+class Beside:
+    """One such file, open for appending; any thread may write.
+
+    Args:
+        path: The file to create, in the recording's folder.
+        redactor: What every line passes before it is written.
+        started: The value of `perf_counter` at the recording's beginning.
+    """
+
+    def __init__(self, path: Path, redactor: Redactor, *, started: float) -> None:
+        self._writer = Writer(path)
+        self._redactor = redactor
+        self._started = started
+        self.path = path
+
+    @property
+    def folder(self) -> Path:
+        """The recording's folder."""
+        return self.path.parent
+
+    def write(self, event: str, *, t: float | None = None, **members: Tree) -> None:
+        """Append one line; `t` is in seconds since the recording began, by default now."""
+        line = {"event": event, "t": round(self.now() if t is None else t, 6), **members}
+        self._writer.append(self._redactor.line(codec.dumps(line)))
+
+    def blob(self, data: bytes) -> str:
+        """Keep bytes by their hash, once; returns the address, `sha256:…`. They are kept as they are."""
+        return self._writer.blob(data)
+
+    def text(self, text: str) -> str:
+        """Keep a text (an accessibility tree, a body) without its secrets; returns its address."""
+        return self._writer.blob(self._redactor.raw(text.encode("utf-8", "replace")))
+
+    def raw(self, data: bytes) -> bytes:
+        """Any bytes without their secrets."""
+        return self._redactor.raw(data)
+
+    def now(self) -> float:
+        """Seconds since the recording began."""
+        return perf_counter() - self._started
+
+    def at(self, epoch: float) -> float:
+        """A moment of the wall clock (seconds since 1970, the machine's real one) in the recording's time."""
+        return self.now() - (time.time() - epoch)
+
+    def close(self) -> None:
+        """Sync and close. Harmless when closed."""
+        self._writer.close()

@@ -1,0 +1,48 @@
+"""Mark what a home records as its own. Whatever fails here costs one warning and the mark, never the agent's run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+import orjson
+
+from reenact.core.boundary import entered
+from reenact.core.store.local import home as home_of
+from reenact.core.store.writer import Sign, warn
+from reenact.core.trust.identity import MARK, Identity
+from reenact.core.trust.origin import header_mark, seal_mark
+
+
+def own_identity(home: str | os.PathLike[str] | None) -> Identity | None:
+    """The identity of the home that is recorded to; None, with a warning, where it has none and none can be made."""
+    try:
+        return Identity.made(home_of(home))
+    except Exception as error:
+        warn(f"this recording will be taken for a foreign one: {error}")
+        return None
+
+
+def signing(identity: Identity) -> Sign:
+    """What signs the seals of a home."""
+
+    def sign(digest: str) -> Mapping[str, str] | None:
+        try:
+            # The program's own hooks and recorders have nothing to do with what is imported here.
+            with entered(None):
+                return seal_mark(identity, digest)
+        except Exception as error:
+            warn(f"this recording is not signed, and will be taken for a changed one: {error}")
+            return None
+
+    return sign
+
+
+def marked(line: bytes, identity: Identity) -> bytes:
+    """A header with the mark of its home."""
+    try:
+        mark = header_mark(identity, orjson.loads(line))
+    except Exception as error:
+        warn(f"this recording will be taken for a foreign one: {error}")
+        return line
+    return line[:-1] + b',"%b":%b}' % (MARK.encode(), orjson.dumps(mark))

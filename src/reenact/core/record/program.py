@@ -1,0 +1,74 @@
+"""What ran: the program, its revision, its Python and packages. Written into the header, compared at a replay."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+from reenact.core.model.event import Tree
+
+_DISTRIBUTION = re.compile(r"^(?P<name>[A-Za-z0-9._-]+?)-(?P<version>[0-9][^-]*)\.(dist|egg)-info$")
+_OID = "# branch.oid "
+
+
+def describe() -> dict[str, Tree]:
+    """The running program: `argv` with which it was started, `cwd`, `git`, `python`, `platform`, `packages`."""
+    return {
+        "argv": [_interpreter(), *sys.orig_argv[1:]],
+        "cwd": os.getcwd(),
+        "python": platform.python_version(),
+        # `platform.platform()` would start a process to ask.
+        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "hash_seed": os.environ.get("PYTHONHASHSEED"),
+        "packages": packages(),
+        "git": revision(os.getcwd()),
+    }
+
+
+@lru_cache
+def packages() -> dict[str, str]:
+    """The versions of the installed packages. Read off folder names: opening each one's metadata takes a while."""
+    found: dict[str, str] = {}
+    for folder in reversed([path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]):
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            continue
+        for name in names:
+            match = _DISTRIBUTION.match(name)
+            if match is not None:
+                found[match["name"].lower().replace("_", "-")] = match["version"]
+    return dict(sorted(found.items()))
+
+
+@lru_cache
+def revision(folder: str) -> dict[str, Tree] | None:
+    """The git revision of a folder and whether it has uncommitted changes, or None."""
+    if not any((parent / ".git").exists() for parent in (Path(folder), *Path(folder).parents)):
+        return None
+    try:
+        # One process for both answers: starting one takes longer than what git does in it.
+        done = subprocess.run(
+            ["git", "status", "--porcelain=v2", "--branch", "--untracked-files=no"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=3,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    lines = done.stdout.splitlines()
+    head = next((line.removeprefix(_OID) for line in lines if line.startswith(_OID)), "")
+    if not head or head.startswith("("):
+        return None  # no commit yet
+    return {"revision": head, "dirty": any(not line.startswith("#") for line in lines)}
+
+
+def _interpreter() -> str:
+    return sys.executable or "python"

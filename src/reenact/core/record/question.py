@@ -1,0 +1,259 @@
+"""How a question is written: each argument without its secrets, and only what it adds to an earlier one.
+
+Every byte is looked at once for secrets. What was looked at before (a request's headers, the name of an effect) is
+remembered; the rest is looked at as it is written, so that a long chat costs what is new in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from operator import is_
+from typing import Any
+
+import orjson
+
+from reenact.core.boundary import Scope
+from reenact.core.model import codec
+from reenact.core.model.delta import Arg, adds_nothing
+from reenact.core.model.event import Effect, Tree
+from reenact.core.model.exact import exact, exact_items
+from reenact.core.redact import Redactor, is_value
+
+_BASES = 256
+_WORTH_SHARING = 512
+_SHORT = 256
+_ITEMS = 4096
+_KEPT = 1024
+
+_CALLED = b'{"event":"called","call":%d,"in":%b,%b,"n":%d,"args":{'
+_END = b'},"t":%.6f}'
+
+_Args = dict[str, Arg]
+_Encode = Callable[[Any], Tree]
+
+_FIXED = {None: Arg(data=b"null"), True: Arg(data=b"true"), False: Arg(data=b"false")}
+_HEADERS = "headers"
+"""An argument with secrets as a rule, and most of it as in the request before."""
+
+
+class Questions:
+    """Writes the `called` events of one recording.
+
+    Args:
+        redactor: What every byte passes before it is written.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._bases: dict[tuple[str, str] | str, tuple[int, _Args]] = {}
+        self._soiled: dict[str, set[str]] = {}
+        self._heads: dict[tuple[int, str, str, str], bytes] = {}
+        self._items: dict[bytes, bytes] = {}
+        self._clean: dict[bytes, int] = {}
+        self._parted: set[str] = set()
+        """The labels of those that are looked at argument by argument: a secret was seen in one."""
+
+    def line(
+        self,
+        effect: Effect,
+        scope: Scope,
+        *,
+        number: int,
+        ordinal: int,
+        now: float,
+        encode: _Encode,
+    ) -> bytes:
+        """The event of the call `number`, ready to be written. `encode` gives the tree of any value."""
+        label = effect.label
+        place = (scope.path, label)
+        base, earlier = self._bases.get(place) or self._bases.get(label) or (0, {})
+        within, end = number_of(scope.call), _END % now
+        given = effect.args
+        found = None
+        if label not in self._parted and _HEADERS not in given:
+            start = _CALLED % (number, within, _head(effect, scope), ordinal)
+            found = self._at_once(given, encode, (start, end), (earlier, base))
+            if found is None:
+                self._parted.add(label)
+        if found is None:
+            start = _CALLED % (number, within, self._head(effect, scope), ordinal)
+            found = self._one_by_one(label, given, encode, (start, end), (earlier, base))
+        args, line = found
+        if len(line) > _WORTH_SHARING or base:
+            if len(self._bases) > _BASES:
+                self._bases.clear()
+            self._bases[place] = self._bases[label] = (number, args)
+        return line
+
+    def _at_once(
+        self, given: Mapping[str, Any], encode: _Encode, frame: tuple[bytes, bytes], base: tuple[_Args, int]
+    ) -> tuple[_Args, bytes] | None:
+        """The line, looked at once for all that is in it; None where there is a secret, or what UTF-8 cannot hold.
+        What looking at a part by itself would find, looking at all of them finds.
+        """
+        (before, end), (earlier, call) = frame, base
+        args: _Args = {}
+        members = []
+        try:
+            for name, value in given.items():
+                arg = args[name] = _arg(value, encode)
+                members.append(_key(name) + _against(arg, (earlier.get(name), call)))
+        except TypeError:
+            return None
+        line = b"".join((before, b",".join(members), end))
+        return (args, line) if self._redactor.line(line) is line else None
+
+    def _one_by_one(
+        self,
+        label: str,
+        given: Mapping[str, Any],
+        encode: _Encode,
+        frame: tuple[bytes, bytes],
+        base: tuple[_Args, int],
+    ) -> tuple[_Args, bytes]:
+        """The line, argument by argument: what is known of those without secrets is not looked at again."""
+        (before, end), (earlier, call) = frame, base
+        args: _Args = {}
+        members: list[bytes] = []
+        for name, value in given.items():
+            args[name], member = self._member(label, name, value, encode, (earlier.get(name), call))
+            members.append(member)
+        line = b"".join((before, b",".join(members), end))
+        if (self._redactor.patterns or any(map(is_value, args))) and self._redactor.line(line) is not line:
+            # Here a secret shows only in two arguments together.
+            whole = b",".join([_key(name) + arg.whole() for name, arg in args.items()])
+            line = self._redactor.line(b"".join((before, whole, end)))
+            args = {name: Arg.of(tree) for name, tree in codec.loads(line)["args"].items()}
+        return args, line
+
+    def build_on(self, number: int, scope: str, label: str, args: Mapping[str, Tree]) -> None:
+        """Later arguments are written against those of a call that the recording has already (a fork's)."""
+        known = number, {name: Arg.of(tree) for name, tree in args.items()}
+        self._bases[scope, label] = self._bases[label] = known
+
+    def _head(self, effect: Effect, scope: Scope) -> bytes:
+        """Where and what, without secrets: mostly as in an earlier call."""
+        key = (self._redactor.learnt, scope.path, effect.kind, effect.name)
+        head = self._heads.get(key)
+        if head is None:
+            texts = {"at": scope.path, "kind": effect.kind, "name": effect.name}
+            head = self._redactor.line(codec.dumps(texts))[1:-1]
+            if len(self._heads) >= _BASES:
+                self._heads.clear()
+            self._heads[key] = head
+        return head
+
+    def _member(
+        self, label: str, name: str, value: Any, encode: Callable[[Any], Tree], base: tuple[Arg | None, int]
+    ) -> tuple[Arg, bytes]:
+        """An argument for later calls to build upon, and what is written of it: both without secrets."""
+        if type(value) is str:
+            if len(value) < _SHORT and (member := self._redactor.member(name, value)) is not None:
+                return Arg(member.text), member.data
+            try:
+                return self._without_secrets(label, name, Arg(value), base)
+            except TypeError:  # lone surrogates
+                return self._without_secrets(label, name, Arg(data=codec.dumps(value)), base)
+        if type(value) is dict and (members := self._redactor.members(value)) is not None:
+            arg = Arg(data=b"{%b}" % b",".join([member.data for member in members]))
+            return arg, _key(name) + _against(arg, base)
+        return self._without_secrets(label, name, _arg(value, encode), base)
+
+    def _without_secrets(
+        self, label: str, name: str, arg: Arg, base: tuple[Arg | None, int]
+    ) -> tuple[Arg, bytes]:
+        key = _key(name)
+        soiled = name in self._soiled.get(label, ())
+        if soiled:
+            arg = self._cleaned(key, arg)
+        written = _against(arg, base)
+        member = key + written
+        if adds_nothing(written) or self._is_clean(member):
+            return arg, member
+        if not soiled:
+            # Secrets mostly stay where they are. From now on this argument is cleaned beforehand, and shared with later
+            # calls like any other.
+            self._soiled.setdefault(label, set()).add(name)
+            return self._without_secrets(label, name, arg, base)
+        # Rare, and no time to be clever: write it whole.
+        clean = self._redactor.line(key + arg.whole())
+        return _read(clean), clean
+
+    def _is_clean(self, member: bytes) -> bool:
+        """Whether there is no secret in it. Most short ones (settings, the tools as before) are those of an earlier
+        call: these are not looked at again, unless there are more secrets by now.
+        """
+        learnt = self._redactor.learnt
+        if self._clean.get(member) == learnt:
+            return True
+        if self._redactor.line(member) is not member:
+            return False
+        if len(member) < _KEPT:
+            if len(self._clean) >= _ITEMS:
+                self._clean.clear()
+            self._clean[member] = learnt
+        return True
+
+    def _cleaned(self, key: bytes, arg: Arg) -> Arg:
+        """The whole argument without its secrets; the same object where it has none."""
+        if arg.items and all(item.startswith(b"{") for item in arg.items):
+            # A chat's messages: each by itself, and once.
+            items = [self._clean_item(item) for item in arg.items]
+            return arg if all(map(is_, items, arg.items)) else Arg(items=items)
+        whole = key + arg.whole()
+        clean = self._redactor.line(whole)
+        return arg if clean is whole else _read(clean)
+
+    def _clean_item(self, item: bytes) -> bytes:
+        known = self._items.get(item)
+        if known is None:
+            if len(self._items) >= _ITEMS:
+                self._items.clear()
+            known = self._items[item] = self._redactor.line(item)
+        return known
+
+
+def number_of(call: int | None) -> bytes:
+    """The JSON of a call's number, or of none."""
+    return b"null" if call is None else b"%d" % call
+
+
+@lru_cache(_ITEMS)
+def _key(name: str) -> bytes:
+    return orjson.dumps(name) + b":"
+
+
+def _head(effect: Effect, scope: Scope) -> bytes:
+    """Where and what, as it is. Every run of an agent is another place."""
+    return b'"at":%b,%b' % (codec.dumps(scope.path), _what(effect.kind, effect.name))
+
+
+@lru_cache(_ITEMS)
+def _what(kind: str, name: str) -> bytes:
+    return codec.dumps({"kind": kind, "name": name})[1:-1]
+
+
+def _arg(value: Any, encode: _Encode) -> Arg:
+    """An argument as it is, secrets and all."""
+    kind = type(value)
+    if kind is str:
+        return Arg(value)
+    if value is None or value is True or value is False:
+        return _FIXED[value]
+    if kind is codec.Items and not value.rest:
+        return Arg(items=value.data)
+    if kind is list:
+        items = exact_items(value)
+        return Arg.of(encode(value)) if items is None else Arg(items=items)
+    data = exact(value)
+    return Arg(data=data) if data is not None else Arg.of(encode(value))
+
+
+def _against(arg: Arg, base: tuple[Arg | None, int]) -> bytes:
+    earlier, call = base
+    return arg.whole() if earlier is None else arg.against(earlier, call)
+
+
+def _read(member: bytes) -> Arg:
+    return Arg.of(next(iter(codec.loads(b"{%b}" % member).values())))

@@ -1,0 +1,284 @@
+"""The handler that lets every effect go live and writes both of its ends down.
+
+What an effect gave is on its way to the disk before the program sees it. Nothing here may harm the agent: a value
+that does not serialise leaves a hole that says so, and a bug of ours a warning.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+import orjson
+
+from reenact.core.boundary import Scope, Ticket
+from reenact.core.model import codec
+from reenact.core.model.event import Effect, Failure, Outcome, Tree, Value
+from reenact.core.model.exact import exact
+from reenact.core.model.patch import clean_by
+from reenact.core.record.beside import Beside
+from reenact.core.record.own import marked, signing
+from reenact.core.record.question import Questions, number_of
+from reenact.core.record.snapshot import Snapshots
+from reenact.core.redact import Redactor, StreamRedactor
+from reenact.core.store.writer import Writer, warn
+from reenact.core.trust import Identity
+
+# The lines that are written most, in the shape that `codec.dumps` gives them.
+_RETURNED = b'{"event":"returned","call":%d,"value":%b%b'
+_STREAM, _WHOLE = b',"stream":true,"t":%.6f}', b',"t":%.6f}'
+_CHUNK = b'{"event":"chunk","call":%d,"value":%b,"t":%.6f}'
+_TEXT = b'{"event":"chunk","call":%d,"value":{"$utf8":%b},"t":%.6f}'
+_FIRED = b'{"event":"fired",%b,"in":%b,%b,"t":%.6f}'
+_DREW = b'{"event":"drew",%b,"in":%b,%b,"value":%b}'
+_END = b'{"event":"%b","call":%d,"t":%.6f}'
+
+
+class Recorder:
+    """Answers nothing, writes everything.
+
+    Args:
+        writer: Where the events go.
+        redactor: What every line passes before it is written.
+        started: The value of `perf_counter` at the recording's beginning; times are written relative to it.
+        first: The number of the first call.
+        identity: The home's, by which its own recordings are known; without one the header has no mark.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        redactor: Redactor,
+        *,
+        started: float | None = None,
+        first: int = 1,
+        identity: Identity | None = None,
+    ) -> None:
+        self._writer = writer
+        self._redactor = redactor
+        self._identity = identity
+        self.started = perf_counter() if started is None else started
+        self._numbers = itertools.count(first)
+        self._questions = Questions(redactor)
+        self._streams: dict[int, StreamRedactor] = {}
+        self._warned: set[str] = set()
+        self.snapshots = Snapshots(self._stamped, self._encoder, clean_by(redactor.line), self._hole)
+
+    # -- the handler -----------------------------------------------------------------------------------------
+
+    def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Ticket:
+        number = next(self._numbers)
+        try:
+            tracked = scope.run.tracked
+            if tracked is not None and (number >= tracked.due or self.snapshots.risky is not None):
+                self.snapshots.before(number, effect, scope)
+            self.snapshots.last = number
+            self._called(number, effect, scope, ordinal)
+        except Exception as error:
+            self._failed(error)
+        return Ticket(number)
+
+    def leave(self, ticket: Ticket, outcome: Outcome) -> None:
+        try:
+            self._left(ticket, outcome)
+        except Exception as error:
+            self._failed(error)
+
+    def chunk(self, ticket: Ticket, value: Any) -> None:
+        try:
+            if isinstance(value, bytes):
+                self._append_chunk(ticket, self._stream(ticket).chunk(value))
+                return
+            unkept: list[str] = []
+            line = _CHUNK % (ticket.call or 0, self._json(unkept, value), self._seconds())
+            self._writer.append(self._redactor.line(line))
+            if unkept:
+                self._note_unkept(unkept, ticket.call)
+        except Exception as error:
+            self._failed(error)
+
+    def end(self, ticket: Ticket, how: str | BaseException) -> None:
+        try:
+            stream = self._streams.pop(ticket.call or 0, None)
+            if stream is not None and (rest := stream.end()):
+                # What the last chunk left out, because it might have been the beginning of a secret.
+                self._append_chunk(ticket, rest)
+            if isinstance(how, str):
+                # One of our own words: there is nothing to look for.
+                self._writer.append(_END % (how.encode(), ticket.call or 0, self._seconds()))
+            else:
+                self._left(ticket, Failure(how))
+        except Exception as error:
+            self._failed(error)
+
+    def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
+        value = live()
+        try:
+            kept = self._redactor.env(source[4:], value) if source.startswith("env:") and value else value
+            at, what = self._redactor.member("at", scope.path), self._redactor.member("source", source)
+            data = exact(kept)
+            if at is None or what is None or data is None:
+                tree = codec.Encoder().encode(kept)
+                self._write(
+                    {"event": "drew", "at": scope.path, "in": scope.call, "source": source, "value": tree}
+                )
+                return value
+            line = _DREW % (at.data, number_of(scope.call), what.data, data)
+            self._writer.append(self._redactor.line(line))
+        except Exception as error:
+            self._failed(error)
+        return value
+
+    def fire(self, scope: Scope, name: str) -> None:
+        try:
+            # Where, and what: mostly as before, and clean.
+            at, what = self._redactor.member("at", scope.path), self._redactor.member("name", name)
+            if at is None or what is None:
+                self._write(
+                    {"event": "fired", "at": scope.path, "in": scope.call, "name": name, "t": self._now()}
+                )
+                return
+            self._writer.append(_FIRED % (at.data, number_of(scope.call), what.data, self._seconds()))
+        except Exception as error:
+            self._failed(error)
+
+    def due(self, scope: Scope, name: str) -> None:
+        return None
+
+    def note(self, what: str, text: str, **more: Tree) -> None:
+        """Stamp something into the recording that a careful reader must know."""
+        self._write({"event": "noted", "what": what, "text": text, "t": self._now(), **more})
+
+    def spawned(self, scope: Scope, process: str, command: Sequence[str]) -> None:
+        """The program starts a process, whose own events go to a file of their own."""
+        line: dict[str, Tree] = {"event": "spawned", "at": scope.path, "in": scope.call, "process": process}
+        self._write({**line, "command": [word[:1000] for word in command], "t": self._now()})
+
+    def read_on(self, answer: object) -> BaseException:
+        raise AssertionError("nothing is served while recording")
+
+    def stuck(self, answer: object) -> BaseException:
+        raise AssertionError("nothing is served while recording")
+
+    def open(self, header: dict[str, Tree]) -> None:
+        """Write the header, the first line."""
+        line = self._redactor.line(codec.dumps({"event": "opened", **header}))
+        self._writer.append(line if self._identity is None else marked(line, self._identity))
+
+    def seal(self, ending: dict[str, Tree]) -> None:
+        """Write the last line and sync it to the disk."""
+        line = self._redactor.line(codec.dumps({"event": "sealed", **ending, "t": self._now()}))
+        self._writer.seal(line, None if self._identity is None else signing(self._identity))
+
+    def build_on(self, number: int, scope: str, label: str, args: Mapping[str, Tree]) -> None:
+        """Write the arguments of later calls against those of a call that the recording has already (a fork's)."""
+        self._questions.build_on(number, scope, label, args)
+
+    def beside(self, name: str) -> Beside:
+        """A further file of the recording's, for what is seen beside the effects. Raises OSError."""
+        return Beside(self._writer.path.parent / name, self._redactor, started=self.started)
+
+    def secret(self, value: str) -> str:
+        """The token that stands for a value known to be secret; it is hidden wherever it is met from now on."""
+        return self._redactor.secret("", value)
+
+    def encode(self, value: Any) -> Tree:
+        """A value as it would be recorded (the run's output, its arguments)."""
+        return self._encoder().encode(value)
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _called(self, number: int, effect: Effect, scope: Scope, ordinal: int) -> None:
+        unkept: list[str] = []
+
+        def encode(value: Any) -> Tree:
+            # Hardly ever needed: most of what is asked is plain.
+            encoder = self._encoder()
+            tree = encoder.encode(value)
+            unkept.extend(encoder.unkept)
+            return tree
+
+        line = self._questions.line(
+            effect, scope, number=number, ordinal=ordinal, now=self._seconds(), encode=encode
+        )
+        self._writer.append(line)
+        if unkept:
+            self._note_unkept(unkept, number)
+
+    def _left(self, ticket: Ticket, outcome: Outcome) -> None:
+        unkept: list[str] = []
+        if isinstance(outcome, Value):
+            end = _STREAM if outcome.stream else _WHOLE
+            line = _RETURNED % (ticket.call or 0, self._json(unkept, outcome.value), end % self._seconds())
+            self._writer.append(self._redactor.line(line))
+            if unkept:
+                self._note_unkept(unkept, ticket.call)
+        elif isinstance(outcome, Failure):
+            # What an exception drags along (a response, a frame) may be unkept; its type and text are not.
+            tree = codec.encode_error(outcome.error, self._encoder())
+            self._write({"event": "raised", "call": ticket.call, "error": tree, "t": self._now()})
+        else:
+            self._write({"event": "cancelled", "call": ticket.call, "t": self._now()})
+
+    def _json(self, unkept: list[str], value: Any) -> bytes:
+        """The JSON of any value; adds the types that it could not keep to `unkept`."""
+        data = exact(value)
+        if data is None:
+            encoder = self._encoder()
+            data = codec.dumps(encoder.encode(value))
+            unkept += encoder.unkept
+        return data
+
+    def _write(self, line: dict[str, Tree]) -> None:
+        self._writer.append(self._redactor.line(codec.dumps(line)))
+
+    def _stamped(self, line: dict[str, Tree]) -> None:
+        self._write({**line, "t": self._now()})
+
+    def _hole(self, text: str) -> None:
+        self.note("hole", text)
+
+    def _encoder(self) -> codec.Encoder:
+        return codec.Encoder(raw=self._redactor.raw, blob=self._writer.blob)
+
+    def _append_chunk(self, ticket: Ticket, data: bytes) -> None:
+        """Write bytes that the stream's redactor has seen."""
+        call, now = ticket.call or 0, self._seconds()
+        try:
+            line = _TEXT % (call, orjson.dumps(data.decode()), now)
+        except UnicodeDecodeError:
+            tree = codec.Encoder(blob=self._writer.blob).encode(data)
+            line = _CHUNK % (call, codec.dumps(tree), now)
+        self._writer.append(line)
+
+    def _stream(self, ticket: Ticket) -> StreamRedactor:
+        number = ticket.call or 0
+        stream = self._streams.get(number)
+        if stream is None:
+            stream = self._streams[number] = self._redactor.stream()
+        return stream
+
+    def _now(self) -> float:
+        return round(self._seconds(), 6)
+
+    def _seconds(self) -> float:
+        return perf_counter() - self.started
+
+    def _note_unkept(self, unkept: list[str], call: int | None) -> None:
+        for name in dict.fromkeys(unkept):
+            self.note("hole", f"a value of type {name} could not be kept", call=call)
+            if name not in self._warned:
+                self._warned.add(name)
+                warn(f"a value of type {name.replace(':', '.')} could not be recorded; a replay will say so")
+
+    def _failed(self, error: Exception) -> None:
+        text = f"an event was not recorded ({type(error).__name__}: {error})"
+        if text not in self._warned:
+            self._warned.add(text)
+            warn(text)
+        try:
+            self.note("hole", text)
+        except Exception:
+            warn("and the recording could not be told so")

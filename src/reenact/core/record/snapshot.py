@@ -1,0 +1,234 @@
+"""Snapshots of the declared state: when one is due, and what of it is written.
+
+A look compares the state with what it was at the last one, and only what has changed is encoded and written. Nothing
+here may harm the agent: a state that cannot be had costs one line, and the run goes on.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+from reenact.core.boundary import Run, Scope, entered
+from reenact.core.boundary.tracked import NEVER, Entry, Gone, Tracked, of_run
+from reenact.core.model import codec
+from reenact.core.model.event import Effect, Tree
+from reenact.core.model.patch import Patch
+from reenact.core.model.plain import compact, plain
+from reenact.core.model.shadow import Look, Node
+from reenact.core.query.facts import joined, lookup
+from reenact.core.query.filter import Filter
+from reenact.core.query.grammar import terms
+from reenact.core.store.writer import warn
+from reenact.errors import UsageError
+
+EVERY = 5
+"""After how many steps a snapshot is due, where nobody says otherwise."""
+
+_SLOW = 0.25
+
+_KNOWN_BEFORE = {"kind", "label", "model", "scope", "step", "text"}
+"""The fields of a filter that can be asked of an effect before it goes out; and all below `args.`."""
+
+
+def risky_filter(text: str) -> Filter | None:
+    """The filter of risky effects; None for an empty one. Raises FilterError, or UsageError where it asks for what is
+    not known before the answer.
+    """
+    if not text.strip():
+        return None
+    found = Filter(text)
+    for term in terms(found.node):
+        if term.field not in _KNOWN_BEFORE and term.field.partition(".")[0] != "args":
+            raise UsageError(
+                f"risky={text!r} asks for {term.field!r}, which is not known before the effect goes out; "
+                f"it may ask for {', '.join(sorted(_KNOWN_BEFORE))} and args.…"
+            )
+    return found
+
+
+class Snapshots:
+    """The snapshots of one process's recording.
+
+    Args:
+        write: Writes one line, less its time.
+        encoder: Makes an encoder.
+        clean: Whether a tree would be written as it is.
+        hole: Stamps a remark into the recording.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[dict[str, Tree]], None],
+        encoder: Callable[[], codec.Encoder],
+        clean: Callable[[Tree], bool],
+        hole: Callable[[str], None],
+    ) -> None:
+        self.every = EVERY
+        self.risky: Filter | None = None
+        self.last = 0
+        """The number of the last call that was asked."""
+        self._write = write
+        self._encoder = encoder
+        self._clean = clean
+        self._hole = hole
+        self._nodes: dict[str, Node] = {}
+        self._ordinals: dict[str, int] = {}
+        self._due: dict[str, tuple[Entry, int]] = {}
+        self._warned: set[str] = set()
+        self._lock = threading.RLock()
+        self._busy = False
+
+    def goes_on(self, counts: Mapping[str, int], last: int) -> None:
+        """The recording has snapshots already, so many by name, and calls up to `last` (a fork's, of its parent)."""
+        self._ordinals = dict(counts)
+        self.last = last
+
+    def before(self, number: int, effect: Effect, scope: Scope) -> None:
+        """A call is about to go out: look at what is due, and at all of it where the effect is risky."""
+        tracked = of_run(scope.run)
+        if not tracked.entries:
+            return
+        risky = self._is_risky(number, effect, scope)
+        with self._lock:
+            for name, entry in list(tracked.entries.items()):
+                known, due = self._due.get(name, (None, 0))
+                # Another object of that name is looked at at once.
+                if risky or number >= due or known is not entry:
+                    self._look(
+                        tracked, entry, scope, {"call": number - 1 or None, "why": "every"}, risky=risky
+                    )
+                    self._due[name] = entry, number + (entry.every or self.every)
+            tracked.due = min((self._due[name][1] for name in tracked.entries), default=NEVER)
+
+    def _is_risky(self, number: int, effect: Effect, scope: Scope) -> bool:
+        try:
+            return self.risky is not None and self.risky.matches(_Asked(number, effect, scope, self._encoder))
+        except Exception as error:
+            self._warn(f"whether {effect.label} is risky cannot be said ({type(error).__name__}: {error})")
+            return True
+
+    def asked(self, scope: Scope, label: str = "") -> None:
+        """The program wants a snapshot now."""
+        self._all(of_run(scope.run), scope, {"call": self.last or None, "why": "asked", "label": label})
+
+    def finish(self, run: Run) -> None:
+        """The run is over: what the state was in the end."""
+        self._all(of_run(run), run.root, {"call": self.last or None, "why": "end"})
+
+    def _all(self, tracked: Tracked, scope: Scope, when: Mapping[str, Tree]) -> None:
+        with self._lock:
+            for entry in list(tracked.entries.values()):
+                self._look(tracked, entry, scope, when)
+
+    def _look(
+        self, tracked: Tracked, entry: Entry, scope: Scope, when: Mapping[str, Tree], *, risky: bool = False
+    ) -> None:
+        if self._busy:
+            # The garbage collector, or the state's own code, has come back here.
+            return
+        self._busy = True
+        began = perf_counter()
+        try:
+            # Whatever the state's own code does is not the program's doing.
+            with entered(None):
+                self._take(entry, scope, {**when, "why": "risky"} if risky else when)
+        except Gone:
+            tracked.drop(entry)
+        except Exception as error:
+            # The next one is written whole.
+            self._nodes.pop(entry.name, None)
+            self._failed(entry, error)
+        finally:
+            self._busy = False
+        if (took := perf_counter() - began) > _SLOW:
+            self._warn(
+                f"a look at the state {entry.name!r} takes {took:.1f} s, after every "
+                f"{entry.every or self.every} steps: track({entry.name!r}, ..., every=100) looks less often"
+            )
+
+    def _take(self, entry: Entry, scope: Scope, when: Mapping[str, Tree]) -> None:
+        encoder = self._encoder()
+        old, ordinal = self._nodes.get(entry.name), self._ordinals.get(entry.name, 0)
+        node = Look(encoder).at(entry.get(), old)
+        change = Patch(encoder, self._clean).between(node, old)
+        line: dict[str, Tree] = {"event": "snapshot", "name": entry.name, "n": ordinal, "at": scope.path}
+        line |= {"in": scope.call, **{key: item for key, item in when.items() if key != "label" or item}}
+        self._write({**line, "value": change})
+        self._nodes[entry.name] = node
+        self._ordinals[entry.name] = ordinal + 1
+        if encoder.unkept and not entry.quiet:
+            self._unkept(entry, change, encoder.unkept)
+
+    def _unkept(self, entry: Entry, change: Tree, kinds: list[str]) -> None:
+        known = f"{entry.name}|{'|'.join(sorted(set(kinds)))}"
+        if known in self._warned:
+            return
+        self._warned.add(known)
+        places = list(dict.fromkeys(_unkept(codec.loads(codec.dumps(change)), "")))
+        where = f" ({', '.join(places[:3])}{', …' if len(places) > 3 else ''})" if any(places) else ""
+        names = ", ".join(dict.fromkeys(kind.replace(":", ".") for kind in kinds))
+        warn(f"the state {entry.name!r} holds what cannot be recorded: {names}{where}; the rest of it is")
+
+    def _failed(self, entry: Entry, error: Exception) -> None:
+        text = f"the state {entry.name!r} was not recorded ({type(error).__name__}: {error})"
+        if text not in self._warned:
+            self._hole(text)
+        self._warn(text)
+
+    def _warn(self, text: str) -> None:
+        # Figures differ from one time to the next.
+        known = text.partition(" takes ")[0]
+        if known not in self._warned:
+            self._warned.add(known)
+            warn(text)
+
+
+class _Asked:
+    """What a filter asks about an effect that has not gone out yet."""
+
+    def __init__(
+        self, number: int, effect: Effect, scope: Scope, encoder: Callable[[], codec.Encoder]
+    ) -> None:
+        self._effect = effect
+        self._encoder = encoder
+        self._known = {"kind": effect.kind, "label": effect.label, "scope": scope.path, "step": number}
+        if effect.kind == "model":
+            self._known["model"] = effect.name
+
+    def get(self, field: str) -> Any:
+        """The value of a field, or None."""
+        if field in self._known:
+            return self._known[field]
+        root, _, path = field.partition(".")
+        if root == "args":
+            return lookup(self._args, path) if path else compact(self._args)
+        return joined(self._args, None, "") if field == "text" else None
+
+    @cached_property
+    def _args(self) -> dict[str, Any]:
+        encoder = self._encoder()
+        trees = {name: encoder.encode(value) for name, value in self._effect.args.items()}
+        # Some adapters give parts that are encoded already.
+        return {name: plain(tree) for name, tree in codec.loads(codec.dumps(trees)).items()}
+
+
+_INNER = {"fields", "items", "value", "type"}
+
+
+def _unkept(tree: Tree, path: str) -> list[str]:
+    """Where in a tree something could not be kept, as paths for people."""
+    if isinstance(tree, list):
+        return [place for item in tree for place in _unkept(item, path)]
+    if not isinstance(tree, dict):
+        return []
+    if "$unkept" in tree:
+        return [path]
+    found = []
+    for key, item in tree.items():
+        inner = key[:1] == "$" or (key in _INNER and "type" in tree) or key in {"new", "by"}
+        found += _unkept(item, path if inner else f"{path}.{key}".lstrip("."))
+    return found

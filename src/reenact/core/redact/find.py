@@ -1,0 +1,96 @@
+"""Finding: marks first, then a look at each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from reenact.core.model.automaton import Automaton, byte_automaton
+from reenact.core.redact.marks import Database, Mark, name_marks, own_name_marks
+from reenact.core.redact.named import Named
+from reenact.core.redact.names import Names
+from reenact.core.redact.placed import passwords, place_marks
+from reenact.core.redact.rules import SecretRules
+from reenact.core.redact.text import Hit, Look, hit, plain
+from reenact.core.redact.work import Work
+
+_WINDOW = 4096  # bytes in which a match of a user's pattern is looked for at first
+
+
+class _Marked:
+    """Some marks, and the looks at them."""
+
+    def __init__(self, marks: list[tuple[Mark, Look]], *, literal: bool) -> None:
+        self._looks = [(look, mark.back) for mark, look in marks]
+        self.scan = Database([(mark.text.encode(), mark.flags) for mark, _ in marks], literal=literal).scan
+
+    def look(self, data: bytes, marks: list[tuple[int, int]], work: Work) -> list[Hit]:
+        hits: list[Hit] = []
+        for number, end in marks:
+            look, back = self._looks[number]
+            hits += look(data, end - back, work)
+        work.spend(len(marks))
+        return hits
+
+
+class Finder:
+    """All rules but the exact values, compiled: immutable, and shared by the redactors with equal rules."""
+
+    def __init__(self, rules: SecretRules) -> None:
+        self.names = Names(rules)
+        named = Named(self.names)
+        self._marked = _Marked(
+            [*((mark, named.look) for mark in name_marks(self.names)), *place_marks()], literal=True
+        )
+        own: list[tuple[Mark, Look]] = [(mark, named.look) for mark in own_name_marks(self.names)]
+        self._own = _Marked(own, literal=False) if own else None
+        self._patterns = [byte_automaton(text) for text in rules.patterns]
+        self._more = bool(self._own or self._patterns)
+
+    def find(self, data: bytes, work: Work) -> list[Hit]:
+        """All secrets in data, in no order and perhaps overlapping.
+
+        Raises:
+            TooDense: That would cost more than `work` allows.
+        """
+        marks = self._marked.scan(data, work)
+        if not self._more and not marks and b"@" not in data:
+            return []
+        work.closes.clear()
+        hits = self._marked.look(data, marks, work)
+        if b"@" in data:
+            hits += passwords(data, work)
+        if self._own:
+            hits += self._own.look(data, self._own.scan(data, work), work)
+        for pattern in self._patterns:
+            hits += _matches(pattern, data, work)
+        return hits
+
+
+def _matches(pattern: Automaton, data: bytes, work: Work) -> Iterator[Hit]:
+    """All hits of a user's pattern: its first group, where it has one.
+
+    A match is looked for in a window that grows until one ends within it, so that a pattern whose matches are short
+    does not read all that follows for each of them.
+    """
+    at, window, length = 0, len(data) if pattern.found(data) else -1, len(data)
+    window = min(window, _WINDOW)
+    while at <= length and window > 0:
+        end = min(length, at + window)
+        spans = pattern.spans(data, at, end)
+        start, stop = spans[0]
+        if end < length and (start < 0 or stop == end):
+            window *= 2
+            continue
+        if start < 0:
+            return
+        work.spend(2)
+        window = _WINDOW
+        first, last = spans[1] if pattern.groups and spans[1][0] >= 0 else spans[0]
+        yield from hit(data, first, last, plain(data[first:last], 0))
+        at = max(stop, at + 1)
+
+
+@lru_cache(maxsize=16)
+def finder(rules: SecretRules) -> Finder:
+    return Finder(rules)  # some milliseconds, so once for all redactors of a process

@@ -1,0 +1,161 @@
+"""Marks: the places of the data where a secret may be, found by an automaton in one pass: hyperscan, or RE2.
+
+The built-in marks are literal strings. That is deliberate: hyperscan compiles hundreds of literals in some
+5 ms, but needs 90 ms for the regular expressions that would mark the same places exactly, and that in each
+process. (Keeping the compiled database on disk is no way out: a damaged one crashes the process that scans
+with it, or finds nothing, and hyperscan's own checksum keeps nobody from making one.) So a mark says little,
+and the look at its place decides.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from reenact.core.redact.names import Names, words_of
+from reenact.core.redact.rules import DEFAULT_RULES
+from reenact.core.redact.work import TooDense, Work
+
+try:
+    import hyperscan
+
+    _HYPERSCAN = True
+except ImportError:  # no wheel for this machine
+    _HYPERSCAN = False
+
+CASELESS = 1
+_LONGEST = 64  # bytes of a literal
+_BUILT_IN = DEFAULT_RULES.names | DEFAULT_RULES.headers
+_SEPARATORS = ("", "_", "-", ".", " ")
+# What may follow a name where it is one: a quote, escaped or not, a separator, or spaces before that.
+_AFTER_A_NAME = ('"', "'", r"\"", r"\'", r"\\", r"\t", "]", ":", "=", ">", "%5", "\t", " =", " :", "  ")
+
+
+class Mark(NamedTuple):
+    """What hyperscan is to look for; `back` is how far before its end the look at it begins."""
+
+    text: str
+    flags: int = 0
+    back: int = 0
+
+
+class _Hyperscan:
+    """A compiled hyperscan database that any thread may use.
+
+    hyperscan works in a scratch space, which serves one scan at a time; the spare ones wait in a list, whose
+    pop and append are atomic. So threads, a signal handler in the middle of a scan, and a fork all find one
+    of their own.
+    """
+
+    def __init__(self, marks: Sequence[tuple[bytes, int]], *, literal: bool = False) -> None:
+        self._db = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+        self._db.compile(
+            expressions=[text for text, _ in marks],
+            ids=range(len(marks)),
+            flags=[hyperscan.HS_FLAG_CASELESS if flags else 0 for _, flags in marks],
+            literal=literal,
+        )
+        self._spare: list[hyperscan.Scratch] = []
+
+    def scan(self, data: bytes, work: Work) -> list[tuple[int, int]]:
+        """(the mark's number, where it ends) of all marks.
+
+        Raises:
+            TooDense: There are more than `work` allows.
+        """
+        try:
+            scratch = self._spare.pop()
+        except IndexError:
+            scratch = self._db.scratch.clone()
+        marks: list[tuple[int, int]] = []
+        most = work.left
+
+        def mark(number: int, _start: int, end: int, _flags: int, _context: Any) -> bool:
+            marks.append((number, end))
+            return len(marks) > most
+
+        with suppress(hyperscan.ScanTerminated):
+            self._db.scan(data, match_event_handler=mark, scratch=scratch)
+        self._spare.append(scratch)
+        if len(marks) > most:
+            raise TooDense
+        return marks
+
+
+class _Automata:
+    """The same, by RE2: for machines that hyperscan has no wheels for. It is some times slower."""
+
+    def __init__(self, marks: Sequence[tuple[bytes, int]], *, literal: bool = False) -> None:
+        re2 = importlib.import_module("re2")
+        options = re2.Options()
+        options.encoding = re2.Options.Encoding.LATIN1
+        options.never_capture = True
+        options.longest_match = True
+        self._anywhere, self._here = re2._Anchor.UNANCHORED, re2._Anchor.ANCHOR_START
+        texts = [re.escape(text) if literal else text for text, _ in marks]
+        texts = [
+            (b"(?i:%s)" if flags else b"(?:%s)") % text for text, (_, flags) in zip(texts, marks, strict=True)
+        ]
+        self._any = re2._Regexp(b"|".join(texts), options)._regexp.Match
+        self._each = None if literal else [re2._Regexp(text, options)._regexp.Match for text in texts]
+        self._starts: dict[bytes, list[tuple[int, bytes, bool]]] = {}
+        for number, (text, flags) in enumerate(marks):
+            self._starts.setdefault(text[:2].lower(), []).append(
+                (number, text.lower() if flags else text, bool(flags))
+            )
+
+    def scan(self, data: bytes, work: Work) -> list[tuple[int, int]]:
+        """As `_Hyperscan.scan`."""
+        marks: list[tuple[int, int]] = []
+        at, length = 0, len(data)
+        while (start := self._any(self._anywhere, data, at, length)[0][0]) >= 0:
+            marks += self._at(data, start)
+            if len(marks) > work.left:
+                raise TooDense
+            at = start + 1
+        return sorted(marks, key=itemgetter(1))
+
+    def _at(self, data: bytes, start: int) -> Iterator[tuple[int, int]]:
+        if self._each is not None:
+            for number, match in enumerate(self._each):
+                if (end := match(self._here, data, start, len(data))[0][1]) >= 0:
+                    yield number, end
+            return
+        lower = data[start : start + _LONGEST].lower()
+        for number, text, caseless in self._starts.get(lower[:2], ()):
+            if lower.startswith(text) if caseless else data.startswith(text, start):
+                yield number, start + len(text)
+
+
+Database: type[_Hyperscan | _Automata] = _Hyperscan if _HYPERSCAN else _Automata
+
+
+def name_marks(names: Names) -> Iterator[Mark]:
+    """Literals for the ends of all built-in names.
+
+    A name of one word is a word of prose, too ("pass", "session", the "pin" in "opinion"), so it is marked
+    together with what may follow it where it is a name; of one of several words the last two are enough, with
+    all separators they may have.
+    """
+    for spelled in names.ends.values():
+        if spelled not in _BUILT_IN:
+            continue
+        words = words_of(spelled)[-2:]
+        if len(words) == 2:
+            yield from (Mark(separator.join(words), CASELESS) for separator in _SEPARATORS)
+        else:
+            yield from (Mark(words[0] + after, CASELESS, len(after)) for after in _AFTER_A_NAME)
+            yield Mark(f"-{words[0]} ", CASELESS, 1)  # a flag
+
+
+def own_name_marks(names: Names) -> Iterator[Mark]:
+    """Regular expressions for the ends of the user's names: "kundenkey" may also be spelled "kunden_key"."""
+    for name, spelled in names.ends.items():
+        if spelled not in _BUILT_IN:
+            words = words_of(spelled)
+            parts = words if len(words) > 1 else list(name)
+            yield Mark(r"[_\-. ]?".join(map(re.escape, parts)), CASELESS)

@@ -1,0 +1,274 @@
+"""Secrets by the names of their keys: `"password": "..."`, `api_key=...`, `X-Api-Key: ...`, `--token ...`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+from urllib.parse import unquote_plus
+
+from reenact.core.redact.names import NUMERIC, Names, dense
+from reenact.core.redact.rules import word_set
+from reenact.core.redact.shapes import TOKEN
+from reenact.core.redact.text import FORM_VALUE, SOFT, Hit, close, hit, is_json, level_of, name_behind, plain
+from reenact.core.redact.work import Work
+
+_GAP = rb"(?:\s|\\{1,15}[nrt])*+"  # spaces, also escaped, as in JSON in a string
+_CLOSE = rb"\\{0,15}[\"']"
+_END_OF_LINE = rb"(?:\r?\n|(?:\\{1,15}r)?\\{1,15}n)"
+# What follows the name, up to the value. The outer group that matches tells how the two are written.
+_AFTER = re.compile(
+    rb"""
+      (?P<object> CLOSE GAP , GAP CLOSE value CLOSE GAP : GAP (?P<oslashes>\\{0,15}) (?P<oopen>["']) )
+    | (?P<string> (?:(?P<kslashes>\\{0,15}) (?P<kquote>["']))?
+                  (?: \]? GAP (?::=|=>|:|=) | (?<=["']) GAP (?P<pair>,) )
+                  GAP [bru]? (?P<slashes>\\{0,15}) (?P<open>["'\[]) )
+    | (?P<bare>   (?:\]|%5D|(?P<gap>[ \t]))? (?P<sep>[:=]) (?P<gap2>[ \t]{0,4})
+                  (?=[^\s"'\\&{}\[\]<>$(|*!]{3}) )
+    | (?P<number> (?P<nquote>CLOSE) GAP : GAP (?=[0-9]{3}) )
+    | (?P<tag>    > (?=[^\s<>&]{3}) )
+    | (?P<part>   CLOSE (?:;[^\r\n]{0,200}?)? EOL (?:[A-Za-z\-]{1,40}:[^\r\n\\]{0,200} EOL){0,4} EOL )
+    | (?P<flag>   [ ]{1,3} (?:CLOSE)? (?=[^\s"'\\\-]{3}) )
+    """.replace(b"CLOSE", _CLOSE)
+    .replace(b"GAP", _GAP)
+    .replace(b"EOL", _END_OF_LINE),
+    re.IGNORECASE | re.VERBOSE,
+)
+# The name itself, read backwards.
+_KEY_BEHIND = re.compile(rb"(?P<name>[\w.\- $]{1,80})(?P<before>.{0,80})", re.DOTALL)
+_WORD_BEHIND = re.compile(rb"(?P<name>[\w.\-]{1,80})(?P<before>.{0,80})", re.DOTALL)
+_FIELD_BEHIND = re.compile(rb"[\"']\\*=eman")
+_PART_ENDS = re.compile(_END_OF_LINE + rb"--")
+_TAG_BEHIND = re.compile(rb"(?::[\w.\-]*)?<")
+_PAIR_OPENS_BEHIND = re.compile(rb"[\"']\\*b?(?:\s|[nrt]\\+)*[\[(]")
+
+_PAIR_ENDS = re.compile(rb"\\*[\"']" + _GAP + rb"[\])]")
+_NO_VALUE = re.compile(rb"[)\],;}]|\\+[nr]|\s")
+_ITEM = re.compile(rb"(?:[\s,]|\\{1,15}[nrt])*+[bru]?(?P<slashes>\\{0,15})(?P<open>[\"'])")
+_LOG_PROBABILITY = re.compile(rb"\\*\"\s*,\s*\\*\"(?:logprob|bytes)\\*\"")
+_SCHEME = re.compile(
+    rb"\s*(?:bearer|basic|token|apikey|api-key|digest|negotiate|bot|aws4-hmac-sha256)(?:\s+|%20|\+)",
+    re.IGNORECASE,
+)
+# Where one cookie ends and the next begins, and its name and value: each byte is read twice at most.
+_COOKIE_ENDS = re.compile(rb";|,(?=\s*+[^=;,\s]++=)")
+_COOKIE = re.compile(rb"(?<![^=;,\s\"\\])([^=;,\s\"\\]++)=")
+_COOKIE_WORDS = frozenset(b"path domain expires max-age samesite version priority".split())
+_BARE_VALUE = re.compile(rb"(?:[^\s&;,\"'`()<>\\{}\[\]|]++|" + SOFT + rb")++")
+_REST_OF_LINE = re.compile(rb"(?:[^\r\n\"'\\]++|" + SOFT + rb")++")
+_LINE_ENDS = re.compile(rb"[ \t]*+(?:\Z|[\r\n\"'#]|\\+[nrt\"'])")
+_FLAG_VALUE = re.compile(rb"[^\s\"'\\$<{\[][^\s\"'\\]*")
+_TAGGED = re.compile(rb"([^<>\s\"\\]+)\\*(?=</)")
+_DIGITS = re.compile(rb"[0-9]{4,32}+(?=\s*+[,}\]\\])")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_.]*")
+_PLACEHOLDERS = word_set(
+    "none null true false undefined string required optional str bytes secretstr redacted empty password"
+)
+
+
+class _Key(NamedTuple):
+    """A name that means a secret."""
+
+    name: bytes
+    kind: str
+    before: bytes  # what stands before it, backwards
+
+
+class Named:
+    """Finds the values of keys whose names say that they are secret."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._looks = {
+            "object": self._object,
+            "string": self._string,
+            "bare": self._bare,
+            "number": self._number,
+            "tag": self._tag,
+            "part": self._part,
+            "flag": self._flag,
+        }
+
+    def look(self, data: bytes, at: int, work: Work) -> Iterable[Hit]:
+        """The secrets of a name that ends here, if it is one."""
+        after = _AFTER.match(data, at)
+        return self._looks[after.lastgroup or ""](data, at, after, work) if after else ()
+
+    def _key(self, data: bytes, at: int, behind: re.Pattern[bytes] = _WORD_BEHIND) -> _Key | None:
+        found = behind.match(data[max(0, at - 160) : at][::-1])
+        if found is None:
+            return None
+        name = name_behind(found)
+        kind = self._names.kind(name)
+        return _Key(name, kind, found["before"]) if kind else None
+
+    def _string(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+        """`"name": "value"`, `'name': 'value'`, `name="value"`, `["header", "value"]`, `"name": ["x"]`."""
+        key = self._key(data, at, _KEY_BEHIND)
+        if key is None:
+            return
+        start, quoted = after.end(), after["open"]
+        flag = False
+        if after["pair"]:
+            flag = key.name.startswith(b"--") and b" " not in key.name  # ["tool", "--api-key", "..."]
+            if quoted == b"[" or not (flag or self._opens_pair(key)):
+                return
+        if quoted == b"[":
+            if key.kind != "weak":
+                yield from self._list(data, start, key.kind, work)
+            return
+        if not _opens_value(data, after):
+            return
+        level = level_of(after["slashes"])
+        end = close(data, start, quoted[0], level, work)
+        stop = len(data) if end is None else end
+        if after["pair"] and not flag and not _PAIR_ENDS.match(data, stop):
+            return
+        yield from self._value(data, (start, stop), key.kind, level, work, open_=end is None)
+
+    def _opens_pair(self, key: _Key) -> bool:
+        name = key.name.decode().strip().lower()
+        return name in self._names.headers and _PAIR_OPENS_BEHIND.match(key.before) is not None
+
+    def _list(self, data: bytes, at: int, kind: str, work: Work) -> Iterator[Hit]:
+        """The strings of a flat list: how many libraries keep the values of one header."""
+        while found := _ITEM.match(data, at):
+            work.spend(1)
+            level = level_of(found["slashes"])
+            end = close(data, found.end(), found["open"][0], level, work)
+            stop = len(data) if end is None else end
+            yield from self._value(data, (found.end(), stop), kind, level, work, open_=end is None)
+            if end is None:
+                return
+            at = stop + 1 + (len(found["slashes"]) if found["open"] == b'"' else 0)
+
+    def _object(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+        """`{"name": "x-api-key", "value": "..."}`: HAR and many logs write headers so."""
+        key = self._key(data, at)
+        if key and key.before[:1] in {b'"', b"'"}:
+            level = level_of(after["oslashes"])
+            end = close(data, after.end(), after["oopen"][0], level, work)
+            stop = len(data) if end is None else end
+            yield from self._value(data, (after.end(), stop), key.kind, level, work, open_=end is None)
+
+    def _value(
+        self, data: bytes, span: tuple[int, int], kind: str, level: int, work: Work, *, open_: bool
+    ) -> Iterator[Hit]:
+        """The secret parts of a value that its key calls secret; `open_` where it breaks off."""
+        start, stop = span
+        if kind == "cookie":
+            yield from _cookies(data, start, stop, level, work)
+            return
+        work.read(stop - start)
+        scheme = _SCHEME.match(data, start, stop)
+        if scheme and scheme.end() < stop:
+            start, kind = scheme.end(), "header"
+        raw = data[start:stop]
+        stop -= 0 if open_ else len(raw) - len(raw.rstrip())
+        start += len(raw) - len(raw.lstrip())
+        value = plain(data[start:stop], level)
+        if kind == "weak" and not open_ and (not dense(value) or _LOG_PROBABILITY.match(data, stop)):
+            return
+        if len(value) >= (1 if open_ or kind == "header" else 4):
+            yield from hit(data, start, stop, value)
+
+    def _bare(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+        """`name=value` in forms, queries and environments; `Header: value` and `name: value` on a line."""
+        key = self._key(data, at)
+        if key is None:
+            return
+        start, gap = after.end(), bool(after["gap"] or after["gap2"])
+        if key.kind in {"header", "cookie"} and after["sep"] == b":" and key.before[:1] != b"/":
+            line = _REST_OF_LINE.match(data, start)
+            if line:
+                yield from self._value(data, (start, line.end()), key.kind, 0, work, open_=False)
+            return
+        form = not gap and after["sep"] == b"=" and key.before[:1] in {b"", b"?", b"&", b'"'}
+        found = (FORM_VALUE if form else _BARE_VALUE).match(data, start)
+        if found is None or TOKEN.match(data, start):
+            return
+        work.read(len(found[0]) * 2)
+        text = found[0].decode("utf-8", "surrogateescape")
+        value = text if gap else unquote_plus(text)
+        if _likely(value, key.kind) and (form or _is_bare_secret(data, found, after["sep"], gap=gap)):
+            yield from hit(data, *found.span(), value)
+
+    def _flag(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+        """`--api-key value` on a command line."""
+        key = self._key(data, at)
+        if key is None or b"--" not in key.name:
+            return
+        found = _FLAG_VALUE.match(data, after.end())
+        if found and _likely(value := found[0].decode("utf-8", "replace"), key.kind):
+            yield from hit(data, *found.span(), value)
+
+    def _tag(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+        """`<password>value</password>`."""
+        key = self._key(data, at)
+        found = _TAGGED.match(data, after.end()) if key and _TAG_BEHIND.match(key.before) else None
+        if key and found and _likely(value := found[1].decode("utf-8", "replace"), key.kind):
+            yield from hit(data, *found.span(1), value)
+
+    def _part(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+        """A field of a multipart form: `name="password"`, an empty line, the value, a boundary."""
+        key = self._key(data, at)
+        if key is None or not _FIELD_BEHIND.match(key.before):
+            return
+        end = _PART_ENDS.search(data, after.end(), after.end() + 8192)
+        work.read(((end.end() if end else min(len(data), after.end() + 8192)) - after.end()) * 2)
+        if end and _likely(value := plain(data[after.end() : end.start()], 0), key.kind):
+            yield from hit(data, after.end(), end.start(), value)
+
+    def _number(self, data: bytes, at: int, after: re.Match[bytes], work: Work) -> Iterator[Hit]:
+        """`"pin": 123456`."""
+        key = self._key(data, at)
+        found = _DIGITS.match(data, after.end())
+        if key and found and key.name.lower().endswith(NUMERIC):
+            yield from hit(data, *found.span(), found[0].decode(), quote=after["nquote"])
+
+
+def _likely(value: str, kind: str) -> bool:
+    return len(value) >= 4 and (kind != "weak" or dense(value))
+
+
+def _opens_value(data: bytes, after: re.Match[bytes]) -> bool:
+    """Does the quote after the name open its value, or close a string in which the name stands?"""
+    if after["kquote"]:
+        return after["open"] != b'"' or after["kslashes"] == after["slashes"]
+    if after["open"] == b'"' and not after["slashes"] and is_json(data):
+        return False  # in JSON no bare word stands before a string
+    return _NO_VALUE.match(data, after.end()) is None  # `input("Password: ")`
+
+
+def _cookies(data: bytes, start: int, stop: int, level: int, work: Work) -> Iterator[Hit]:
+    """Cookies keep their names and attributes; what they hold goes."""
+    found = False
+    work.read((stop - start) * 2)
+    at = start
+    while at < stop:
+        end = _COOKIE_ENDS.search(data, at, stop)
+        last = end.start() if end else stop
+        cookie = _COOKIE.search(data, at, last)
+        if cookie:
+            found = True
+            work.spend(1)
+            if cookie[1].lower() not in _COOKIE_WORDS:
+                value = data[cookie.end() : last].rstrip()
+                yield from hit(data, cookie.end(), cookie.end() + len(value), plain(value, level))
+        at = last + 1
+    if not found and stop - start >= 4:
+        yield from hit(data, start, stop, plain(data[start:stop], level))
+
+
+def _is_bare_secret(data: bytes, found: re.Match[bytes], sep: bytes, *, gap: bool) -> bool:
+    """Is this a value, or program text (`api_key=os.getenv(...)`), or prose (`password: see below`)?"""
+    text, after = found[0].decode("utf-8", "replace"), data[found.end() : found.end() + 1]
+    if text.lower() in _PLACEHOLDERS or after in {b"(", b"[", b"{"}:
+        return False
+    identifier = _IDENTIFIER.fullmatch(text) is not None
+    if after in {b",", b")"} and identifier:
+        return False
+    if not gap:
+        return sep == b"="  # `secret:label`, `auth:basic`, a slice
+    lone = _LINE_ENDS.match(data, found.end()) is not None
+    return lone and (sep == b":" or (dense(text) and not identifier))

@@ -1,0 +1,149 @@
+"""Names of keys, headers and environment variables, and which of them mean a secret."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from reenact.core.redact.rules import DEFAULT_RULES, SecretRules, word_set
+
+NUMERIC = (b"password", b"passwd", b"passcode", b"pin", b"cvv", b"cvc", b"otp", b"ssn", b"code")
+"""Under these names a number is a secret, too."""
+
+# These stand as often for something harmless ("auth": "oauth2", the "token" of log probabilities), so that
+# their values must look like a secret, too.
+_WEAK = word_set("token auth session credential credentials pass pwd")
+# Tokens that are no secret: cursors that a program hands back, and the special tokens of a tokenizer.
+_HARMLESS = tuple(
+    f"{kind}token"
+    for kind in word_set(
+        "page next continuation continue sync cancellation resume cursor eos bos pad unk mask sep cls "
+        "stop start end special previous"
+    )
+)
+_ENV_PARTS = word_set("secret secrets password passwd passphrase credential credentials token apikey pat")
+_ENV_PAIRS = word_set("api access secret private signing encryption master account service license auth")
+_ENV_HARMLESS_ENDS = word_set(
+    "file path dir url uri endpoint id name arn type ttl length policy helper store manager sock socket "
+    "bus address enabled count limit region version timeout size parallelism expiry algorithm issuer "
+    "audience desktop"
+)
+# Too common as ordinary words to be hidden wherever they stand, whatever variable holds them.
+_COMMON_VALUES = word_set(
+    "password postgres changeme localhost undefined disabled required anonymous default"
+)
+_PATHLIKE = re.compile(r"(?:~|\.{1,2})?/[\w.\-]+(?:/[\w.\-@ ]+)+/?|[A-Za-z]:\\.*")
+
+
+# Harmless as the name of a field to type into; and what only a form calls so.
+_NO_FIELDS = word_set("auth authorization session cookie setcookie credential credentials")
+_OF_FORMS = word_set(
+    "2fa mfa csc cvv cvc passkey pincode mnemonic iban apikey accesscode authcode smscode logincode unlockcode "
+    "personalaccesstoken socialsecurity creditcard debitcard cardnumber cardnum cardno creditcardnumber "
+    "ccnumber ccnum ccno cccsc ccexp taxid"
+)
+
+
+def normal(name: str) -> str:
+    return "".join(c for c in name.lower() if c.isalnum())
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name: "X-Api_keyID" is x, api, key, id."""
+    return [w.lower() for w in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", name)]
+
+
+def _ends_in_word(name: str, known: str) -> bool:
+    """Do the last words of this name make up `known`? Those of "db_pin" and "dbPin" do, not those of "spin"."""
+    end = ""
+    for word in reversed(words_of(name)):
+        if len(end) >= len(known):
+            break
+        end = word + end
+    return end == known
+
+
+class Names:
+    """The names of some rules."""
+
+    def __init__(self, rules: SecretRules) -> None:
+        self._names = sorted({normal(n) for n in rules.names} - {""}, key=len, reverse=True)
+        self._endings = tuple(self._names)
+        self._headers = {normal(h) for h in rules.headers}
+        self.headers = {h.lower() for h in rules.headers}
+        # Of several spellings the one that shows most words: it is the one that allows separators.
+        by_words = sorted(rules.names | rules.headers, key=lambda n: (len(words_of(n)), n))
+        spelled = {normal(n): n for n in by_words if normal(n)}
+        self.ends = {n: words for n, words in spelled.items() if not n[1:].endswith(tuple(spelled))}
+        """How names end ("client_secret" ends as "secret" does): without separators, and as in the rules."""
+        self.kind = lru_cache(maxsize=4096)(self._kind)
+
+    def _kind(self, name: bytes) -> str | None:
+        """What a key of this name holds: "header", "cookie", "strong" (a secret), "weak" (perhaps), None."""
+        text = name.decode("utf-8", "replace").strip()
+        norm = normal(text)
+        if norm in self._headers:
+            return "cookie" if norm.endswith("cookie") else "header"
+        if norm.endswith(_HARMLESS) or not norm.endswith(self._endings):
+            return None
+        for known in self._names:
+            if norm.endswith(known) and (len(known) >= 6 or _ends_in_word(text, known)):
+                return "cookie" if known.endswith("cookie") else "weak" if known in _WEAK else "strong"
+        return None
+
+    def variable(self, name: str) -> bool:
+        """Does an environment variable of this name hold a secret?"""
+        return _secret_variable(name) or self.kind(name.encode("utf-8", "replace")) == "strong"
+
+
+def _secret_variable(name: str) -> bool:
+    words = words_of(name)
+    if not words or words[-1] in _ENV_HARMLESS_ENDS:
+        return False
+    return (
+        bool(_ENV_PARTS & set(words))
+        or any(a in _ENV_PAIRS and b == "key" for a, b in pairwise(words))
+        or (
+            words[-1] in {"pass", "pwd", "key"}
+            and len(words) > 1
+            and words[-2] not in {"public", "old", "ssh"}
+        )
+        or normal(name) in {"pgpassword", "auth", "authorization"}
+    )
+
+
+def field_names() -> list[str]:
+    """Names of fields whose content is secret, without separators: those of the redactor, and those of forms."""
+    return sorted(({normal(name) for name in DEFAULT_RULES.names} | _OF_FORMS) - _NO_FIELDS)
+
+
+_FIELD_NAMES = frozenset(field_names())
+_ENDS = tuple(name for name in _FIELD_NAMES if len(name) >= 5)
+_BEGINS = tuple(name for name in _FIELD_NAMES if len(name) >= 8)
+_MOST_WORDS = 4  # of one such name
+
+
+def says_secret(text: str) -> bool:
+    """Does a text (a selector, a label) name a field whose content is secret? As `secret` of `eyes.js` reads it."""
+    words = words_of(text[:2000])
+    return any(word.startswith(_BEGINS) or word.endswith(_ENDS) for word in words) or any(
+        "".join(words[at : at + count]) in _FIELD_NAMES
+        for at in range(len(words))
+        for count in range(1, _MOST_WORDS + 1)
+    )
+
+
+def is_path(value: str) -> bool:
+    return _PATHLIKE.fullmatch(value) is not None
+
+
+def is_common(value: str) -> bool:
+    return value.lower() in _COMMON_VALUES
+
+
+def dense(value: str) -> bool:
+    """Does this look like a secret rather than like a word? The test for keys that mean either."""
+    if len(value) < 8 or any(c.isspace() for c in value) or "://" in value or is_path(value):
+        return False
+    return len(value) >= 16 or any(c.isdigit() for c in value)

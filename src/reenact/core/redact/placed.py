@@ -1,0 +1,110 @@
+"""Secrets by their shape, and by the place where they stand: URLs, `Bearer ...`, PEM blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import unquote, unquote_plus
+
+from reenact.core.redact.marks import CASELESS, Mark
+from reenact.core.redact.shapes import SHAPES, Shape
+from reenact.core.redact.text import FORM_VALUE, Hit, Look, boundary, hit
+from reenact.core.redact.work import Work
+
+# Names that a query may carry as a secret, though in JSON they are something else: Anthropic's "signature"
+# of a thought has to go back as it came.
+_QUERY_NAMES = ("sig", "signature", "key", "x-amz-signature", "x-amz-credential", "x-goog-signature")
+_QUERY_VALUE = re.compile(rb"(?=[^\s&\"'\\<>]{3})" + FORM_VALUE.pattern)
+# Tried once after each slash, and read up to the next one at most.
+_PASSWORD = re.compile(rb"/[^\s/:@\"'\\?#<>]*+:((?!@)[^\s/\"'\\?#<>]+)@")
+_SCHEME_BEHIND = re.compile(rb"\\{0,15}/\\{0,15}:")
+_CREDENTIAL = re.compile(rb"[ \t]?([A-Za-z0-9._~+/=\-]{8,})")
+# All characters that the shapes look ahead for.
+_READ = re.compile(rb"[\w\-.]++")
+_DIGIT = re.compile(r"[0-9]")
+_PEM_HEAD = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_PEM = re.compile(
+    _PEM_HEAD.pattern
+    + rb"(?:[\w+/=\s:,.()@]++|-(?!----END )|\\++[nrt])*+-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
+)
+_PEM_BROKEN_OFF = re.compile(  # some headers, the data, and perhaps the beginning of the end
+    _PEM_HEAD.pattern + rb"(?:(?:\s|\\++[nr])*+(?:[A-Za-z\-]++: [^\r\n\\\"]*+(?:\s|\\++[nr])*+)*+"
+    rb"(?:[A-Za-z0-9+/=\s]++|\\++[nr])*+(?:\\+\Z|-{1,5}(?:E[A-Z0-9 ]*-{0,5})?\Z)?)"
+)
+
+
+def place_marks() -> Iterator[tuple[Mark, Look]]:
+    """What marks a secret by its shape or its place, and how to look at it."""
+    for shape in SHAPES:
+        look = _shape(shape)
+        for text in [shape.prefix + c for c in shape.first] or [shape.prefix]:
+            yield Mark(text, back=len(text)), look
+    for name in _QUERY_NAMES:
+        yield from ((Mark(f"{before}{name}=", CASELESS), _query) for before in "?&;")
+    for word in ("bearer", "basic"):
+        yield from ((Mark(word + space, CASELESS), _credential) for space in " \t")
+    begin = "-----BEGIN "
+    yield Mark(begin, back=len(begin)), _pem
+
+
+def _shape(shape: Shape) -> Look:
+    def look(data: bytes, start: int, work: Work) -> tuple[Hit, ...]:
+        if not boundary(data, start, strict=shape.strict):
+            return ()
+        found = shape.pattern.match(data, start)
+        if found is None:
+            if shape.needs and (read := _READ.match(data, start)):
+                work.read(read.end() - start)
+            return ()
+        work.read(found.end() - start)
+        return (Hit(start + shape.shown, found.end(), found[0][shape.shown :].decode()),)
+
+    return look
+
+
+def _query(data: bytes, start: int, work: Work) -> Iterator[Hit]:
+    found = _QUERY_VALUE.match(data, start)
+    if found and len(found[0]) >= 12:
+        work.read(len(found[0]) * 2)
+        yield from hit(data, *found.span(), unquote_plus(found[0].decode("utf-8", "replace")))
+
+
+def _credential(data: bytes, start: int, work: Work) -> Iterator[Hit]:
+    """`Bearer xyz` and `Basic dXNlcjpwYXNz` in running text; "basic understanding" is none."""
+    found = _CREDENTIAL.match(data, start)
+    if found is None:
+        return
+    work.read(len(found[1]))
+    text = found[1].decode()
+    long = 32 if data[start - 6 : start - 1].lower() == b"basic" else 16
+    if len(text) >= long or "=" in text or _DIGIT.search(text):
+        yield from hit(data, *found.span(1), text)
+
+
+def _pem(data: bytes, start: int, work: Work) -> Iterator[Hit]:
+    head = _PEM_HEAD.match(data, start)
+    if head is None:
+        return
+    end = data.find(b"-----END ", head.end(), head.end() + 32768)
+    found = (_PEM.match(data, start, end + 80) if end >= 0 else None) or _PEM_BROKEN_OFF.match(data, start)
+    work.read(max(end - start, found.end() - start if found else 0) * 2)
+    if found:
+        text = re.sub(r"(?<!\\)\\+n", "\n", found[0].decode("utf-8", "replace"))
+        text = re.sub(r"(?<!\\)\\+r|\r", "", text)
+        yield from hit(data, *found.span(), text)
+
+
+def passwords(data: bytes, work: Work) -> Iterator[Hit]:
+    """The password in scheme://user:password@host."""
+    for found in _PASSWORD.finditer(data):
+        work.spend(1)
+        slash = found.start()
+        if (
+            slash > 2
+            and data[slash - 1] in b"/\\"
+            and _SCHEME_BEHIND.match(data[max(0, slash - 40) : slash][::-1])
+            and found[1][:1] not in {b"$", b"{", b"*"}
+        ):
+            work.spend(2)
+            work.read(len(found[1]) * 2)
+            yield from hit(data, *found.span(1), unquote(found[1].decode("utf-8", "replace")))

@@ -1,0 +1,118 @@
+"""The redactor: what the rest of Reenact sees of all this."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from reenact.core.model import codec
+from reenact.core.model.event import Tree
+from reenact.core.redact.bodies import clean_body
+from reenact.core.redact.members import Member, Members
+from reenact.core.redact.names import is_common, is_path
+from reenact.core.redact.replace import Replacer
+from reenact.core.redact.rules import DEFAULT_RULES, SecretRules
+from reenact.core.redact.shapes import TOKEN
+from reenact.core.redact.stream import StreamRedactor
+from reenact.core.redact.text import is_json
+
+_SCHEME = re.compile(r"(?i)\s*(?:bearer|basic)\s+")
+_LEAST = 8  # characters, or it would be found in words
+
+
+class Redactor:
+    """Replaces secrets by tokens. One per recording (the salt is the recording's); any thread may use it."""
+
+    def __init__(
+        self,
+        rules: SecretRules = DEFAULT_RULES,
+        *,
+        salt: bytes,
+        environ: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self._replacer = Replacer(rules, salt)
+        self._members = Members(self.line)
+        self._rules = rules
+        self.patterns = bool(rules.patterns)
+        """Whether the user has patterns, which may look beyond one member of an object."""
+        self.learnt = 0
+        """How often `learn` had something new: what was found clean before then has to be looked at again."""
+        self._variable = self._replacer.names.variable
+        for name, value in environ.items():
+            if self._variable(name) and not is_path(value) and not is_common(value):
+                self.learn(value)
+
+    def told(self) -> dict[str, Tree]:
+        """The rules as a recording's header tells them, so that its replay replaces the same.
+
+        Exact values are no part of it, nor is a pattern in which a secret stands.
+        """
+        texts = {pattern: codec.packed(pattern) for pattern in self._rules.patterns}
+        patterns = [pattern for pattern, text in texts.items() if self.line(text) == text]
+        told = {"names": sorted(self._rules.names), "headers": sorted(self._rules.headers)}
+        return {**told, "patterns": patterns} if patterns else dict(told)
+
+    def learn(self, value: str) -> None:
+        """Replace this value wherever it stands from now on (of "Bearer xyz": xyz), if not too short."""
+        scheme = _SCHEME.match(value)
+        text = value[scheme.end() if scheme else 0 :].strip()
+        if len(text) < _LEAST or TOKEN.search(text.encode("utf-8", "surrogatepass")):
+            return
+        if self._replacer.learn(text):
+            self.learnt += 1
+            self._members.forget()
+
+    def line(self, data: bytes) -> bytes:
+        """One event's JSON without its secrets: the same object where there are none, JSON in any case."""
+        return self._replacer.clean(data, json_=True)
+
+    def member(self, name: str, text: str) -> Member | None:
+        """A member of an object without its secrets; None for text that JSON cannot hold, and a flag."""
+        return self._members.get(name, text)
+
+    def members(self, texts: dict[str, str]) -> list[Member] | None:
+        """An object of texts (headers) member by member; None where it is none, or must be seen whole by `line`."""
+        return self._members.object(texts)
+
+    def tree(self, name: str, tree: Tree) -> Tree:
+        """The tree of an argument of that name without its secrets: as `line` would make it of that argument alone."""
+        if type(tree) is dict and (members := self._members.object(tree)) is not None:
+            return {member.name: member.text for member in members}
+        data = codec.dumps({name: tree})
+        clean = self.line(data)
+        return tree if clean is data else next(iter(codec.loads(clean).values()))
+
+    def raw(self, data: bytes) -> bytes:
+        """Any bytes (text, a form, JSON, binary; decompressed), without their secrets."""
+        return self._replacer.clean(data, json_=is_json(data))
+
+    def body(self, data: bytes, encoding: str = "") -> bytes:
+        """A body under a Content-Encoding (gzip, deflate, br, zstd): the same object where it is clean.
+
+        What had secrets is packed again in the same way, so that a replay can unpack it as the program
+        expects. What does not unpack, or needs a library that is not there, is cleaned as plain bytes:
+        nobody here can read it.
+        """
+        return clean_body(data, encoding, self.raw)
+
+    def secret(self, label: str, value: str) -> str:
+        """The token for a value that the caller knows to be secret; it is learned, too.
+
+        `label` tells the reader of the calling code what it is. The token's own label comes from the value's
+        shape, since the same value found elsewhere has to get the same token.
+        """
+        if not value or TOKEN.fullmatch(value.encode("utf-8", "surrogatepass")):
+            return value
+        self.learn(value)
+        return self._replacer.token(value)
+
+    def env(self, name: str, value: str) -> str:
+        """What to record for the reading of an environment variable."""
+        if self._variable(name) and len(value) >= 4 and not is_path(value):
+            return self.secret(name, value)
+        return self.raw(value.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+
+    def stream(self) -> StreamRedactor:
+        """A redactor for one body that arrives chunk by chunk."""
+        return StreamRedactor(self._replacer)

@@ -1,0 +1,162 @@
+"""Replacing: a token for each secret."""
+
+from __future__ import annotations
+
+import hmac
+import re
+import sys
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from operator import itemgetter
+
+from reenact.core.redact.find import finder
+from reenact.core.redact.fit import Strings, fit
+from reenact.core.redact.known import Known
+from reenact.core.redact.rules import SecretRules
+from reenact.core.redact.shapes import TOKEN, label_of
+from reenact.core.redact.text import Hit, plain
+from reenact.core.redact.work import TooDense, Work
+
+_MOST_TOKENS = 4096  # that are kept
+_LONGEST = 1024  # characters of a value whose token is kept
+# What stands between two quotes of JSON, within a string or outside of any. Each byte is read once.
+_TEXT = re.compile(rb'(?:[^"\\]++|\\.)++', re.DOTALL)
+_LONG = 512  # bytes of such a text that can be too dense by itself
+_SOME = 64  # looks that each of these may cost
+
+
+class Replacer:
+    """Finds and replaces, by some rules, and by the values it has learnt. Any thread may use it."""
+
+    def __init__(self, rules: SecretRules, salt: bytes) -> None:
+        self._salt = salt
+        self._finder = finder(rules)
+        self._find = self._finder.find
+        self.names = self._finder.names
+        self._values = set(rules.values)
+        self._known = Known(rules.values)
+        self._tokens: dict[str, str] = {}
+
+    def learn(self, value: str) -> bool:
+        """Look for this value from now on. False where that is done already."""
+        if value in self._values:
+            return False
+        self._values.add(value)
+        return True
+
+    @property
+    def known(self) -> Known:
+        """The exact values: compiled when needed, not when learned, since they often come several at a time."""
+        known = self._known
+        if known.count != len(self._values):  # they never become fewer
+            known = self._known = Known(frozenset(self._values))
+        return known
+
+    def token(self, value: str) -> str:
+        """The token of that value."""
+        value = value.strip()
+        token = self._tokens.get(value)
+        if token is None:
+            digest = hmac.digest(self._salt, value.encode("utf-8", "surrogatepass"), "sha256").hex()[:8]
+            token = f"[[secret:{label_of(value)}:{digest}]]"
+            if len(self._tokens) < _MOST_TOKENS and len(value) <= _LONGEST:
+                self._tokens[value] = token
+        return token
+
+    def hits(self, data: bytes, *, json_: bool, work: Work) -> list[Hit]:
+        """The secrets in data in order, none overlapping, none touching a token that is there already.
+
+        A text that has more to look at than its length pays for is a secret as a whole.
+        """
+        try:
+            hits = self._look(data, work)
+        except TooDense:
+            hits = self._dense(data, json_=json_)
+            work.left = sys.maxsize  # what comes after that is in proportion
+        return merged(data, hits) if hits else hits
+
+    def _look(self, data: bytes, work: Work) -> list[Hit]:
+        hits = self._find(data, work)
+        return hits + self.known.find(data, work) if self._values else hits
+
+    def _dense(self, data: bytes, *, json_: bool) -> list[Hit]:
+        """The hits where the whole is too dense: of JSON each long string that is too dense by itself."""
+        if not json_:
+            return [Hit(0, len(data), data.decode("utf-8", "replace"), whole=True)] if data else []
+        dense, rest = [], bytearray(data)
+        for text in _TEXT.finditer(data):
+            start, end = text.span()
+            if end - start < _LONG:
+                continue
+            try:
+                self._look(text[0], Work(end - start, least=_SOME))
+            except TooDense:
+                dense.append(Hit(start, end, plain(text[0], 0), whole=True))
+                rest[start:end] = b" " * (end - start)
+        # What is left are strings that are short, or within their bounds: no look reads far beyond one.
+        return dense + self._look(bytes(rest), Work(0, least=sys.maxsize))
+
+    def clean(self, data: bytes, *, json_: bool) -> bytes:
+        """The data without its secrets: the same object where there are none."""
+        # Nearly always there is nothing, which is found out without a step more than there must be.
+        # Where two secrets touch, the second is seen only when a token stands before it: hence not once, but
+        # until nothing is found. So what comes out is what comes out again (and the second look costs
+        # microseconds).
+        work = Work(len(data))
+        for _ in range(8):
+            hits = self.hits(data, json_=json_, work=work)
+            if not hits:
+                break
+            clean = self.cover(data, hits, json_=json_)
+            if clean == data:
+                break
+            data = clean
+        return data
+
+    def cover(
+        self, data: bytes, hits: Sequence[Hit], *, json_: bool, start: int = 0, end: int | None = None
+    ) -> bytes:
+        """data[start:end] with the hits replaced."""
+        stop = len(data) if end is None else end
+        if not hits:
+            return data[start:stop]
+        out: list[bytes] = []
+        at = start
+        strings = Strings(data)
+        for found in hits:
+            if found.end <= at:
+                continue
+            hit = fit(data, found, strings) if json_ else found
+            if hit.end <= at or hit.end > stop or hit.start >= hit.end:
+                continue
+            out += (data[at : max(at, hit.start)], hit.quote, self.token(hit.value).encode(), hit.quote)
+            at = hit.end
+        out.append(data[at:stop])
+        return b"".join(out)
+
+
+def merged(data: bytes, hits: list[Hit]) -> list[Hit]:
+    """The hits in order; those that overlap as one, and none that touches a token."""
+    tokens = [t.span() for t in TOKEN.finditer(data)] if b"[[secret:" in data else []
+    found: list[Hit] = []
+    joined: set[int] = set()
+    for hit in sorted(hits, key=lambda h: (h.start, -h.end)):
+        if tokens and _cuts(hit, tokens):
+            continue
+        last = found[-1] if found else None
+        if last is None or hit.start >= last.end:
+            found.append(hit)
+        elif hit.end > last.end:  # they overlap: hide all of both
+            found[-1] = last._replace(end=hit.end, whole=False)
+            joined.add(len(found) - 1)
+    for number in joined:
+        hit = found[number]
+        found[number] = hit._replace(value=plain(data[hit.start : hit.end], 0))
+    return found
+
+
+def _cuts(hit: Hit, tokens: list[tuple[int, int]]) -> bool:
+    """Does the hit touch a token without containing it? That is one of the first and the last that it meets."""
+    first = bisect_right(tokens, hit.start, key=itemgetter(1))
+    last = bisect_left(tokens, hit.end, key=itemgetter(0)) - 1
+    return first <= last and (tokens[first][0] < hit.start or tokens[last][1] > hit.end)

@@ -1,0 +1,105 @@
+"""What all ways to find a secret share: places, escapes, quotes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from reenact.core.redact.shapes import TOKEN
+from reenact.core.redact.work import Work
+
+
+class Hit(NamedTuple):
+    """A secret found at data[start:end]."""
+
+    start: int
+    end: int
+    value: str  # as it really is, without escapes: what the token is made of
+    quote: bytes = b""  # for a bare number: the quote to put around the token, so that JSON stays JSON
+    whole: bool = False  # complete, even though it may stand at the end of a stream's chunk
+
+
+Look = Callable[[bytes, int, Work], Iterable[Hit]]
+"""Looks at one place of the data for a secret, and counts what it reads there."""
+
+ALNUM = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_ESCAPED_BEFORE = re.compile(rb"(\\+)(?:[nrtbf]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4})\Z")
+SOFT = rb"\\++(?![nrtbf\"'\s]|u00(?:26|3c|3e|27|22|0a))"  # a backslash that is part of the text
+FORM_VALUE = re.compile(rb"(?:[^\s&\"'\\#<>`]++|" + SOFT + rb")++")
+
+
+def hit(data: bytes, start: int, end: int, value: str, *, quote: bytes = b"") -> Iterator[Hit]:
+    """The hit, unless there is nothing, or a token already."""
+    if start < end and not TOKEN.fullmatch(data, start, end):
+        yield Hit(start, end, value, quote)
+
+
+def boundary(data: bytes, at: int, *, strict: bool = False) -> bool:
+    """May a secret begin here? Not within a word; but the n of an escaped newline is not a word's letter."""
+    if at == 0:
+        return True
+    before = data[at - 1]
+    if before not in ALNUM and not (strict and before in b"-_"):
+        return True
+    return _ESCAPED_BEFORE.search(data, max(0, at - 24), at) is not None
+
+
+def slashes(data: bytes, at: int) -> int:
+    """How many backslashes stand before this place."""
+    piece = data[max(0, at - 64) : at]
+    return len(piece) - len(piece.rstrip(b"\\"))
+
+
+def level_of(backslashes: bytes) -> int:
+    """How deep a JSON string is nested in others, by the backslashes before its opening quote: 0, 1, 3, 7."""
+    return (len(backslashes) + 1).bit_length() - 1
+
+
+def plain(raw: bytes, level: int) -> str:
+    """A value as it is, out of JSON strings nested `level` + 1 deep."""
+    text = raw.decode("utf-8", "surrogateescape")
+    for _ in range(level + 1):
+        if "\\" not in text:
+            break
+        try:
+            text = str(json.loads(f'"{text}"', strict=False))
+        except ValueError:
+            break
+    return text
+
+
+def close(data: bytes, start: int, quote: int, level: int, work: Work) -> int | None:
+    """Where the string that began at `start` ends: at its own quote or at that of a string around it.
+
+    In a string nested `level` deep its own quote bears 2**level - 1 backslashes, and each backslash of its
+    text is 2**(level + 1) of them; a quote that belongs to the text bears 2**(level + 1) - 1 or more.
+    """
+    began, end = work.closes.get((quote, level), (len(data) + 1, None))
+    if start < began or (end is not None and start > end):  # else: it ends where the one around it does
+        found = _closing(quote, level).search(data, start)
+        end = found and (found.start("end") if found["end"] else found.start())
+        work.closes[quote, level] = (start, end)
+    return end
+
+
+@lru_cache(maxsize=64)
+def _closing(quote: int, level: int) -> re.Pattern[bytes]:
+    """The end of a string, begun with that quote. Each run of backslashes is read once: it is linear."""
+    if quote == 0x27:  # a repr within JSON: the string around it ends at a quote without a backslash
+        return re.compile(rb"(?<!\\)(?:\\\\)*+(?:'|(?P<end>\"))")
+    period = 2 << level
+    return re.compile(rb"(?<!\\)(?:\\{%d})*+(?P<end>\\{0,%d}+\")" % (period, period // 2 - 1))
+
+
+def is_json(data: bytes) -> bool:
+    """Is this JSON, or events of JSON? By its beginning."""
+    return data[:64].lstrip()[:1] in {b"{", b"[", b'"'} or data.startswith((b"data:", b"event:"))
+
+
+def name_behind(found: re.Match[bytes]) -> bytes:
+    """The name of a backward match; the n of a newline that is escaped before it belongs to the newline."""
+    name = found["name"][::-1]
+    return name[1:] if found["before"][:1] == b"\\" and name[:1] in {b"n", b"r", b"t"} else name

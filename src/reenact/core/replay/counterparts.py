@@ -1,0 +1,143 @@
+"""Which question of one run is that of another: by what is asked, by what is new in it, by its place.
+
+Two runs of one agent soon send different chats, since each call sends again all that was said before. What a model is
+asked is therefore read in two ways: with its history, and without (the messages after its own last one).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+
+from reenact.core import messages as reading
+from reenact.core.messages import Message, ModelCall
+from reenact.core.model import codec
+from reenact.core.model.event import Tree
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.model.plain import compact, error_line, plain
+from reenact.core.replay.question import Question
+
+_SECRET = re.compile(rb"\[\[secret:([a-z0-9\-]+):[0-9a-f]{8}\]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked, apart from the run that it is asked in.
+
+    Attributes:
+        whole: The label and the question, as a hash. Of a model call what its messages say, without ids and times.
+        news: The same without the history that a model call repeats.
+    """
+
+    whole: bytes
+    news: bytes
+
+
+def asked(log: Log, call: CallRecord) -> Asked:
+    """What a recorded call asked."""
+    found = reading.read(log, call)
+    if found is not None:
+        return _of_model(call.kind, found)
+    args = log.args(call)
+    if call.kind == "http":
+        # Headers differ from run to run though the question is the same.
+        args = {name: tree for name, tree in args.items() if name != "headers"}
+    whole = _digest([call.label, args])
+    return Asked(whole, whole)
+
+
+class Questions:
+    """Reads what a program asks now as if it were recorded."""
+
+    def __init__(self) -> None:
+        self._log = Log((), _no_blobs)
+        self._count = 0
+
+    def asked(self, question: Question) -> Asked:
+        """What a question asks."""
+        self._count += 1
+        called = {"kind": question.effect.kind, "name": question.effect.name, "args": question.trees}
+        return asked(self._log, CallRecord(self._count, called))
+
+
+def answer(log: Log, call: CallRecord) -> bytes | None:
+    """What a call's answer says, for comparison between runs: of a model call its text and the tools that it asks
+    for, of an HTTP exchange status and body. None where there is none that could be given again.
+    """
+    outcome = call.outcome
+    if outcome is None or outcome["event"] == "cancelled":
+        return None
+    if outcome["event"] == "raised":
+        return unmarked(error_line(outcome["error"]).encode("utf-8", "surrogatepass"))
+    found = reading.read(log, call)
+    if found is not None and found.embedded is None and (found.answer is not None or found.problem):
+        said = [_said(found.answer)] if found.answer is not None else []
+        return unmarked(codec.packed([*said, found.problem]))
+    value: Tree = log.filled(outcome.get("value"))
+    if call.kind == "http" and isinstance(value, dict) and "status" in value:
+        value = {"status": value["status"]}
+    end = error_line(call.end) if isinstance(call.end, dict) else None
+    pieces = [plain(log.filled(tree)) for _, _, tree in call.pieces]
+    if all(isinstance(piece, str) for piece in pieces):
+        pieces = ["".join(pieces)]
+    return unmarked(codec.packed([value, pieces, end]))
+
+
+def align(one: Log, other: Log) -> dict[int, int]:
+    """The counterpart of each call of a process in another run's: equal questions first, then those with equal news,
+    then those that only have the same place. A call without one is left out.
+    """
+    asked_in = [{call.number: asked(log, call) for call in log.calls.values()} for log in (one, other)]
+    found: dict[int, int] = {}
+    taken: set[int] = set()
+
+    def pair(by: Callable[[CallRecord, Asked], Hashable]) -> None:
+        open_: dict[Hashable, Iterator[int]] = {}
+        groups: dict[Hashable, list[int]] = {}
+        for call in other.calls.values():
+            if call.number not in taken:
+                groups.setdefault(by(call, asked_in[1][call.number]), []).append(call.number)
+        for call in one.calls.values():
+            if call.number in found:
+                continue
+            key = by(call, asked_in[0][call.number])
+            numbers = open_.setdefault(key, iter(groups.get(key, ())))
+            number = next(numbers, None)
+            if number is not None:
+                found[call.number] = number
+                taken.add(number)
+
+    pair(lambda call, what: (call.scope, what.whole))
+    pair(lambda _, what: what.whole)
+    pair(lambda call, what: (call.scope, what.news))
+    pair(lambda _, what: what.news)
+    pair(lambda call, _: (call.scope, call.label, call.ordinal))
+    return found
+
+
+def _of_model(kind: str, call: ModelCall) -> Asked:
+    messages = [_said(message) for message in call.messages]
+    last = max((at for at, message in enumerate(call.messages) if message.role == "assistant"), default=-1)
+    head = ["model", call.model if kind == "model" else "", sorted(call.tools)]
+    return Asked(_digest([head, messages]), _digest([head, messages[last + 1 :]]))
+
+
+def _digest(tree: Tree) -> bytes:
+    """A long chat's questions are kept by their hashes: whole they would fill the memory."""
+    return hashlib.blake2b(unmarked(codec.packed(tree)), digest_size=16).digest()
+
+
+def _said(message: Message) -> list[str]:
+    calls = [f"{call.name}({compact(call.args)})" for call in message.calls]
+    return [message.role, message.text.strip(), message.name, *calls]
+
+
+def unmarked(data: bytes) -> bytes:
+    """The same secret has another token in each recording."""
+    return _SECRET.sub(rb"[[secret:\1]]", data) if b"[[secret:" in data else data
+
+
+def _no_blobs(address: str) -> bytes:
+    raise LookupError(address)

@@ -1,0 +1,157 @@
+"""Which recorded call is meant: the recording of one process, indexed by address and by content, and what of it has
+been asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from reenact.core.model.event import Tree
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.replay import match
+
+_SIBLING = ".0123456789"
+
+
+class Cursor:
+    """Where a replay stands in its recording.
+
+    Args:
+        log: The recorded process.
+        rules: What need not match.
+    """
+
+    def __init__(self, log: Log, rules: match.Rules) -> None:
+        self.log = log
+        self.rules = rules
+        self.asked: set[int] = set()
+        self.by_address: dict[tuple[str, str, int], CallRecord] = {}
+        self.by_scope: dict[str, list[CallRecord]] = {}
+        self.inside: dict[int, list[CallRecord]] = {}
+        self._fired_inside: dict[int, list[int]] = {}
+        for call in log.calls.values():
+            self.by_address[call.scope, call.label, call.ordinal] = call
+            self.by_scope.setdefault(call.scope, []).append(call)
+            if call.within is not None:
+                self.inside.setdefault(call.within, []).append(call)
+        for within, place in log.fired_within:
+            if within is not None:
+                self._fired_inside.setdefault(within, []).append(place)
+        self._front: dict[str, int] = {}
+        self._unordered = {path for path, calls in self.by_scope.items() if _overlapping(calls)}
+
+    def equal(self, call: CallRecord, label: str, args: Mapping[str, Tree]) -> bool:
+        """Whether a recorded call asked the same question, under the rules."""
+        recorded = self.log.args(call)
+        return match.same(recorded, args) or not match.mismatches(label, recorded, args, self.rules)
+
+    def unasked(self, scope: str, label: str) -> Iterator[CallRecord]:
+        """The recorded calls of a label in a scope that nobody has asked for yet, in order."""
+        return (c for c in self.by_scope.get(scope, ()) if c.label == label and c.number not in self.asked)
+
+    def next_in(self, scope: str) -> CallRecord | None:
+        """The first recorded call of a scope that nobody has asked for yet."""
+        return next((c for c in self.by_scope.get(scope, ()) if c.number not in self.asked), None)
+
+    def in_siblings(self, scope: str, label: str, args: Mapping[str, Tree]) -> CallRecord | None:
+        """An equal call, not asked for yet, in a scope that differs only by its number; else anywhere."""
+        stem = scope.rstrip(_SIBLING)
+        near = [path for path in self.by_scope if path != scope and path.rstrip(_SIBLING) == stem]
+        for path in (*near, *(other for other in self.by_scope if other not in near and other != scope)):
+            for call in self.unasked(path, label):
+                if self.equal(call, label, args):
+                    return call
+        return None
+
+    def before(self, call: CallRecord) -> list[CallRecord]:
+        """The calls recorded earlier in the same thread, that nobody has asked for. A thread (an event loop with all
+        its tasks) runs alike from one outcome to the next, so these should have come.
+        """
+        return [c for c in self._open(call.scope) if c.number < call.number]
+
+    def earlier(self, call: CallRecord) -> list[CallRecord]:
+        """The calls of all threads that were asked before the outcome which `call` followed, and not now."""
+        return [c for c in self.log.calls.values() if c.place < call.place and c.number not in self.asked]
+
+    def passed_over(self) -> list[CallRecord]:
+        """The calls not asked for though their thread has asked for one that was recorded later."""
+        latest: dict[str, int] = {}
+        for number in self.asked:
+            call = self.log.calls[number]
+            latest[_thread(call.scope)] = max(number, latest.get(_thread(call.scope), 0))
+        open_ = (c for c in self.log.calls.values() if c.number not in self.asked)
+        return [c for c in open_ if c.number < latest.get(_thread(c.scope), 0)]
+
+    def due(self, scope: str | None, position: int) -> CallRecord | None:
+        """The first call recorded in the thread of a scope (None: in any) before the outcome at `position`, and not
+        asked for.
+        """
+        calls = self._open(scope) if scope is not None else self.log.calls.values()
+        return next((c for c in calls if c.place <= position and c.number not in self.asked), None)
+
+    def _open(self, scope: str) -> Iterator[CallRecord]:
+        thread = _thread(scope)
+        return (
+            c for c in self.log.calls.values() if c.number not in self.asked and _thread(c.scope) == thread
+        )
+
+    def take(self, call: CallRecord) -> list[CallRecord]:
+        """Mark a call as asked for. Returns the calls of its scope that it was asked before, though recorded after."""
+        self.asked.add(call.number)
+        calls = self.by_scope[call.scope]
+        if call.scope in self._unordered:
+            return []
+        front = self._front.get(call.scope, 0)
+        # The next one is meant nearly always; only a departure looks further.
+        place = front if front < len(calls) and calls[front] is call else calls.index(call)
+        if place < front:
+            return []
+        self._front[call.scope] = place + 1
+        return [c for c in calls[front:place] if c.number not in self.asked]
+
+    def places_inside(self, call: CallRecord) -> Iterator[int]:
+        """The places in the run's order of all that happened inside a call; answered whole, they will not come."""
+        yield from self._fired_inside.get(call.number, ())
+        for inner in self.inside.get(call.number, ()):
+            self.asked.add(inner.number)
+            if inner.order is not None:
+                yield inner.order
+            yield from (order for order, _, _ in inner.pieces)
+            if inner.end_order is not None:
+                yield inner.end_order
+            yield from self.places_inside(inner)
+
+    def missing(self) -> list[CallRecord]:
+        """The recorded calls that were never asked for, nor lie inside one that was answered whole."""
+        lost = [call for call in self.log.calls.values() if call.number not in self.asked]
+        numbers = {call.number for call in lost}
+        # What happened inside a missing call is missing with it, and not worth a line of its own.
+        return [call for call in lost if call.within not in numbers]
+
+    @property
+    def last(self) -> CallRecord | None:
+        """The last call of the recording."""
+        return next(reversed(self.log.calls.values()), None)
+
+
+def _thread(scope: str) -> str:
+    """The part of a scope's path that names its thread."""
+    found = scope.rfind("/thread:")
+    return (
+        scope[: scope.find("/", found + 1)]
+        if found >= 0 and "/" in scope[found + 1 :]
+        else scope
+        if found >= 0
+        else ""
+    )
+
+
+def _overlapping(calls: list[CallRecord]) -> bool:
+    """Whether calls of one scope were under way at once: then their order among each other means nothing."""
+    until = -1.0
+    for call in calls:
+        if call.began < until:
+            return True
+        if call.ended is None and call.outcome is not None and not call.pieces:
+            until = max(until, float(call.outcome["t"]))
+    return False

@@ -1,0 +1,126 @@
+"""How a replay leaves its recording: which departure it is, at which step, and what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reenact.core.boundary import ReplayingTurnstile, Scope
+from reenact.core.model.divergence import Departure, Divergence
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.replay import match
+from reenact.core.replay.cursor import Cursor
+from reenact.core.replay.question import Question
+
+ALIKE = 0.6
+"""How alike two questions must be for one to be called a change of the other."""
+
+HINT = "edited on purpose? on_divergence='realign' keeps the other calls with their own answers"
+
+
+class Departures:
+    """Names what is wrong with a question that has no counterpart.
+
+    Args:
+        log: The recorded process.
+        cursor: What of it has been asked for.
+        steps: The step number of each call.
+        turnstile: How far the recorded order has come.
+    """
+
+    def __init__(
+        self, log: Log, cursor: Cursor, steps: Mapping[int, int], turnstile: ReplayingTurnstile
+    ) -> None:
+        self._log = log
+        self._cursor = cursor
+        self._steps = steps
+        self._turnstile = turnstile
+        self.skipped: dict[int, CallRecord] = {}
+        """The calls that others of their scope were asked before, and that have not been asked since."""
+
+    def first(self, question: Question, there: CallRecord | None) -> Divergence:
+        """The first departure that a question without a counterpart gives away: itself, or what was left out before.
+        `there` is the call recorded at its address.
+        """
+        found = self._changed(question, there)
+        return self._left_out(found, question.scope, there) or found
+
+    def at(self, kind: Departure, call: CallRecord, *, detail: str = "", hint: str = "") -> Divergence:
+        """A departure at a recorded call."""
+        return Divergence(kind, call.address, self._steps[call.number], detail=detail, hint=hint)
+
+    def never_asked(self, call: CallRecord) -> Divergence:
+        """The program has ended without asking this."""
+        detail = "the program left it out" if self.skipped else "the program ended without asking for it"
+        return self.at(Departure.MISSING, call, detail=detail)
+
+    def unknown(self, question: Question, address: str) -> Divergence:
+        """Nothing like it was recorded here."""
+        due = self._due(question.scope, self._turnstile.position)
+        here = self._cursor.next_in(question.scope.path)
+        if due is not None and (here is None or due.number < here.number):
+            detail = f"recorded next is step {self._steps[due.number]}, {due.address}"
+            return Divergence(Departure.EXTRA, address, self._steps[due.number], detail=detail, hint=HINT)
+        if here is not None:
+            detail = f"recorded next in this place is step {self._steps[here.number]}, {here.label}"
+            return Divergence(Departure.EXTRA, address, self._steps[here.number], detail=detail, hint=HINT)
+        if self._log.sealed is None or self._interrupted:
+            return self.cut_off(address)
+        last = self._cursor.last
+        after = self._steps[last.number] + 1 if last is not None else 1
+        detail = "the recording has no further call here"
+        return Divergence(Departure.EXTRA, address, after, detail=detail, hint=HINT)
+
+    def cut_off(self, address: str) -> Divergence:
+        """The program has got to the point where the recorded run was cut off."""
+        after = max(self._steps.values(), default=0)
+        how = "interrupted (KeyboardInterrupt)" if self._interrupted else "cut off"
+        detail = f"the recording ends after step {after}: its run was {how}"
+        return Divergence(Departure.EXTRA, address, after + 1, detail=detail)
+
+    @property
+    def _interrupted(self) -> bool:
+        error = (self._log.sealed or {}).get("error")
+        return isinstance(error, dict) and error.get("type") == "builtins:KeyboardInterrupt"
+
+    def _left_out(self, found: Divergence, scope: Scope, there: CallRecord | None) -> Divergence | None:
+        """An earlier call that should have come by now: its absence is the first departure, `found` its consequence."""
+        passed = self._turnstile.position
+        absent = [*self.skipped.values(), *self._cursor.passed_over()]
+        if there is not None:
+            absent += self._cursor.before(there)
+            absent += self._cursor.earlier(there) if self._turnstile.over(there.place) else []
+        elif (due := self._due(scope, passed - 1)) is not None:
+            absent.append(due)
+        absent += [c for c in self._log.calls.values() if c.order is not None and c.order < passed]
+        first = min(
+            (c for c in absent if c.number not in self._cursor.asked), key=lambda c: c.number, default=None
+        )
+        if first is None or (found.step is not None and self._steps[first.number] >= found.step):
+            return None
+        return self.at(Departure.MISSING, first, detail=f"left out or moved; then came: {found}")
+
+    def _changed(self, question: Question, there: CallRecord | None) -> Divergence:
+        scope, address = question.scope, question.address
+        moved = self._cursor.in_siblings(scope.path, question.label, question.args)
+        if moved is not None:
+            place = f"recorded at {moved.address}" if moved.scope != scope.path else "recorded later"
+            due = self._due(scope, self._turnstile.position) or moved
+            step = self._steps[there.number if there is not None else min(due.number, moved.number)]
+            hint = "if the order among siblings means nothing: ignore=['order']"
+            return Divergence(
+                Departure.REORDERED, address, step, detail=f"this question is {place}", hint=hint
+            )
+        if there is not None and there.number not in self._cursor.asked:
+            recorded = self._log.args(there)
+            differing = tuple(match.mismatches(question.label, recorded, question.args, self._cursor.rules))
+            unlike = match.likeness(recorded, question.args) < ALIKE
+            detail = "quite another question; perhaps a call was inserted here" if unlike else ""
+            return Divergence(Departure.CHANGED, address, self._steps[there.number], differing, detail, HINT)
+        return self.unknown(question, address)
+
+    def _due(self, scope: Scope, position: int) -> CallRecord | None:
+        """The call that was recorded to come before the outcome at `position`: of the same thread, or of any other
+        where those can bring nothing more.
+        """
+        found = self._cursor.due(scope.path, position)
+        return found or (self._cursor.due(None, position) if self._turnstile.over(position) else None)

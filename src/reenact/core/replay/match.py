@@ -1,0 +1,201 @@
+"""Is this the question that was recorded? Strict comparison, less what a named rule removes.
+
+A rule is a pattern over dotted paths (`args.headers.user-agent`, `args.body.messages[*].id`), optionally behind a
+pattern over labels (`http:* args.headers.x-trace`). Rules that made a difference are listed in the verdict.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Any
+
+from reenact.core.model import codec
+from reenact.core.model.divergence import ABSENT, Mismatch
+from reenact.core.model.event import Tree
+from reenact.errors import UsageError
+
+VOLATILE_HEADERS = (
+    "accept-encoding", "amz-sdk-*", "api-key", "authorization", "connection", "content-length", "cookie", "host",
+    "idempotency-key", "traceparent", "tracestate", "user-agent", "x-amz-date", "x-api-key", "x-goog-api-client",
+    "x-goog-api-key", "x-request-id", "x-stainless-*",
+)  # fmt: skip
+"""Request headers that differ from run to run, or with the library's version, though the question is the same.
+A blocklist: a header missing here is a loud false divergence, whereas one missing in an allowlist would be a silent
+wrong answer."""
+
+BUILT_IN = tuple(
+    f"{kind}:* args.headers.{name}" for kind in ("http", "websocket") for name in VOLATILE_HEADERS
+)
+"""The rules of `RULES` number 1."""
+
+_BOUNDARY = re.compile(r"boundary=\"?([^\";,]+)")
+_KEPT = 1024
+_TYPED = ("fields", "items", "value")
+
+
+class Rules:
+    """The ignore rules of one replay; `applied` collects those that made a difference.
+
+    Args:
+        ignore: The user's rules, on top of the built-in ones. Raises UsageError for one that cannot match anything.
+    """
+
+    def __init__(self, ignore: Iterable[str] = ()) -> None:
+        self.applied: dict[str, None] = {}
+        self.order = False
+        self._ignored: dict[tuple[str, str], str | None] = {}
+        self._rules: list[tuple[str, re.Pattern[str], re.Pattern[str]]] = []
+        for text in ignore:
+            if text == "order":
+                self.order = True
+            else:
+                self._rules.append(_parse(text))
+        self._rules += [_parse(text) for text in BUILT_IN]
+
+    def ignores(self, label: str, path: str) -> bool:
+        """Whether a rule removes that part of an effect from the comparison."""
+        key = (label, path)
+        if key in self._ignored:
+            rule = self._ignored[key]
+        else:
+            matching = (
+                text for text, labels, paths in self._rules if labels.fullmatch(label) and paths.match(path)
+            )
+            rule = next(matching, None)
+            if len(self._ignored) >= _KEPT:
+                self._ignored.clear()
+            # The same headers differ in every request.
+            self._ignored[key] = rule
+        if rule is not None:
+            self.applied[f"ignore {rule}"] = None
+        return rule is not None
+
+
+def _parse(text: str) -> tuple[str, re.Pattern[str], re.Pattern[str]]:
+    label, _, path = text.strip().rpartition(" ")
+    if not path.startswith("args"):
+        raise UsageError(
+            f"ignore={text!r}: a rule is a path that begins with `args`, such as 'args.headers.x-trace' or "
+            f"'http:* args.body.seed', or the word 'order'"
+        )
+    # A rule names a part with all that is below it.
+    return text, _glob(label or "*"), re.compile(_glob(path).pattern + r"(?=$|[.\[])", re.IGNORECASE)
+
+
+@lru_cache
+def _glob(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."))
+
+
+def same(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> bool:
+    """Whether two sets of arguments are equal to the letter (dict order aside). The fast path of every replay."""
+    return recorded.keys() == actual.keys() and not any(True for _ in differing(recorded, actual))
+
+
+def differing(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> Iterator[str]:
+    """The names of the actual arguments that are not, to the letter, what was recorded."""
+    for name, tree in actual.items():
+        known = recorded.get(name, ABSENT)
+        if (type(known) is str and type(tree) is str) or is_texts(tree):
+            if known != tree:
+                yield name
+        elif type(known) is list and type(tree) is codec.Items:
+            if not tree.equals(known):
+                yield name
+        # Bytes, not trees, are compared: to Python 1, 1.0 and True are equal.
+        elif known is ABSENT or codec.packed(known) != codec.packed(tree):
+            yield name
+
+
+def is_texts(value: Any) -> bool:
+    """Whether a value is a dict of texts (headers), which is its own tree, and whose equality means what it says."""
+    return (
+        type(value) is dict
+        and {*map(type, value.values()), *map(type, value)} == {str}
+        and "$" not in "".join(value)
+    )
+
+
+def mismatches(
+    label: str, recorded: Mapping[str, Tree], actual: Mapping[str, Tree], rules: Rules
+) -> list[Mismatch]:
+    """What differs between two sets of arguments, part by part, less what the rules remove."""
+    if label.startswith("http:"):
+        recorded, actual = _same_boundary(recorded), _same_boundary(actual)
+    found = []
+    for name in dict.fromkeys((*recorded, *actual)):
+        differing = _differ(recorded.get(name, ABSENT), actual.get(name, ABSENT), f"args.{name}")
+        found += [mismatch for mismatch in differing if not rules.ignores(label, mismatch.path)]
+    return found
+
+
+def likeness(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> float:
+    """How alike two sets of arguments are, from 0 to 1. An estimate; exact equality is `same`'s business."""
+    one, other = (codec.packed(dict(args)).decode("utf-8", "replace") for args in (recorded, actual))
+    # The ends are where chats differ; what lies between them is shared history.
+    one, other = (text if len(text) < 4000 else text[:2000] + text[-2000:] for text in (one, other))
+    return SequenceMatcher(None, one, other, autojunk=False).quick_ratio()
+
+
+def _differ(recorded: Any, actual: Any, path: str) -> Iterator[Mismatch]:
+    recorded, actual = _unwrapped(_in_order(recorded)), _unwrapped(_in_order(actual))
+    if isinstance(recorded, dict) and isinstance(actual, dict):
+        for key in dict.fromkeys((*recorded, *actual)):
+            below = path if key in _TYPED and "type" in recorded else f"{path}.{key}"
+            yield from _differ(recorded.get(key, ABSENT), actual.get(key, ABSENT), below)
+    elif isinstance(recorded, list) and isinstance(actual, list):
+        for index in range(max(len(recorded), len(actual))):
+            left = recorded[index] if index < len(recorded) else ABSENT
+            right = actual[index] if index < len(actual) else ABSENT
+            yield from _differ(left, right, f"{path}[{index}]")
+    elif isinstance(recorded, str) and isinstance(actual, str):
+        if recorded != actual:
+            inside = _json(recorded), _json(actual)
+            if None in inside:
+                yield Mismatch(path, recorded, actual)
+            else:
+                yield from _differ(*inside, path)
+    elif codec.packed(recorded) != codec.packed(actual):
+        yield Mismatch(path, recorded, actual)
+
+
+def _in_order(tree: Any) -> Any:
+    """A set's items were sorted before their secrets became tokens: sorted again, equal sets are equal."""
+    if isinstance(tree, dict) and len(tree) == 1:
+        ((key, items),) = tree.items()
+        if key in ("$set", "$frozenset"):
+            return {key: sorted(items, key=codec.packed)}
+    return tree
+
+
+def _unwrapped(tree: Any) -> Any:
+    """The inside of a tagged value: a path reads better without the tags."""
+    if isinstance(tree, dict) and len(tree) == 1:
+        ((key, inner),) = tree.items()
+        if key.startswith("$") and isinstance(inner, (str, dict, list)):
+            return inner
+    return tree
+
+
+def _json(text: str) -> Any:
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        return codec.loads(text)
+    except ValueError:
+        return None
+
+
+def _same_boundary(args: Mapping[str, Tree]) -> Mapping[str, Tree]:
+    """A multipart boundary is random: the same form has another one each time."""
+    headers, body = args.get("headers"), args.get("body")
+    if not isinstance(headers, dict) or not isinstance(body, str):
+        return args
+    found = _BOUNDARY.search(str(headers.get("content-type", "")))
+    if found is None:
+        return args
+    fixed = {**headers, "content-type": str(headers["content-type"]).replace(found[1], "(boundary)")}
+    return {**args, "headers": fixed, "body": body.replace(found[1], "(boundary)")}

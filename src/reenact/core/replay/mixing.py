@@ -1,0 +1,154 @@
+"""The handler that answers from two recordings of one program: what if this answer had been that of the other run?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reenact.core.boundary import Answer, Scope, Ticket
+from reenact.core.boundary.handler import Piece
+from reenact.core.model import codec
+from reenact.core.model.divergence import Departure, Divergence
+from reenact.core.model.event import Failure, Value
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.replay.counterparts import Questions, align, asked
+from reenact.core.replay.question import Question
+from reenact.core.replay.replayer import Replayer
+from reenact.core.replay.watch import Edit
+
+OWN = "the question is another; it was given the answer that it has in this recording"
+OTHER = "not asked in this recording; it was given the other recording's answer"
+OTHERS_LIKE = "the question is another; it was given the answer that it has in the other recording"
+NEITHER = "neither of the two runs asked this"
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """What is taken from the other run.
+
+    Attributes:
+        other: The same process in the other run.
+        swap: The calls whose answers come from there: this run's number by the other's.
+        reads: The clocks, entropies and variables whose values come from there, as (scope path, source).
+        exact: Only questions that were asked to the letter are answered. Else one whose history alone differs is
+            given the answer of its counterpart, first of this run, then of the other.
+    """
+
+    other: Log
+    swap: Mapping[int, int] = field(default_factory=dict)
+    reads: Collection[tuple[str, str]] = ()
+    exact: bool = False
+
+
+class Mixing(Replayer):
+    """Answers from one process's recording, some of it from another run of the same program.
+
+    Where the program asks what its own recording does not have, since an answer was another, the other one answers if
+    it can; else the replay ends there: nobody knows what would have come.
+
+    Args:
+        log: The recorded process.
+        redactor: As for any replay.
+        mix: What is taken from where.
+        more: As for any replay. A departure is named, and the rest goes on.
+    """
+
+    def __init__(self, log: Log, redactor: Any, *, mix: Mix, **more: Any) -> None:
+        super().__init__(log, redactor, **{**more, "policy": "realign", "inserted": "refuse"})
+        self._mix = mix
+        self._questions = Questions()
+        self._counterpart = align(log, mix.other)
+        self._counterpart |= mix.swap
+        self._used: set[int] = set()
+        self._own = {call.number: asked(log, call) for call in log.calls.values()}
+        self._others = {call.number: asked(mix.other, call) for call in mix.other.calls.values()}
+        for number, other in mix.swap.items():
+            edit = edit_of(mix.other, mix.other.calls[other])
+            if edit is not None:
+                self.edits[number] = edit
+
+    def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
+        key = (self.terms.name(scope.path), source)
+        if key not in self._mix.reads:
+            return super().draw(scope, source, live)
+        with self._lock:
+            place = self._drawn.get(key, 0)
+            self._drawn[key] = place + 1
+            values = self._mix.other.draws.get(key, [])
+            return (
+                codec.rebuild(values[place])
+                if place < len(values)
+                else self._undrawn(scope, source, place, values, live)
+            )
+
+    def _take(self, call: CallRecord) -> None:
+        super()._take(call)
+        other = self._counterpart.get(call.number)
+        if other is not None:
+            self._use(self._mix.other.calls[other])
+
+    def _departs(self, question: Question) -> CallRecord | Ticket | Answer:
+        effect = question.effect
+        if self._lets_live(effect.kind, effect.label):
+            return self._go_live(effect)
+        what = self._questions.asked(question)
+        if not self._mix.exact:
+            for call in self._log.calls.values():
+                if call.number not in self.cursor.asked and self._own[call.number].news == what.news:
+                    self._take(call)
+                    self.divergences.append(self._departures.at(Departure.CHANGED, call, detail=OWN))
+                    return call
+        given = self._given(question, what.whole, OTHER)
+        if given is None and not self._mix.exact:
+            given = self._given(question, what.news, OTHERS_LIKE)
+        if given is None:
+            raise self._halt(Divergence(Departure.EXTRA, question.address, detail=NEITHER), question)
+        return given
+
+    def _given(self, question: Question, what: bytes, detail: str) -> Answer | None:
+        """The other run's answer to that question."""
+        for call in self._mix.other.calls.values():
+            known = self._others[call.number]
+            if call.number in self._used or what != (known.whole if detail == OTHER else known.news):
+                continue
+            edit = edit_of(self._mix.other, call)
+            if edit is None or codec.flaw([edit.value, *(edit.pieces or ())]) is not None:
+                continue
+            self._use(call)
+            self.divergences.append(Divergence(Departure.EXTRA, question.address, detail=detail))
+            return self._from_there(edit)
+        return None
+
+    def _from_there(self, edit: Edit) -> Answer:
+        # It has no place in this run's order: it comes at once, and a stream's chunks when nothing else is due.
+        if edit.error is not None:
+            return Answer(Failure(codec.rebuild_error(edit.error)), None)
+        value = codec.rebuild(edit.value)
+        if edit.pieces is None:
+            return Answer(Value(value), None)
+        last = len(self._log.times)
+        pieces = tuple(Piece(last, codec.rebuild(tree)) for tree in edit.pieces)
+        return Answer(Value(value, stream=True), None, None, pieces, "ended")
+
+    def _use(self, call: CallRecord) -> None:
+        """The other run's call is spent, and what happened inside of it."""
+        self._used.add(call.number)
+        for inner in self._mix.other.calls.values():
+            if inner.within == call.number and inner.number not in self._used:
+                self._use(inner)
+
+
+def edit_of(log: Log, call: CallRecord) -> Edit | None:
+    """A recorded answer, to be given elsewhere. None where there was none, or a stream that broke off."""
+    outcome = call.outcome
+    if (
+        outcome is None
+        or outcome["event"] == "cancelled"
+        or (outcome.get("stream") and call.end not in ("ended", "closed"))
+    ):
+        return None
+    if outcome["event"] == "raised":
+        return Edit(error=log.filled(outcome["error"]))
+    pieces = tuple(log.filled(tree) for _, _, tree in call.pieces) if outcome.get("stream") else None
+    return Edit(log.filled(outcome["value"]), pieces)

@@ -1,0 +1,404 @@
+"""The handler that answers from a recording, and stops where the program leaves it.
+
+Strict by default. Every leniency has a name, and is listed in the verdict. A replay that has diverged stays
+diverged: whoever swallows the `Halt` meets it again at the next effect.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from reenact.core.boundary import Answer, ReplayingTurnstile, Scope, Ticket
+from reenact.core.model import codec
+from reenact.core.model.divergence import Departure, Divergence, Verdict
+from reenact.core.model.event import Effect, Outcome, Tree, Value
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.redact import Redactor
+from reenact.core.replay import match
+from reenact.core.replay.answers import Answers
+from reenact.core.replay.cursor import Cursor
+from reenact.core.replay.departures import Departures
+from reenact.core.replay.question import Question
+from reenact.core.replay.realignment import Realignment
+from reenact.core.replay.terms import Terms
+from reenact.core.replay.watch import Edit, Watch
+from reenact.errors import Halt, UsageError
+
+Policy = Literal["raise", "realign", "live"]
+Inserted = Literal["refuse", "live"]
+
+
+class Replayer:
+    """Answers from one process's recording.
+
+    Args:
+        log: The recorded process.
+        redactor: Built with the recording's salt, so that a secret in an argument becomes the recorded token.
+        steps: The step number of each call.
+        live: What is let through to the world: kinds (`tool`) or labels (`tool:cancel_order`).
+        ignore: Rules for what need not match; `match.Rules` says how they are written.
+        policy: What a departure does: `raise` stops there; `realign` names it and keeps every other call with its own
+            answer; `live` names it and answers everything after it live.
+        inserted: Under `realign`, whether a call without a counterpart is refused or answered live.
+        turnstile: A turnstile of another kind (a fork's).
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        redactor: Redactor,
+        *,
+        steps: Mapping[int, int],
+        live: Iterable[str] = (),
+        ignore: Iterable[str] = (),
+        policy: Policy = "raise",
+        inserted: Inserted = "refuse",
+        turnstile: ReplayingTurnstile | None = None,
+    ) -> None:
+        for name, value, known in (
+            ("on_divergence", policy, ("raise", "realign", "live")),
+            ("inserted", inserted, ("refuse", "live")),
+        ):
+            if value not in known:
+                raise UsageError(f"{name}={value!r} is not one of {', '.join(map(repr, known))}")
+        self.turnstile = turnstile or ReplayingTurnstile(len(log.times))
+        self.rules = match.Rules(ignore)
+        self.cursor = Cursor(log, self.rules)
+        self.divergences: list[Divergence] = []
+        self.served: Counter[str] = Counter()
+        self.let_live: dict[str, int] = {}
+        self.notes: dict[str, int] = {}
+        self._log = log
+        self._steps = steps
+        self._live = frozenset(live)
+        self._policy = policy
+        self._inserted = inserted
+        self._lock = threading.RLock()
+        self.on_halt: Callable[[], None] = lambda: None
+        """Called once, when this replay is stopped by a divergence."""
+        self._poison: Halt | None = None
+        self._gone_live = False
+        self._departures = Departures(log, self.cursor, steps, self.turnstile)
+        self._realignment = Realignment(log, self.cursor, steps, live=inserted == "live")
+        self.watch: Watch | None = None
+        """Who looks on, if anybody does."""
+        self.edits: dict[int, Edit] = {}
+        """Answers in place of the recorded ones, by call."""
+        self.opened: set[int] = set()
+        """The calls that run for real though their answer is recorded, to look inside."""
+        self._drawn: dict[tuple[str, str], int] = {}
+        self._answers = Answers(log, self.turnstile, self._unanswerable)
+        self.terms = Terms(log, redactor)
+
+    # -- the handler -----------------------------------------------------------------------------------------
+
+    def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
+        if self.terms.masked:
+            effect = replace(effect, name=self.terms.name(effect.name))
+            scope = Scope(self.terms.name(scope.path), scope.run, call=scope.call, hidden=scope.hidden)
+        question = Question(effect, scope, ordinal, self.terms.args(effect))
+        found = self._found(question)
+        if self.watch is not None and not isinstance(found, Answer):
+            with self.turnstile.paused():
+                self.watch.asked(question, found if isinstance(found, CallRecord) else None)
+        return self._answer(effect, found) if isinstance(found, CallRecord) else found
+
+    def _found(self, question: Question) -> CallRecord | Answer | Ticket:
+        """The recorded call that is meant, or what becomes of a question that has none."""
+        with self._lock:
+            found = self._find(question)
+            if found is not None or self._policy == "realign":
+                return found or self._departs(question)
+        # Other threads may be about to ask what would look left out here: let them.
+        self.turnstile.rest()
+        with self._lock:
+            return self._find(question) or self._departs(question)
+
+    def leave(self, ticket: Ticket, outcome: Outcome) -> None:
+        if self.watch is not None:
+            self.watch.left(ticket.call, outcome)
+
+    def chunk(self, ticket: Ticket, value: Any) -> None: ...
+
+    def end(self, ticket: Ticket, how: str | BaseException) -> None: ...
+
+    def fire(self, scope: Scope, name: str) -> None: ...
+
+    def due(self, scope: Scope, name: str) -> int | None:
+        places = self._log.fired.get((self.terms.name(scope.path), name))
+        return places[0] if places else None
+
+    def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
+        if self._gone_live or self._lets_live(source.partition(":")[0], source):
+            return live()
+        key = (self.terms.name(scope.path), source)
+        with self._lock:
+            place = self._drawn.get(key, 0)
+            self._drawn[key] = place + 1
+            values = self._log.draws.get(key, [])
+            if place < len(values):
+                return codec.rebuild(values[place])
+            return self._undrawn(scope, source, place, values, live)
+
+    def read_on(self, answer: Answer) -> BaseException:
+        if answer.call is None:
+            assert isinstance(answer.outcome, Value)
+            return self._halt(answer.outcome.value)
+        call = self._log.calls[answer.call]
+        detail = (
+            "the recording ends here: its run was cut off in this call"
+            if answer.order is not None and answer.order == answer.cut
+            else "the program reads on where, recorded, it had stopped reading the stream"
+            if answer.end == "closed"
+            else f"the recording ends in the middle of this stream, after {len(answer.pieces)} chunks"
+        )
+        return self._halt(self._departures.at(Departure.EXTRA, call, detail=detail))
+
+    def stuck(self, answer: Answer) -> BaseException:
+        call = self._log.calls[answer.call or 0]
+        detail = "recorded, the program cancelled this call; now it waits for the answer"
+        return self._halt(self._departures.at(Departure.CHANGED, call, detail=detail))
+
+    def secret(self, value: str) -> str:
+        """The token that stands for a value known to be secret: whoever asks with one asks a handler for it."""
+        return self.terms.secret(value)
+
+    # -- the verdict -----------------------------------------------------------------------------------------
+
+    def finish(self, *, whole: bool = True) -> None:
+        """The program has ended: what was never asked for is a departure too, if it ran to its end (`whole`)."""
+        with self._lock:
+            self.divergences += self._realignment.pair_up()
+            if not whole or self._gone_live or (self.divergences and self._policy == "raise"):
+                return
+            for call in self.cursor.missing():
+                if call.outcome is None:
+                    continue
+                self.divergences.append(self._departures.never_asked(call))
+                if self._policy == "raise":
+                    break
+
+    def verdict(self, recording: str) -> Verdict:
+        """What the replay amounts to so far."""
+        missing = () if self._gone_live else self.cursor.missing()
+        return Verdict(
+            recording=recording,
+            served=self.served.total(),
+            kinds=dict(self.served),
+            live=dict(self.let_live),
+            rules=tuple(self.rules.applied),
+            missing=tuple((self._steps[c.number], c.address) for c in missing if c.outcome is not None),
+            divergences=tuple(sorted(self.divergences, key=lambda d: d.step or 0)),
+            notes=tuple(f"{text} (× {count})" if count > 1 else text for text, count in self.notes.items()),
+        )
+
+    def note(self, text: str) -> None:
+        """Something that keeps this replay from being wholly faithful, for the verdict."""
+        self.notes[text] = self.notes.get(text, 0) + 1
+
+    def refuse(self, address: str, detail: str, hint: str = "") -> Halt:
+        """Input that crossed no boundary (a raw socket): a divergence, to be raised by whoever saw it."""
+        return self._halt(Divergence(Departure.EXTRA, address, detail=detail, hint=hint))
+
+    @property
+    def gone_live(self) -> bool:
+        """Whether the program has left its recording, and is answered by the world from there on."""
+        return self._gone_live
+
+    @property
+    def offline(self) -> bool:
+        """Whether nothing at all may go live in this replay."""
+        return not self._live and self._policy == "raise"
+
+    @property
+    def strict(self) -> bool:
+        """Whether what the recording does not know is refused."""
+        return self._policy == "raise" or (self._policy == "realign" and self._inserted == "refuse")
+
+    def lets_live(self, kind: str, label: str) -> bool:
+        """Whether the user lets that through to the world."""
+        return self._lets_live(kind, label)
+
+    @property
+    def poison(self) -> Halt | None:
+        """The divergence that stopped this replay, if one did."""
+        return self._poison
+
+    # -- finding the call ------------------------------------------------------------------------------------
+
+    def _find(self, question: Question) -> CallRecord | Answer | Ticket | None:
+        if self._poison is not None:
+            raise Halt(self._poison.divergence)
+        if self._gone_live:
+            return self._go_live(question.effect)
+        scope, label = question.scope, question.label
+        call = self.cursor.by_address.get((scope.path, label, question.ordinal))
+        if call is None or call.number in self.cursor.asked:
+            self.terms.clean_args(question.args)
+            call = self._elsewhere(question)
+        elif not self._asks(call, question.effect, question.args):
+            call = self._elsewhere(question)
+        if call is None and self._behind(scope):
+            behind = len(self._log.times)
+            return Answer(Value(self._departures.cut_off(question.address)), behind, cut=behind)
+        if call is not None:
+            self._take(call)
+        return call
+
+    def _behind(self, scope: Scope) -> bool:
+        """Whether a question may lie behind the point where the recorded run was cut off: then all that others were
+        still given comes first.
+        """
+        if self._log.sealed is not None or self._policy != "raise" or self._live:
+            return False
+        return self.cursor.next_in(scope.path) is None
+
+    def _departs(self, question: Question) -> CallRecord | Ticket | Answer:
+        """No recorded call asks this. Name the departure; under `realign`, a changed call keeps its counterpart."""
+        effect = question.effect
+        if self._lets_live(effect.kind, effect.label) and self._policy != "raise":
+            return self._go_live(effect)
+        if self._policy == "realign":
+            nearest = self._realignment.counterpart(question)
+            if nearest is None and self._inserted == "refuse":
+                raise self._halt(self._departures.unknown(question, question.place), question)
+            if nearest is None:
+                return self._go_live(effect)
+            self._take(nearest)
+            return nearest
+        there = self.cursor.by_address.get((question.scope.path, question.label, question.ordinal))
+        self._named(self._departures.first(question, there), question)
+        return self._go_live(effect)
+
+    def _asks(self, call: CallRecord, effect: Effect, args: dict[str, Tree]) -> bool:
+        recorded = self._log.args(call)
+        if recorded.keys() == args.keys():
+            # Mostly it is one argument that has secrets (a request's headers), and another that is long.
+            differing = list(match.differing(recorded, args))
+            self.terms.clean_args(args, differing)
+            if not any(match.differing(recorded, {name: args[name] for name in differing})):
+                return True
+        self.terms.clean_args(args)
+        return self.cursor.equal(call, effect.label, args)
+
+    def _elsewhere(self, question: Question) -> CallRecord | None:
+        """The same question at another place of the same scope: something before it was removed, added or moved."""
+        if self._policy == "raise" and self._live:
+            return None
+        path, label, args = question.scope.path, question.label, question.args
+        for call in self.cursor.unasked(path, label):
+            if self.cursor.equal(call, label, args):
+                return call
+        if self._policy == "realign":
+            if (taken := self._realignment.given_away(question)) is not None:
+                raise self._halt(taken, question)
+            return self.cursor.in_siblings(path, label, args)
+        return self.cursor.in_siblings(path, label, args) if self.rules.order else None
+
+    def _take(self, call: CallRecord) -> None:
+        """This recorded call is the one that is asked; what it overtakes is a departure, or will be."""
+        skipped, known = self.cursor.take(call), self._departures.skipped
+        if call.number in known and not self.rules.order:
+            del known[call.number]
+            self._named(
+                self._departures.at(Departure.REORDERED, call, detail="it is asked for later than recorded")
+            )
+            return
+        for other in skipped:
+            known[other.number] = other
+        if skipped and self._policy == "raise" and self._live:
+            detail = f"step {self._steps[call.number]} is asked for in its place"
+            self._named(self._departures.at(Departure.MISSING, skipped[0], detail=detail))
+
+    def _answer(self, effect: Effect, call: CallRecord) -> Answer | Ticket:
+        if self._gone_live:
+            return self._go_live(effect)
+        if self._lets_live(effect.kind, effect.label) or call.number in self.opened:
+            return Ticket(call.number, call.order) if self._counted(effect) else Ticket(call.number)
+        self.turnstile.abandon(self.cursor.places_inside(call))
+        if call.number in self.edits:
+            self.note(f"step {self._steps[call.number]}, {call.label}: its answer was edited")
+            return self._answers.edited(call, self.edits[call.number])
+        if call.outcome is not None:
+            self.served[effect.kind] += 1
+        return self._answers.recorded(call)
+
+    def _unanswerable(self, call: CallRecord, flaw: str) -> Halt:
+        hint = f"let it run: live=['{call.label}']"
+        return self._halt(
+            self._departures.at(Departure.CHANGED, call, detail=f"no answer: {flaw}", hint=hint)
+        )
+
+    # -- departures ------------------------------------------------------------------------------------------
+
+    def _named(self, divergence: Divergence, question: Question | None = None) -> None:
+        """A departure is found: stop there, or go on as asked, but never without naming it."""
+        uncertain = (self._log.sealed or {}).get("uncertain")
+        if uncertain:
+            doubt = f"the recording's own order is in doubt in {uncertain} places, where threads raced"
+            divergence = replace(
+                divergence, detail=f"{divergence.detail}; {doubt}" if divergence.detail else doubt
+            )
+        if self._policy == "raise":
+            raise self._halt(divergence, question)
+        self.divergences.append(divergence)
+        self._show(divergence, question)
+        if self._policy == "live":
+            self.go_live()
+
+    def lenient(self) -> None:
+        """From here on a departure is no error: the world answers behind it."""
+        self._policy = "live"
+
+    def go_live(self) -> None:
+        """From here on the world answers."""
+        self._gone_live = True
+        self.turnstile.open()
+
+    def _halt(self, divergence: Divergence, question: Question | None = None) -> Halt:
+        with self._lock:
+            if self._poison is None:
+                self.divergences.append(divergence)
+                self._poison = Halt(divergence)
+                self._show(divergence, question)
+                self.on_halt()
+        self.turnstile.open()
+        return self._poison
+
+    def _show(self, divergence: Divergence, question: Question | None) -> None:
+        if self.watch is not None:
+            with self.turnstile.paused():
+                self.watch.departed(divergence, question)
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _lets_live(self, kind: str, label: str) -> bool:
+        return bool(self._live) and (kind in self._live or label in self._live)
+
+    def _go_live(self, effect: Effect) -> Ticket:
+        self._counted(effect)
+        return Ticket(None)
+
+    def _counted(self, effect: Effect) -> bool:
+        self.let_live[effect.label] = self.let_live.get(effect.label, 0) + 1
+        return True
+
+    def _undrawn(
+        self, scope: Scope, source: str, place: int, values: list[Tree], live: Callable[[], Any]
+    ) -> Any:
+        """A read that the recording does not have: an edited program reads more. Never answered in silence."""
+        kind = source.partition(":")[0]
+        self.note(f"a read of {source} in {scope.path} that was not recorded")
+        if kind == "clock" and values:
+            # Monotonic, in growing steps: a loop that waits for a deadline gets there. An int counts nanoseconds.
+            last, extra = codec.rebuild(values[-1]), (place - len(values) + 1) ** 2
+            return last + extra * 1000 if isinstance(last, int) else last + extra * 1e-6
+        if kind == "entropy":
+            size = len(live())
+            return hashlib.shake_256(f"{scope.path}|{source}|{place}".encode()).digest(size)
+        return live()

@@ -1,0 +1,74 @@
+"""The recording's own terms: what the program asks now, as it would stand in the recording, secrets as their tokens."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+from reenact.core.model import codec
+from reenact.core.model.event import Effect, Tree
+from reenact.core.model.log import Log
+from reenact.core.redact import Redactor
+from reenact.core.replay import match
+
+_MASK = "[[secret:"
+
+
+class Terms:
+    """Puts values into a recording's terms.
+
+    Args:
+        log: The recorded process.
+        redactor: Built with the recording's salt, so that a secret becomes the recorded token.
+    """
+
+    def __init__(self, log: Log, redactor: Redactor) -> None:
+        self._redactor = redactor
+        names = {*(c.scope for c in log.calls.values()), *(c.name for c in log.calls.values())}
+        names |= {path for path, _ in (*log.fired, *log.draws)}
+        self.masked = any(_MASK in name for name in names)
+        """Whether secrets stood in names: of scopes, or of what was asked."""
+        self._names: dict[str, str] = {}
+
+    def args(self, effect: Effect) -> dict[str, Tree]:
+        """An effect's arguments as trees, their secrets still in them."""
+        encoder = codec.Encoder(raw=self._redactor.raw, blob=_address)
+        return {
+            name: dict(value) if match.is_texts(value) else encoder.encode(value)
+            for name, value in effect.args.items()
+        }
+
+    def clean_args(self, args: dict[str, Tree], names: Iterable[str] | None = None) -> None:
+        """Put tokens in the place of secrets: in all arguments, or in each of those named."""
+        for name in names or ():
+            args[name] = self._redactor.tree(name, args[name])
+        if names is None:
+            raw = codec.dumps(args)
+            args.clear()
+            args |= codec.loads(self._redactor.line(raw))
+
+    def tree(self, value: Any) -> Tree:
+        """A value as the recording would have it."""
+        return self.clean(codec.Encoder(raw=self._redactor.raw, blob=_address).encode(value))
+
+    def clean(self, tree: Tree) -> Tree:
+        """A tree without its secrets."""
+        return codec.loads(self._redactor.line(codec.dumps(tree)))
+
+    def secret(self, value: str) -> str:
+        """The token that stands for a value known to be secret, the one that was recorded for it."""
+        return self._redactor.secret("", value)
+
+    def name(self, text: str) -> str:
+        """A scope's path or an effect's name as it was recorded: the program may have put a secret into it."""
+        if not self.masked:
+            return text
+        known = self._names.get(text)
+        if known is None:
+            known = self._names[text] = codec.loads(self._redactor.line(codec.dumps({"at": text})))["at"]
+        return known
+
+
+def _address(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"

@@ -1,0 +1,304 @@
+"""One recording as one file, to attach to a bug report: `NAME.reenact`, a zip that every unzip reads.
+
+    manifest.json                    format, id, name, and each member's size and sha256
+    events.jsonl, events.<n>.jsonl   as in the store
+    session.<n>.jsonl                as in the store
+    blobs/ab/abcd…                   as in the store
+
+Deflate, not a better compression: browsers, `unzip` and a stranger's script read it. Written beside its place and
+renamed into it, so that no half-written file ever bears the name.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.core.model.event import FORMAT
+from reenact.core.model.storable import storable
+from reenact.core.store import shared
+from reenact.core.store.deleted import Deleted
+from reenact.core.store.local import EVENTS, SUFFIX, UNREADABLE, LocalStore, load
+from reenact.core.store.salvage import salvage
+from reenact.core.store.summarised import reason
+from reenact.core.unpack import Archive
+from reenact.errors import (
+    CorruptRecording,
+    FutureFormat,
+    NotARecording,
+    RecordingError,
+    ReenactError,
+    TooLarge,
+    UsageError,
+)
+
+MANIFEST = "manifest.json"
+_MEMBER = re.compile(
+    r"events(\.[\w-]+)?\.jsonl|session\.[\w-]+\.jsonl|blobs/[0-9a-f]{2}/[0-9a-f]{64}", re.ASCII
+)
+_BLOCK = 1 << 20
+_MANIFEST_SIZE = 32 << 20
+LIMIT = 16 << 30
+"""Bytes that a recording may have, unpacked, where nothing else limits it."""
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+Progress = Callable[[int, int], None]
+
+
+def export(
+    store: LocalStore,
+    ref: str,
+    target: Path,
+    *,
+    force: bool = False,
+    whole: bool = True,
+    progress: Progress | None = None,
+) -> Path:
+    """Write a recording to one file; returns the file.
+
+    Args:
+        store: Where the recording is.
+        ref: Its id, an unambiguous prefix, `last`, or a path.
+        target: The file, or a folder to put it in under the recording's name.
+        force: Replace a file that is there.
+        whole: Refuse a damaged recording; otherwise keep what is whole of it, with a hole noted where lines are left
+            out.
+        progress: Told of each member, as (done, all).
+
+    Raises:
+        RecordingError: It is not there, or cannot be read.
+        UsageError: The file exists, or its folder does not.
+    """
+    source = store.find(ref)
+    if not whole:
+        with tempfile.TemporaryDirectory(prefix="reenact-") as name:
+            folder = Path(name, source.name)
+            folder.mkdir()
+            salvage(source, folder)
+            return export(store, f"{folder}{os.sep}", target, force=force, progress=progress)
+    recording = load(source)
+    if source.is_file():
+        raise UsageError(f"{source} is an exported file already; copy it")
+    if target.is_dir():
+        name = re.sub(r"[^\w.-]+", "-", recording.name).strip("-.")
+        target /= f"{name + '-' if name else ''}{recording.id}{SUFFIX}"
+    if not target.parent.is_dir():
+        raise UsageError(f"{target.parent} is no folder; make it first")
+    if target.exists() and not force:
+        raise UsageError(f"{target} exists; --force replaces it")
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with _complete(source) as folder:
+            _write(folder, part, recording.id, recording.name, progress)
+        part.replace(target)
+    except OSError as error:
+        raise UsageError(f"{target} cannot be written: {error.strerror or error}") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return target
+
+
+@contextmanager
+def _complete(source: Path) -> Iterator[Path]:
+    """A recording's folder; of a fork, one that holds all that it shares with its parent."""
+    if not shared.shares(source):
+        yield source
+        return
+    with tempfile.TemporaryDirectory(prefix="reenact-") as name:
+        folder = Path(name)
+        shutil.copytree(source, folder, dirs_exist_ok=True)
+        (folder / EVENTS).unlink()
+        shared.flatten(source, folder)
+        yield folder
+
+
+def _write(source: Path, part: Path, id: str, name: str, progress: Progress | None) -> None:
+    members = members_of(source)
+    # The run's own events first: who reads the file as it comes finds the header at once.
+    members.sort(key=lambda member: (member.startswith("blobs/"), member != EVENTS, member))
+    listed: dict[str, Any] = {}
+    # The file is as private as the store that it comes from.
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for number, member in enumerate(members):
+                listed[member] = _add(archive, source / member, member)
+                if progress is not None:
+                    progress(number + 1, len(members))
+            manifest = {"reenact": FORMAT, "id": id, "name": name, "members": listed}
+            archive.writestr(_entry(MANIFEST), orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def members_of(folder: Path) -> list[str]:
+    """Return the paths of a recording's files within its folder. Links, devices and other files are none."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+    found = [path.relative_to(folder).as_posix() for path in files]
+    return [member for member in found if _MEMBER.fullmatch(member)]
+
+
+def _entry(member: str) -> zipfile.ZipInfo:
+    # One recording gives the same bytes whenever it is exported.
+    entry = zipfile.ZipInfo(member, _EPOCH)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o600 << 16
+    return entry
+
+
+def _add(archive: zipfile.ZipFile, path: Path, member: str) -> dict[str, Any]:
+    digest, size = hashlib.sha256(), 0
+    with path.open("rb") as source, archive.open(_entry(member), "w", force_zip64=True) as target:
+        # A recording that is still being written may grow meanwhile: what is hashed is what is written.
+        while block := source.read(_BLOCK):
+            digest.update(block)
+            size += len(block)
+            target.write(block)
+    return {"sha256": digest.hexdigest(), "size": size}
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a file is an exported recording, of whatever state."""
+    if path.suffix == SUFFIX:
+        return True
+    if not zipfile.is_zipfile(path):
+        return False
+    try:
+        with Archive(path, str(path), 0) as archive:
+            return bool({MANIFEST, EVENTS} & set(archive.names))
+    except UNREADABLE as error:
+        raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
+
+
+def bring(store: LocalStore, path: Path, *, limit: int = LIMIT) -> str:
+    """Put an exported recording into the store; returns its id. Nothing is left behind where that fails.
+
+    Args:
+        store: Where it goes.
+        path: The file.
+        limit: Bytes that it may have, unpacked.
+
+    Raises:
+        CorruptRecording: A member is not what the manifest says, or has a name that no recording has.
+        TooLarge: It unpacks to more than the limit, or to very many times its size.
+        RecordingError: The store has a recording of that id.
+    """
+    store.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = store.root / f"incoming-{secrets.token_hex(6)}"
+    try:
+        _unpack(path, fresh, limit)
+        return adopt(store, fresh, path)
+    except RecordingError as error:
+        # The folder is gone in a moment: messages name the file.
+        raise type(error)(
+            str(error).replace(f"{fresh}{os.sep}", f"{path}: ").replace(str(fresh), str(path))
+        ) from None
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def adopt(store: LocalStore, fresh: Path, source: Path) -> str:
+    """Move a recording's finished folder into the store, under its id."""
+    try:
+        id = load(fresh).id
+    except ReenactError:
+        raise
+    except Exception as error:
+        raise CorruptRecording(f"{source}: {storable(reason(error), 400)}") from None
+    if not re.fullmatch(r"[\w-]{1,64}", id):
+        raise NotARecording(f"{source} is no recording: its id {id[:80]!r} is none")
+    target = store.folder(id)
+    if target.exists():
+        same = _digest(fresh / EVENTS) == _digest(target / EVENTS)
+        raise RecordingError(
+            f"{source}: recording {id} is in the store already, "
+            + (
+                "with the same content; nothing to do"
+                if same
+                else f"with other content; `reenact rm {id}` makes room"
+            )
+        )
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh.replace(target)
+    # Whoever imports one that was deleted here wants it back.
+    Deleted(store.root).drop(id)
+    return id
+
+
+def _unpack(path: Path, fresh: Path, limit: int) -> None:
+    try:
+        with Archive(path, str(path), limit) as archive:
+            listed = _listed(archive, path)
+            fresh.mkdir(mode=0o700)
+            for member in archive.names:
+                if _MEMBER.fullmatch(member):
+                    _take(archive, member, fresh / member, listed, path)
+    except UNREADABLE as error:
+        if isinstance(error, OSError) and error.errno in (
+            errno.ENOSPC,
+            errno.EACCES,
+            errno.EROFS,
+            errno.EDQUOT,
+        ):
+            raise
+        raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
+    missing = sorted(listed.keys() - {item.relative_to(fresh).as_posix() for item in fresh.rglob("*")})
+    if missing:
+        raise CorruptRecording(f"{path} is damaged: {missing[0][:200]} is missing; ask for it again")
+
+
+def _listed(archive: Archive, path: Path) -> dict[str, Any]:
+    try:
+        manifest = orjson.loads(archive.read(MANIFEST, _MANIFEST_SIZE))
+        version, members = int(manifest["reenact"]), dict(manifest["members"])
+    except TooLarge:
+        raise
+    except KeyError:
+        raise NotARecording(
+            f"{path} is a zip file, but no exported recording: it has no {MANIFEST}"
+        ) from None
+    except (ValueError, TypeError, OverflowError):
+        raise CorruptRecording(
+            f"{path} is damaged: its {MANIFEST} cannot be read; ask for it again"
+        ) from None
+    if version > FORMAT:
+        raise FutureFormat(
+            f"{path} is in format {version}, and this Reenact reads up to {FORMAT}: "
+            "upgrade with `pip install -U reenact`"
+        )
+    return members
+
+
+def _take(archive: Archive, member: str, target: Path, listed: dict[str, Any], path: Path) -> None:
+    known = listed.get(member)
+    if not isinstance(known, dict) or archive.size(member) != known.get("size"):
+        raise CorruptRecording(f"{path} is damaged: {member} is not what its manifest says; ask for it again")
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    digest = hashlib.sha256()
+    with target.open("xb") as file:
+        target.chmod(0o600)
+        for block in archive.blocks(member):
+            digest.update(block)
+            file.write(block)
+    if digest.hexdigest() != known.get("sha256"):
+        raise CorruptRecording(f"{path} is damaged: {member} does not have its checksum; ask for it again")
+    folder, _, name = member.rpartition("/")
+    if folder and (digest.hexdigest() != name or not folder.endswith(name[:2])):
+        raise CorruptRecording(f"{path} is damaged: {member} does not have the hash that is its name")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

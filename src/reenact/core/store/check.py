@@ -1,0 +1,314 @@
+"""Find what is wrong with a folder of recordings, and repair what can be repaired: `reenact fsck`.
+
+Without `repair` nothing is changed. What is broken is moved to `broken/`, and not deleted; only what a program left
+behind in the middle of a write is removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from reenact.core.model.storable import storable
+from reenact.core.store import shared
+from reenact.core.store.base import ID
+from reenact.core.store.deleted import Deleted
+from reenact.core.store.index import Index
+from reenact.core.store.local import EVENTS, LocalStore, load, process_files
+from reenact.core.store.summarised import reason, summarised
+from reenact.errors import FutureFormat, ReenactError
+
+_OLD = 3600.0
+"""Seconds without a change after which a file that is being written is taken to be left behind."""
+
+_BLOCK = 1 << 20
+_NAMED = re.compile(rb'"sha256:([0-9a-f]{64})"')
+_NEEDED = re.compile(rb'"\$?blob":\s*"sha256:([0-9a-f]{64})"')
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_PART = re.compile(r"\.part$|^[0-9a-f]{64}\.")
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong.
+
+    Attributes:
+        kind: What it is, in a word or two: `broken`, `torn line`, `damaged blob` …
+        what: The recording's id, or the file.
+        detail: The reason, in one line.
+        repaired: What was done about it; empty where nothing was.
+    """
+
+    kind: str
+    what: str
+    detail: str
+    repaired: str = ""
+
+
+@dataclass(slots=True)
+class Checked:
+    """What a check has found.
+
+    Attributes:
+        recordings: How many were looked at.
+        blobs: How many blobs were read.
+        findings: What is wrong.
+    """
+
+    recordings: int = 0
+    blobs: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+
+class Check:
+    """Check a folder of recordings.
+
+    Args:
+        store: The recordings.
+        repair: Repair what can be repaired.
+    """
+
+    def __init__(self, store: LocalStore, *, repair: bool = False) -> None:
+        self._store = store
+        self._repair = repair
+        self._found = Checked()
+        self._aside = store.root / "broken"
+        self._named: dict[str, set[str]] = {}
+
+    def run(self, progress: Progress | None = None) -> Checked:
+        """Look at all of it."""
+        folders = self._folders()
+        self._named = {folder.name: _digests(folder, _NAMED) for folder in folders}
+        for number, folder in enumerate(folders):
+            if progress is not None:
+                progress(number, len(folders))
+            self._recording(folder)
+        self._leftovers()
+        self._index()
+        return self._found
+
+    # -- recordings ------------------------------------------------------------------------------------------
+
+    def _folders(self) -> list[Path]:
+        try:
+            return sorted(path for path in self._store.recordings.iterdir() if path.is_dir())
+        except FileNotFoundError:
+            return []
+
+    def _recording(self, folder: Path) -> None:
+        self._found.recordings += 1
+        names = [path.name for path in folder.iterdir()]
+        if not ID.fullmatch(folder.name):
+            self._say(
+                "no id", _shown(folder.name), "no recording is called so", lambda: self._put_aside(folder)
+            )
+        elif Deleted(self._store.root).get(folder.name) is not None:
+            why = "it was deleted, and is here all the same"
+            self._say("deleted", folder.name, why, lambda: _remove(folder))
+        elif EVENTS not in names:
+            if not _still(folder):
+                kind = "no parent" if process_files(names) else "no recording"
+                self._say(kind, folder.name, f"it has no {EVENTS}", lambda: self._put_aside(folder))
+        elif not self._broken(folder):
+            self._parts(folder)
+            self._blobs(folder)
+
+    def _broken(self, folder: Path) -> bool:
+        try:
+            torn = load(folder).torn
+            why = summarised(folder, 0)[0].broken
+        except FutureFormat as error:
+            self._say("newer", folder.name, str(error))
+            return True
+        except Exception as error:
+            torn, why = (), storable(" ".join(reason(error).split()), 400)
+        if why:
+            self._say("broken", folder.name, why, lambda: self._put_aside(folder))
+            return True
+        if torn and not _still(folder):
+            for name in process_files(path.name for path in folder.iterdir()):
+                self._torn(folder / name)
+        return False
+
+    def _torn(self, path: Path) -> None:
+        data = path.read_bytes()
+        end = data.rfind(b"\n") + 1
+        if end == len(data) or not end:
+            return
+
+        def cut() -> str:
+            kept = self._aside / f"{path.parent.name}.{path.name}.torn"
+            kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            kept.write_bytes(data[end:])
+            os.truncate(path, end)
+            return f"cut off, and kept as {kept}"
+
+        self._say(
+            "torn line",
+            f"{path.parent.name}/{path.name}",
+            f"its last {len(data) - end} bytes are no line",
+            cut,
+        )
+
+    def _parts(self, folder: Path) -> None:
+        """What a writer left behind: room for a last word, and files that never got their names."""
+        if _still(folder):
+            return
+        for path in sorted(folder.rglob("*")):
+            if path.suffix == ".reserve" or (path.is_file() and _PART.search(path.name) and _old(path)):
+                name = path.relative_to(self._store.recordings).as_posix()
+                self._say("left behind", _shown(name), "a write was cut off", partial(_remove, path))
+
+    def _blobs(self, folder: Path) -> None:
+        wanted = set(self._named[folder.name])
+        for name, digests in self._named.items():
+            if any(above == folder for above in shared.ancestors(self._store.folder(name))):
+                wanted |= digests
+        for path in sorted((folder / "blobs").glob("*/*")):
+            if not _DIGEST.fullmatch(path.name) or not path.is_file():
+                continue
+            self._found.blobs += 1
+            what = f"{folder.name}/{path.name[:12]}…"
+            if _hash(path) != path.name:
+                self._say(
+                    "damaged blob",
+                    what,
+                    "its bytes have another hash",
+                    partial(self._put_aside, path),
+                )
+            elif path.name not in wanted and not _still(folder):
+                self._say("unneeded blob", what, "no line names it", partial(self._put_aside, path))
+        places = [folder, *shared.ancestors(folder)]
+        for digest in sorted(_digests(folder, _NEEDED)):
+            if not any((place / "blobs" / digest[:2] / digest).is_file() for place in places):
+                self._say("missing blob", f"{folder.name}/{digest[:12]}…", "a line names it; restore it")
+
+    # -- the rest of the folder ------------------------------------------------------------------------------
+
+    def _leftovers(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            for path in sorted(self._store.root.iterdir()):
+                if path.name.startswith("incoming-") and _old(path):
+                    self._say("left behind", path.name, "an import was cut off", partial(_remove, path))
+        for path in sorted((self._store.root / "deleted").glob(".*.part")):
+            if _old(path):
+                self._say("left behind", path.name, "a write was cut off", partial(_remove, path))
+
+    def _index(self) -> None:
+        file = self._store.root / "index.sqlite"
+        if not file.is_file():
+            return
+        index = Index(self._store)
+        try:
+            lost, unread = index.differences()
+        except sqlite3.Error as error:
+            self._say("damaged index", file.name, str(error), lambda: _rebuilt(index))
+        else:
+            for folder in lost:
+                self._say(
+                    "lost row",
+                    _shown(folder),
+                    "the index has it, and the folder has not",
+                    lambda: _renewed(index),
+                )
+            for folder in unread:
+                self._say(
+                    "unread", _shown(folder), "the index does not have it as it is", lambda: _renewed(index)
+                )
+        finally:
+            index.close()
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _say(self, kind: str, what: str, detail: str, repair: Callable[[], str] | None = None) -> None:
+        done = ""
+        if self._repair and repair is not None:
+            try:
+                done = repair()
+            except (OSError, ReenactError, sqlite3.Error) as error:
+                done = f"cannot be repaired: {error}"
+        self._found.findings.append(Finding(kind, what, detail, done))
+
+    def _put_aside(self, path: Path) -> str:
+        inside = path.relative_to(self._store.recordings)
+        if len(inside.parts) == 1:
+            shared.detach(self._store.recordings, [path.name] if (path / EVENTS).is_file() else [])
+        target = self._aside / inside
+        number = 1
+        while target.exists():
+            number += 1
+            target = self._aside / inside.with_name(f"{inside.name}.{number}")
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.replace(target)
+        return f"moved to {_shown(str(target))}"
+
+
+def _still(folder: Path) -> bool:
+    """Whether something in a folder changed a short while ago: it may be being written."""
+    return any(not _old(path) for path in (folder, *folder.iterdir()))
+
+
+def _old(path: Path) -> bool:
+    try:
+        return time.time() - path.lstat().st_mtime > _OLD
+    except OSError:
+        return False
+
+
+def _remove(path: Path) -> str:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+    return "removed"
+
+
+def _renewed(index: Index) -> str:
+    index.refresh()
+    return "read again"
+
+
+def _rebuilt(index: Index) -> str:
+    index.discard()
+    index.refresh()
+    return "made anew"
+
+
+def _shown(name: str) -> str:
+    return storable(name, 200)
+
+
+def _digests(folder: Path, pattern: re.Pattern[bytes]) -> set[str]:
+    """The hashes that the lines of a recording's own files name."""
+    found: set[str] = set()
+    for path in folder.glob("*.jsonl"):
+        for line in _lines(path):
+            found.update(match[1].decode() for match in pattern.finditer(line))
+    return found
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        yield from file
+
+
+def _hash(path: Path) -> str:
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                digest.update(block)
+    except OSError:
+        return ""
+    return digest.hexdigest()

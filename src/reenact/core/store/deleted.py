@@ -1,0 +1,108 @@
+"""What was deleted and does not come back by itself: a tombstone for each recording.
+
+A folder keeps them as `deleted/<id>.json`; a team's store has a table of them. Uploads, `sync` and `pull --all` leave
+out what has one. A person who asks for just that recording (`pull ID`, `import`) gets it, and the tombstone goes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+
+from reenact.core.model.storable import integer, storable
+from reenact.core.store.base import ID
+
+LASTS = 10 * 365 * 86_400
+"""Seconds for which a tombstone is obeyed."""
+
+_SECOND = 1_000_000_000
+_SHORT = 1000
+_LARGEST = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """A recording that was deleted.
+
+    Attributes:
+        id: Its id.
+        at: When, in nanoseconds since 1970, by the clock of the store that it was deleted from.
+        until: Until when nothing of that id is taken again, alike.
+        why: The reason.
+        who: Who wanted it.
+    """
+
+    id: str
+    at: int
+    until: int
+    why: str
+    who: str
+
+    @property
+    def told(self) -> str:
+        """That it was deleted and is not taken again, in one line."""
+        day = datetime.fromtimestamp(self.at / _SECOND, UTC).date()
+        who = f" by {self.who}" if self.who else ""
+        return f"it was deleted on {day}{who} ({self.why}), and is not taken again"
+
+
+class Deleted:
+    """The tombstones of a folder. Any thread or process may ask.
+
+    Args:
+        root: The folder of the store.
+        now: A clock, in nanoseconds since 1970.
+    """
+
+    def __init__(self, root: Path, now: Callable[[], int] = time.time_ns) -> None:
+        self._folder = root / "deleted"
+        self._now = now
+
+    def add(self, id: str, why: str, who: str = "") -> None:
+        """Write down that a recording is deleted. Raises OSError."""
+        if not ID.fullmatch(id):
+            return
+        now = self._now()
+        stone = Tombstone(id, now, now + LASTS * _SECOND, storable(why, _SHORT), storable(who, _SHORT))
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        part = self._folder / f".{id}.{secrets.token_hex(4)}.part"
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(orjson.dumps(asdict(stone)))
+        part.replace(self._folder / f"{id}.json")
+
+    def drop(self, id: str) -> None:
+        """Take a tombstone back; harmless where there is none."""
+        if ID.fullmatch(id):
+            with contextlib.suppress(OSError):
+                (self._folder / f"{id}.json").unlink(missing_ok=True)
+
+    def get(self, id: str) -> Tombstone | None:
+        """Return a recording's tombstone, where it is in force."""
+        if not ID.fullmatch(id):
+            return None
+        try:
+            with (self._folder / f"{id}.json").open("rb") as file:
+                said = orjson.loads(file.read(_LARGEST))
+            at, until = integer(said["at"]), integer(said["until"])
+            why, who = storable(str(said["why"]), _SHORT), storable(str(said["who"]), _SHORT)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError):
+            # It is damaged, and says all the same that the recording was deleted.
+            return Tombstone(id, 0, 1 << 62, "its tombstone is damaged", "")
+        found = Tombstone(id, max(at or 0, 0), until or 0, why, who)
+        return found if found.until > self._now() else None
+
+    def among(self, ids: Iterable[str]) -> dict[str, Tombstone]:
+        """Return those of some recordings that have one in force."""
+        if not self._folder.is_dir():
+            return {}
+        return {id: stone for id in ids if (stone := self.get(id)) is not None}

@@ -1,0 +1,440 @@
+"""An index of a folder of recordings: one SQLite file, made from the recordings and rebuilt whenever it is missing.
+
+The files are the truth. Before it is asked, the index is brought up to date: each recording's files are looked at
+(size and time of last change), and those that changed are read again. It has one writer at a time, behind a lock
+file; where it cannot be written it is built in memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from time import monotonic, sleep
+
+from reenact.core.query.filter import Filter
+from reenact.core.query.summary import Summary
+from reenact.core.store.base import Listed
+from reenact.core.store.blocks import Blocks
+from reenact.core.store.details import Details
+from reenact.core.store.local import EVENTS, LocalStore, nameable
+from reenact.core.store.lock import locked
+from reenact.core.store.query import Plan
+from reenact.core.store.summarised import STEP, Summarised, summarised, unsummarised
+from reenact.core.store.tables import (
+    RECORDING,
+    VERSION,
+    Columns,
+    Words,
+    block,
+    candidates,
+    cell,
+    created,
+    delete,
+    line_of,
+    number_set,
+    numbers_of,
+    place_of,
+    savepoint,
+)
+from reenact.core.store.writer import warn
+from reenact.errors import RecordingError
+
+_BATCH = 256
+_UNFIT = sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.DataError, ValueError, OverflowError
+"""What SQLite raises for a value that it does not keep."""
+
+_OFTEN = 20_000  # steps of SQLite between two looks at whether it is to stop
+_FIRST = 32
+_MOST = 1024
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A recording that a filter means, and the numbers of the steps for which it holds."""
+
+    summary: Summary
+    steps: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An indexed recording: its key in the index, its folder's name, the state of the files that were read, its line.
+
+    `seconds` is what reading it took just now.
+    """
+
+    key: int
+    folder: str
+    signature: str
+    summary: Summary
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A recording's folder that is to be read: the state of its files, and when its first one was written."""
+
+    folder: str
+    signature: str
+    written: int
+
+
+class Index:
+    """The index of one store.
+
+    Args:
+        store: The recordings.
+    """
+
+    def __init__(self, store: LocalStore) -> None:
+        self.store = store
+        self._file = store.root / "index.sqlite"
+        self._database: sqlite3.Connection | None = None
+
+    # -- asking ----------------------------------------------------------------------------------------------
+
+    def summaries(self, progress: Progress | None = None) -> list[Summary]:
+        """All recordings, those first that began last."""
+        return [line for _, line in self._lines(progress)]
+
+    def known_lines(self, limit: int = -1) -> list[Known]:
+        """The recordings as they are indexed, with no look at the files: those first that began last."""
+        with contextlib.suppress(sqlite3.Error), self._writing() as writable:
+            writable.execute(
+                "CREATE INDEX IF NOT EXISTS newest ON recordings (moment DESC, written DESC, id)"
+            )
+        rows = self._open().execute(
+            f"SELECT key, folder, signature, {', '.join(RECORDING)} FROM recordings"  # noqa: S608
+            " ORDER BY moment DESC, written DESC, id LIMIT ?",
+            [limit],
+        )
+        found = []
+        while batch := rows.fetchmany(_BATCH):
+            found += [Known(key, folder, signature, line_of(row)) for key, folder, signature, *row in batch]
+            # Who answers somebody beside us has his turn.
+            sleep(0)
+        return found
+
+    def known_line(self, folder: str) -> Known | None:
+        """One of them."""
+        row = (
+            self._open()
+            .execute(
+                f"SELECT key, folder, signature, {', '.join(RECORDING)} FROM recordings WHERE folder = ?",  # noqa: S608
+                [folder],
+            )
+            .fetchone()
+        )
+        return Known(row[0], row[1], row[2], line_of(list(row[3:]))) if row is not None else None
+
+    def among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
+        """Those of the lines, given with their keys, that a filter means; with no look at the files."""
+        meant = ((key, line) for key, line in lines if not line.broken)
+        return self._among(meant, wanted) if wanted.about_steps else (Hit(line) for _, line in meant)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether it could not be kept in a file, so that nobody else can ask it."""
+        return not self._open().execute("PRAGMA database_list").fetchone()[2]
+
+    def search(
+        self, wanted: Filter, *, limit: int | None = None, progress: Progress | None = None
+    ) -> Iterator[Hit]:
+        """The recordings that a filter means, those first that began last."""
+        meant = ((key, line) for key, line in self._lines(progress) if not line.broken and wanted.head(line))
+        found = self._among(meant, wanted) if wanted.about_steps else (Hit(line) for _, line in meant)
+        return islice(found, limit)
+
+    def listed(
+        self,
+        wanted: Filter,
+        *,
+        status: str = "",
+        tags: Sequence[str] = (),
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> Listed:
+        """The same as a list shows them, with that status and these tags; of an empty filter also the broken ones."""
+        lines = self.summaries(progress)
+        meant = [
+            line
+            for line in lines
+            if status in ("", "broken" if line.broken else line.status) and set(tags) <= set(line.tags)
+        ]
+        hits = [Hit(line) for line in meant]
+        if wanted.text.strip():
+            there = {line.id for line in meant}
+            hits = [hit for hit in self.search(wanted) if hit.summary.id in there]
+        return Listed(hits[:limit], len(hits), [line.id for line in lines])
+
+    def count(self) -> int:
+        """How many recordings there are, as far as they are indexed."""
+        return int(self._open().execute("SELECT count(*) FROM recordings").fetchone()[0])
+
+    def kinds(self) -> set[str]:
+        """The kinds of effects that there are."""
+        return {word for _, word in Columns(self._fresh()).words("kind")}
+
+    def known(self) -> list[tuple[str, str]]:
+        """Ids and names as far as they are indexed, for a shell that completes a word and cannot wait."""
+        with contextlib.suppress(sqlite3.Error, OSError):
+            rows = (
+                self._open()
+                .execute("SELECT id, name FROM recordings ORDER BY moment DESC, id LIMIT 500")
+                .fetchall()
+            )
+            if rows:
+                return [(str(id), str(name)) for id, name in rows]
+        return [(id, "") for id in self.store.ids()[:500]]
+
+    def folder_of(self, line: Summary) -> Path:
+        """Where a recording lies that is to be read."""
+        return Path(line.path)
+
+    def stop_when(self, ended: Callable[[], bool]) -> None:
+        """Interrupt what is asked of it from now on (a `sqlite3.OperationalError`) as soon as that is true."""
+        self._open().set_progress_handler(lambda: int(ended()), _OFTEN)
+
+    def discard(self) -> None:
+        """Begin a new one: the file was damaged."""
+        self.close()
+        with contextlib.suppress(OSError):
+            self._file.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close the file. Harmless when closed."""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _lines(self, progress: Progress | None = None) -> list[tuple[int, Summary]]:
+        rows = self._fresh(progress).execute(
+            f"SELECT key, {', '.join(RECORDING)} FROM recordings ORDER BY moment DESC, written DESC, id"  # noqa: S608
+        )
+        return [(key, line_of(row)) for key, *row in rows]
+
+    def _among(self, lines: Iterator[tuple[int, Summary]], wanted: Filter) -> Iterator[Hit]:
+        database = self._open()
+        plan = Plan(wanted.candidates, Columns(database))
+        # Who wants the first few only does not wait for the others.
+        size = _FIRST
+        with Blocks(partial(block, database)) as blocks:
+            while batch := list(islice(lines, size)):
+                size = min(size * 2, _MOST)
+                rows = candidates(database, plan, [key for key, _ in batch])
+                blocks.expect(plan.first, [key for key, _ in batch if key in rows])
+                for key, line in batch:
+                    within, *said = rows.get(key, (None,))
+                    numbers = numbers_of(within)
+                    if numbers and not plan.exact:
+                        sets = {place: partial(number_set, text) for place, text in enumerate(said)}
+                        details = Details(partial(self.folder_of, line), partial(blocks.block, key))
+                        try:
+                            numbers = plan.steps(line, numbers, sets, details)
+                        except RecordingError as error:
+                            warn(f"{line.id} is left out: {error}")
+                            continue
+                    steps = wanted.meant(numbers)
+                    if steps is not None:
+                        yield Hit(line, steps)
+
+    # -- keeping up ------------------------------------------------------------------------------------------
+
+    def refresh(self, progress: Progress | None = None) -> int:
+        """Read again what changed; returns how many recordings that were."""
+        rows = self._open().execute("SELECT folder, signature FROM recordings")
+        stale, gone = self.outdated(dict(rows))
+        self.renew(stale, gone, progress=progress)
+        return len(stale) + len(gone)
+
+    def differences(self) -> tuple[list[str], list[str]]:
+        """The folders that it has and that are gone, and those that it does not have as they are. Raises sqlite3.Error
+        where it is damaged.
+        """
+        database = self._open()
+        if self.in_memory:
+            raise sqlite3.DatabaseError("it cannot be opened")
+        for (said,) in database.execute("PRAGMA quick_check(1)"):
+            if said != "ok":
+                raise sqlite3.DatabaseError(said)
+        stale, gone = self.outdated(dict(database.execute("SELECT folder, signature FROM recordings")))
+        return gone, [one.folder for one in stale]
+
+    def outdated(
+        self, known: Mapping[str, str], names: Iterable[str] | None = None
+    ) -> tuple[list[Stale], list[str]]:
+        """What is to be read again, those first that were written last, and what is gone.
+
+        Args:
+            known: The signatures that are known, by folder.
+            names: Look at these only, and not at what there is.
+        """
+        folders = (
+            self._folders() if names is None else [(name, str(self.store.folder(name))) for name in names]
+        )
+        changed: list[Stale] = []
+        there = set()
+        for folder, path in folders:
+            signature = _signature(path, known.get(folder, ""))
+            if signature is not None or names is None:
+                there.add(folder)
+            if signature is not None and signature[0] != known.get(folder):
+                changed.append(Stale(folder, *signature))
+        asked = known.keys() if names is None else known.keys() & {name for name, _ in folders}
+        changed.sort(key=lambda stale: stale.written, reverse=True)
+        return changed, [folder for folder in asked if folder not in there]
+
+    def renew(
+        self,
+        stale: Sequence[Stale],
+        gone: Sequence[str] = (),
+        *,
+        until: float = float("inf"),
+        progress: Progress | None = None,
+    ) -> list[Known]:
+        """Read those again, and forget what is gone; returns those that were read, once others may ask for them.
+
+        After `until`, by `time.monotonic`, no further one is begun.
+        """
+        found: list[Known] = []
+        if not stale and not gone:
+            return found
+        with self._writing() as writable:
+            for folder in gone:
+                delete(writable, folder)
+            for number, one in enumerate(stale):
+                if progress is not None:
+                    progress(number, len(stale))
+                found.append(self._read(writable, one))
+                if number % _BATCH == _BATCH - 1:
+                    writable.commit()
+                if monotonic() > until:
+                    break
+        if progress is not None:
+            progress(len(stale), len(stale))
+        return found
+
+    def _folders(self) -> list[tuple[str, str]]:
+        try:
+            with os.scandir(self.store.recordings) as entries:
+                return [(entry.name, entry.path) for entry in entries if nameable(entry.name)]
+        except FileNotFoundError:
+            return []
+
+    def _read(self, database: sqlite3.Connection, stale: Stale) -> Known:
+        begun = monotonic()
+        made = self._summarised(stale)
+        try:
+            with savepoint(database):
+                key, line = self._put(database, stale, made)
+        except (
+            sqlite3.InterfaceError,
+            sqlite3.ProgrammingError,
+            sqlite3.DataError,
+            ValueError,
+            OverflowError,
+        ) as error:
+            # A value that SQLite does not keep: this recording is broken, and the others are not.
+            path = self.store.folder(stale.folder)
+            made = unsummarised(path, stale.written, f"the index cannot keep what it says ({error})")
+            key, line = self._put(database, stale, made)
+        return Known(key, stale.folder, stale.signature, line, monotonic() - begun)
+
+    def _put(self, database: sqlite3.Connection, stale: Stale, made: Summarised) -> tuple[int, Summary]:
+        """Write down what was made of a recording; returns its key, and its line."""
+        folder, signature = stale.folder, stale.signature
+        line, steps, blocks = made
+        if line.id != folder:
+            line = replace(line, id=folder)
+        delete(database, folder)
+        # The folder's name is what commands take, also where somebody renamed it or copied a recording.
+        values = [folder, signature, folder, *(cell(getattr(line, name)) for name in RECORDING[1:])]
+        marks = ", ".join("?" * len(values))
+        key = database.execute(f"INSERT INTO recordings VALUES (NULL, {marks})", values).lastrowid  # noqa: S608
+        words = Words(database)
+        marks = ", ".join("?" * (len(STEP) + 1))
+        database.executemany(
+            f"INSERT INTO steps VALUES ({marks})",  # noqa: S608
+            [
+                [key, *(words.number(name, value) for name, value in zip(STEP, step, strict=True))]
+                for step in steps
+            ],
+        )
+        placed = [(place_of(int(key or 0), place), block) for place, block in enumerate(blocks)]
+        database.executemany("INSERT INTO details VALUES (?, ?)", placed)
+        return int(key or 0), line
+
+    def _summarised(self, stale: Stale) -> Summarised:
+        """What is kept of a recording: here it is read for that."""
+        return summarised(self.store.folder(stale.folder), stale.written, self.store.root)
+
+    def _fresh(self, progress: Progress | None = None) -> sqlite3.Connection:
+        try:
+            self.refresh(progress)
+        except sqlite3.DatabaseError:
+            # Damaged, or it cannot be written (a read-only folder, a full disk): without it, in memory.
+            self.discard()
+            self._database = created(sqlite3.connect(":memory:"))
+            self.refresh(progress)
+        return self._open()
+
+    def _open(self) -> sqlite3.Connection:
+        if self._database is None:
+            self._database = self._connect()
+        return self._database
+
+    def _connect(self) -> sqlite3.Connection:
+        if not self.store.root.is_dir():
+            return created(sqlite3.connect(":memory:"))
+        try:
+            database = sqlite3.connect(self._file, timeout=20)
+            if database.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+                database.close()
+                self._file.unlink(missing_ok=True)
+                database = created(sqlite3.connect(self._file, timeout=20))
+                self._file.chmod(0o600)
+        except (sqlite3.Error, OSError):
+            return created(sqlite3.connect(":memory:"))
+        return database
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """The database with the lock held: SQLite of some versions is hurt by two writers at once."""
+        database = self._open()
+        with locked(self.store.root / "index.lock"), database:
+            yield database
+
+
+def _signature(path: str, known: str) -> tuple[str, int] | None:
+    """The state of a recording's files, and when its first one was last written; None for a folder that is none."""
+    try:
+        state = os.stat(f"{path}{os.sep}{EVENTS}")  # noqa: PTH116 - a Path each costs more than the look
+        folder = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    parts = known.split("|")
+    if parts[0] == str(folder.st_mtime_ns):
+        others = [part.partition("=")[0] for part in parts[2:]]
+    else:
+        names = os.listdir(path)  # noqa: PTH208
+        others = sorted(
+            name
+            for name in names
+            if name.startswith("events.") and name.endswith(".jsonl") and name != EVENTS
+        )
+    marks = [str(folder.st_mtime_ns), _mark(state)]
+    with contextlib.suppress(OSError):
+        marks += [f"{name}={_mark(Path(path, name).stat())}" for name in others]
+    return "|".join(marks), state.st_mtime_ns
+
+
+def _mark(state: os.stat_result) -> str:
+    return f"{state.st_mtime_ns}:{state.st_size}"

@@ -1,0 +1,403 @@
+"""Recordings as they come from elsewhere, piece by piece: appended to a folder, and on the disk before they are
+acknowledged.
+
+What is there already stays as it is: equal bytes are acknowledged again, others refused. One round of `fdatasync` in
+parallel for all files of a request costs about as much as one alone: the file system commits them together.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+import orjson
+
+from reenact.core.model.event import FORMAT
+from reenact.core.store.base import BLOB, FILE, ID, LARGEST, Piece, Taken
+from reenact.core.store.deleted import Deleted
+from reenact.core.store.local import EVENTS, LocalStore
+
+RECEIVED = "received"
+"""A file in the folder of a recording that comes from elsewhere: touched whenever it is said to be written."""
+
+_SAME = b'{"event":"same"'
+_AGAIN = 5.0
+"""Seconds after which it is written down again that a recording is being written."""
+
+_AT_ONCE = 16
+_SOON, _LATER = 60.0, 600.0
+"""Seconds after which what a project has is counted anew: where it is used up, and else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much is taken, in bytes.
+
+    Attributes:
+        blob: Of one blob.
+        recording: Of one recording, with its blobs.
+        project: Of all recordings of a project; 0 for as much as there is room.
+        recordings: How many recordings a project has; 0 for as many as there is room for.
+        free: What must be left on the disk.
+    """
+
+    blob: int = LARGEST
+    recording: int = 2 << 30
+    project: int = 0
+    recordings: int = 0
+    free: int = 256 << 20
+
+
+class LocalIntake:
+    """What takes the pieces for one folder of recordings. Any thread may call it.
+
+    Args:
+        store: The recordings.
+        limits: How much of them.
+        checked: Whether what comes is looked at: that it is a recording, in whole lines. Not what another store has
+            let in already.
+    """
+
+    def __init__(self, store: LocalStore, limits: Limits | None = None, *, checked: bool = True) -> None:
+        self._store = store
+        self._checked = checked
+        self._sizes = _Sizes(store, limits or Limits())
+        self._pool = ThreadPoolExecutor(_AT_ONCE, "reenact-sync")
+        self._heard: dict[str, float] = {}
+        self._deleted = Deleted(store.root)
+
+    def close(self) -> None:
+        """End its threads."""
+        self._pool.shutdown()
+
+    def lengths(self, ids: Iterable[str]) -> dict[str, dict[str, int]]:
+        """How long each file of these recordings is. One that is not there has none."""
+        found = {}
+        for id in ids:
+            if ID.fullmatch(id):
+                with contextlib.suppress(OSError), os.scandir(self._store.folder(id)) as files:
+                    found[id] = {
+                        file.name: file.stat(follow_symlinks=False).st_size
+                        for file in files
+                        if FILE.fullmatch(file.name)
+                    }
+        return found
+
+    def has(self, id: str, address: str) -> bool:
+        """Whether a blob is there."""
+        found = BLOB.fullmatch(address)
+        return bool(ID.fullmatch(id) and found and self._blob(id, found[1]).is_file())
+
+    def heard(self, ids: Iterable[str]) -> None:
+        """These are being written, far away: `living.alive` says so for a while."""
+        now = monotonic()
+        if len(self._heard) > 10_000:
+            self._heard.clear()
+        for id in ids:
+            if ID.fullmatch(id) and now - self._heard.get(id, -_AGAIN) >= _AGAIN:
+                self._heard[id] = now
+                with contextlib.suppress(OSError):
+                    os.utime(self._store.folder(id) / RECEIVED)
+
+    def no_room(self, id: str, more: int) -> Taken | None:
+        """Why so many more bytes of a recording are not taken, if they are not."""
+        self._sizes.look()
+        return self._sizes.problem(id, more)
+
+    def room(self) -> int:
+        """Return how many bytes a new recording may have now."""
+        return self._sizes.room()
+
+    def take(self, pieces: Sequence[Piece]) -> list[Taken]:
+        """Append them; when this returns, what it calls ok is on the disk."""
+        answers: dict[int, Taken] = {}
+        self._sizes.look()
+        if self._checked:
+            gone = self._deleted.among({piece.recording for piece in pieces})
+            answers = {
+                at: Taken("gone", detail=gone[piece.recording].told)
+                for at, piece in enumerate(pieces)
+                if piece.recording in gone
+            }
+        # Whoever reads a line finds the blobs that it names.
+        self._take_blobs(
+            {
+                at: one
+                for at, one in enumerate(pieces)
+                if one.name.startswith("sha256:") and at not in answers
+            },
+            answers,
+        )
+        written: set[Path] = set()
+        folders: set[Path] = set()
+        for at, piece in enumerate(pieces):
+            if at not in answers:
+                answers[at] = self._append(piece, written, folders)
+        self._sync(written)
+        self._sync(folders)
+        return [answers[at] for at in range(len(pieces))]
+
+    # -- lines -----------------------------------------------------------------------------------------------
+
+    def _append(self, piece: Piece, written: set[Path], folders: set[Path]) -> Taken:
+        if problem := self._unfit(piece):
+            return Taken("refused", detail=problem)
+        if no_room := self._sizes.problem(piece.recording, len(piece.data)):
+            return no_room
+        folder = self._store.folder(piece.recording)
+        path = folder / piece.name
+        try:
+            if not path.exists():
+                if piece.offset:
+                    return Taken("gap", detail="nothing of it is here yet")
+                if piece.name == EVENTS:
+                    if self._checked and (problem := no_header(piece)):
+                        return Taken("refused", detail=problem)
+                    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    (folder / RECEIVED).touch(0o600)
+                    os.utime(folder / RECEIVED, (0, 0))
+                    folders |= {folder, folder.parent, folder.parent.parent}
+                elif not (folder / EVENTS).exists():
+                    return Taken("gap", detail=f"its {EVENTS} comes first")
+                folders.add(folder)
+            taken, new = _write(path, piece)
+        except OSError as error:
+            return Taken("refused", detail=f"it cannot be written here: {error.strerror}")
+        self._sizes.add(piece.recording, new)
+        if taken.status == "ok":
+            # Also where nothing was new: somebody else may have written it, and not yet have synced.
+            written.add(path)
+        return taken
+
+    def _unfit(self, piece: Piece) -> str:
+        return unfit(piece) if self._checked else unnamed(piece)
+
+    # -- blobs -----------------------------------------------------------------------------------------------
+
+    def _take_blobs(self, pieces: Mapping[int, Piece], answers: dict[int, Taken]) -> None:
+        parts: dict[int, Path] = {}
+        for at, piece in pieces.items():
+            try:
+                part = self._part(piece)
+            except OSError as error:
+                part = Taken("refused", detail=f"it cannot be written here: {error.strerror}")
+            if isinstance(part, Path):
+                parts[at] = part
+            else:
+                answers[at] = part
+        self._sync(set(parts.values()))
+        folders = set()
+        for at, part in parts.items():
+            place = self._blob(pieces[at].recording, pieces[at].name.removeprefix("sha256:"))
+            part.replace(place)
+            folders |= {place.parent, place.parent.parent, place.parent.parent.parent}
+            answers[at] = Taken("ok", len(pieces[at].data))
+        self._sync(folders)
+
+    def _part(self, piece: Piece) -> Path | Taken:
+        """A blob's bytes in a file that has not its name yet."""
+        if problem := unfit_blob(piece, self._sizes.limits.blob):
+            return Taken("refused", detail=problem)
+        digest = piece.name.removeprefix("sha256:")
+        place = self._blob(piece.recording, digest)
+        if place.is_file():
+            return Taken("ok", len(piece.data))
+        if no_room := self._sizes.problem(piece.recording, len(piece.data)):
+            return no_room
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        part = place.with_name(f"{digest}.{secrets.token_hex(4)}.part")
+        with os.fdopen(
+            os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb"
+        ) as file:
+            file.write(piece.data)
+        self._sizes.add(piece.recording, len(piece.data))
+        return part
+
+    def _blob(self, id: str, digest: str) -> Path:
+        return self._store.folder(id) / "blobs" / digest[:2] / digest
+
+    def _sync(self, paths: Iterable[Path]) -> None:
+        # A share of the paths for each thread, not a task for each path: handing over costs more than it does.
+        some = list(paths)
+        for _ in self._pool.map(synced, [some[at::_AT_ONCE] for at in range(min(_AT_ONCE, len(some)))]):
+            pass
+
+
+def unnamed(piece: Piece) -> str:
+    """Why a piece of a file belongs nowhere; empty if it does."""
+    if not ID.fullmatch(piece.recording):
+        return "that is no id of a recording"
+    return "" if FILE.fullmatch(piece.name) else "a recording has no file of that name"
+
+
+def unfit(piece: Piece) -> str:
+    """What is wrong with a piece of a file; empty if nothing."""
+    if problem := unnamed(piece):
+        return problem
+    if not piece.data.endswith(b"\n"):
+        return "a piece ends with a line"
+    if piece.data.startswith(_SAME) or b"\n" + _SAME in piece.data:
+        return "a fork is sent whole, with its parent's lines"
+    return ""
+
+
+def unfit_blob(piece: Piece, most: int) -> str:
+    """What is wrong with a blob; empty if nothing.
+
+    Args:
+        piece: The blob.
+        most: How many bytes it may have.
+    """
+    digest = BLOB.fullmatch(piece.name)
+    if not ID.fullmatch(piece.recording) or digest is None or piece.offset:
+        return "that is the name of no recording, or of no blob"
+    if hashlib.sha256(piece.data).hexdigest() != digest[1]:
+        return "its bytes have another hash"
+    return f"a blob has {most} bytes at most here" if len(piece.data) > most else ""
+
+
+def no_header(piece: Piece) -> str:
+    """Why this is not how a recording begins; empty if it is."""
+    try:
+        header = orjson.loads(piece.data[: piece.data.index(b"\n")])
+        begins = header["event"] == "opened" and isinstance(header["format"], int)
+    except (ValueError, KeyError, TypeError):
+        begins = False
+    if not begins:
+        return "a recording begins with a header"
+    if header["format"] > FORMAT:
+        return f"it is in format {header['format']}, and this server reads up to {FORMAT}: upgrade the server"
+    if header.get("id") != piece.recording:
+        return "its header names another recording"
+    parent = header.get("parent")
+    if isinstance(parent, dict) and not ID.fullmatch(str(parent.get("id"))):
+        return "its header names a parent that is no recording"
+    return ""
+
+
+def _write(path: Path, piece: Piece) -> tuple[Taken, int]:
+    """Append what is not there yet; says how many bytes were new. Raises OSError, the file as it was."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+    file = os.open(path, flags, 0o600)
+    try:
+        # Two may send the same: the shipper that was started again, and a person.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        size = os.fstat(file).st_size
+        if piece.offset > size:
+            return Taken("gap", size, f"{size} bytes are here"), 0
+        known = min(size - piece.offset, len(piece.data))
+        if known and os.pread(file, known, piece.offset) != piece.data[:known]:
+            detail = "other bytes are here already, and nothing is ever overwritten"
+            return Taken("differs", size, detail), 0
+        rest = memoryview(piece.data)[known:]
+        try:
+            while rest:
+                rest = rest[os.write(file, rest) :]
+        except OSError:
+            os.ftruncate(file, size)
+            raise
+        return Taken("ok", max(size, piece.offset + len(piece.data))), len(piece.data) - known
+    finally:
+        os.close(file)
+
+
+def synced(paths: Iterable[Path]) -> None:
+    """On the disk. A file that was deleted meanwhile need not be."""
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fdatasync(file)
+            finally:
+                os.close(file)
+
+
+class _Sizes:
+    """How much there is, so that no more is taken than there may be: counted once, and added up since."""
+
+    def __init__(self, store: LocalStore, limits: Limits) -> None:
+        self.limits = limits
+        self._store = store
+        self._known: dict[str, int] = {}
+        self._all: int | None = None
+        self._many = 0
+        self._counted = 0.0
+        self._full = False
+
+    def look(self) -> None:
+        """See how much room is left on the disk."""
+        with contextlib.suppress(OSError):
+            place = next(path for path in (self._store.root, *self._store.root.parents) if path.exists())
+            self._full = shutil.disk_usage(place).free < self.limits.free
+
+    def problem(self, id: str, more: int) -> Taken | None:
+        """Why so many more bytes are too many; None if they are not."""
+        if self._full:
+            return Taken("full", detail="the server's disk is full")
+        if id not in self._known:
+            if len(self._known) > 10_000:
+                self._known.clear()
+            self._known[id] = bytes_of(self._store.folder(id))
+        if self._known[id] + more > self.limits.recording:
+            return Taken("large", detail=f"a recording has {self.limits.recording} bytes at most here")
+        if not (self.limits.project or self.limits.recordings):
+            return None
+        self._count()
+        if self.limits.project and (self._all or 0) + more > self.limits.project:
+            return Taken(
+                "full", detail=f"the project has {self.limits.project} bytes at most, and they are used up"
+            )
+        # What is there already may grow.
+        if self.limits.recordings and not self._known[id] and self._many >= self.limits.recordings:
+            return Taken(
+                "full", detail=f"the project has {self.limits.recordings} recordings at most, and has them"
+            )
+        return None
+
+    def room(self) -> int:
+        """Return how many bytes a new recording may have now."""
+        left = self.limits.recording
+        with contextlib.suppress(OSError, StopIteration):
+            place = next(path for path in (self._store.root, *self._store.root.parents) if path.exists())
+            left = min(left, shutil.disk_usage(place).free - self.limits.free)
+        if self.limits.project:
+            self._count()
+            left = min(left, self.limits.project - (self._all or 0))
+        return max(left, 0)
+
+    def add(self, id: str, more: int) -> None:
+        """So much was written."""
+        before = self._known.get(id, 0)
+        self._known[id] = before + more
+        if self._all is not None:
+            self._all += more
+            self._many += bool(more and not before)
+
+    def _count(self) -> None:
+        # Counted anew once in a while: what was deleted makes room, and what else writes here takes some.
+        over = (self.limits.project and (self._all or 0) >= self.limits.project) or (
+            self.limits.recordings and self._many >= self.limits.recordings
+        )
+        if self._all is None or monotonic() - self._counted > (_SOON if over else _LATER):
+            self._all, self._counted = bytes_of(self._store.recordings), monotonic()
+            with contextlib.suppress(OSError):
+                self._many = sum(entry.is_dir() for entry in os.scandir(self._store.recordings))
+
+
+def bytes_of(folder: Path) -> int:
+    """The bytes of all files below."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += Path(place, name).lstat().st_size
+    return total

@@ -1,0 +1,174 @@
+"""Read the lines of a recording's files: the one place where they are checked.
+
+Each line's sum must fit (see `chain`), and each must be an event as the format says (see `model.schema`). Readers after
+this one may take the members' types for granted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from reenact.core.model import schema, session_schema
+from reenact.core.model.event import FORMAT, Event
+from reenact.core.store import chain
+from reenact.errors import CorruptRecording, FutureFormat, NotARecording
+
+_CHAINED = 2
+"""The first format whose lines have sums."""
+
+
+def read_events(data: bytes, where: str, torn: list[str], *, of: str = "") -> Iterator[Event]:
+    """The events of one process's file. A torn last line is left out and said in `torn`.
+
+    Args:
+        data: The file's bytes, the parent's lines of a fork put in.
+        where: The file's name, for messages.
+        torn: Gets a sentence where the last line is left out.
+        of: The id of the recording that the file must belong to; empty for any.
+
+    Raises NotARecording, FutureFormat, or CorruptRecording naming the line.
+    """
+    reader = Reader(where, of)
+    lines = data.split(b"\n")
+    last = lines.pop()
+    for line in lines:
+        event = reader.take(line)
+        if event is not None:
+            yield event
+    if last:
+        # kill -9 in the middle of a write: what returned before it is whole.
+        if reader.fits(last):
+            event = reader.take(last)
+            if event is not None:
+                yield event
+        else:
+            torn.append(f"the last line was torn ({len(last)} bytes) and is left out")
+
+
+class Reader:
+    """Check the lines of one process's file, one after the other.
+
+    Args:
+        where: The file's name, for messages.
+        of: The id of the recording that the file must belong to (from format 2 on); empty for any.
+    """
+
+    _first, _last = "opened", "sealed"
+
+    def __init__(self, where: str, of: str = "") -> None:
+        self._where = where
+        self._of = of
+        self._number = 0
+        self._sum = chain.FIRST
+        self._chained = True
+        self._ended = False
+        self._references = schema.References()
+
+    def take(self, line: bytes) -> Event | None:
+        """The event of the next line, without its newline; None for an empty line of format 1.
+
+        Raises NotARecording or FutureFormat for a first line that is no header of ours, else CorruptRecording.
+        """
+        self._number += 1
+        data = _object(line)
+        if self._number == 1:
+            self._begin(line, data)
+        elif not line and not self._chained:
+            return None
+        try:
+            signed = self._check_sum(line, data or {}) if self._chained else ""
+            if data is None:
+                raise schema.Unfit("it is no event")
+            self._check(line, data)
+        except schema.Unfit as problem:
+            raise CorruptRecording(
+                f"{self._where}, line {self._number}: damaged: {problem}; "
+                "`reenact export ID --salvage` keeps what is whole"
+            ) from None
+        return Event(data["event"], data, self._number, signed)
+
+    def fits(self, line: bytes) -> bool:
+        """Whether a last line without a newline is whole all the same."""
+        if _object(line) is None:
+            return False
+        if self._number == 0 or not self._chained:
+            return True
+        return chain.stated(line) == chain.sum_of(self._sum, line[: -chain.LENGTH])
+
+    def _begin(self, header: bytes, data: dict[str, Any] | None) -> None:
+        if data is None:
+            raise NotARecording(
+                f"{self._where} is no recording: its first line is no event; `reenact import` reads other formats"
+            )
+        version = data.get("format")
+        if data.get("event") != self._first or type(version) is not int:
+            raise NotARecording(
+                f"{self._where} is no recording: it does not begin with a header; "
+                "`reenact import` reads other formats"
+            )
+        if version > FORMAT:
+            raise FutureFormat(
+                f"{self._where} is in format {version}, and this Reenact reads up to {FORMAT}: "
+                "upgrade with `pip install -U reenact`"
+            )
+        # Of a header that says otherwise and has a sum, the number was changed.
+        self._chained = version >= _CHAINED or chain.stated(header) is not None
+
+    def _check_sum(self, line: bytes, data: dict[str, Any]) -> str:
+        """Check a line's sum and go on from it; returns what a seal's signature covers."""
+        body, signed = line[: -chain.LENGTH], ""
+        check = chain.sum_of(self._sum, body)
+        if line[-chain.LENGTH :] != chain.tail(check):
+            if chain.stated(line) is None:
+                raise schema.Unfit("it is cut off, or has no sum")
+            raise schema.Unfit("it was changed, or a line before it was removed, doubled or moved")
+        if data.get("event") == "sealed":
+            covered = chain.unsigned(body, data.get("signed"))
+            if covered is None:
+                raise schema.Unfit("`signed` is not its last member")
+            signed = chain.sum_of(self._sum, covered).decode()
+        self._sum = check
+        data.pop("sum", None)
+        return signed
+
+    def _check(self, line: bytes, data: dict[str, Any]) -> None:
+        kind = data["event"]
+        if len(line) > 2 * schema.DEEPEST and schema.too_deep(line, data):
+            raise schema.Unfit(f"it is nested more than {schema.DEEPEST} levels deep")
+        if self._number > 1:
+            if kind == self._first:
+                raise schema.Unfit("a header stands in the first line alone")
+            if self._ended and self._chained:
+                raise schema.Unfit(f"it stands after the last line, `{self._last}`")
+        self._check_members(kind, data)
+        if kind == self._last:
+            self._ended = True
+
+    def _check_members(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "same":
+            raise schema.Unfit("it shares this line with its parent, which is not here")
+        schema.check(data)
+        if kind == "opened" and self._of and self._chained and data.get("id") != self._of:
+            raise schema.Unfit(f"its file belongs to recording {data.get('id')}, and not to {self._of}")
+        self._references.check(data)
+
+
+class SessionReader(Reader):
+    """The same for the lines of a browser session's file. What the file holds is read by `browser.footage`."""
+
+    _first, _last = "session", ""
+
+    def _check_members(self, kind: str, data: dict[str, Any]) -> None:
+        session_schema.check(data)
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    """A line's members, or None where it is no event."""
+    try:
+        data = orjson.loads(line)
+    except ValueError:
+        return None
+    return data if type(data) is dict and type(data.get("event")) is str else None

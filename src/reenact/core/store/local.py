@@ -1,0 +1,306 @@
+"""The embedded store: a folder of recordings, and no server at all.
+
+    .reenact/recordings/<id>/events.jsonl        the process that the recording began in
+                             events.<n>.jsonl    processes that it started
+                             blobs/ab/abcd…      large binary values, by their sha256
+
+An exported recording is the same tree in one zip file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import shutil
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import orjson
+
+from reenact.core.model.log import Log
+from reenact.core.model.schema import is_address
+from reenact.core.query.recording import Recording
+from reenact.core.store import shared
+from reenact.core.store.deleted import Deleted
+from reenact.core.store.lines import read_events
+from reenact.core.unpack import Archive
+from reenact.errors import AmbiguousRecording, CorruptRecording, NotARecording, RecordingNotFound
+
+EVENTS = shared.EVENTS
+SUFFIX = ".reenact"
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    struct.error,
+    OSError,
+)
+"""What Python's zipfile raises on a damaged file."""
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+_READ = 2 << 30
+"""Bytes that the events of an exported file may have, or one of its blobs: they are read into memory."""
+
+_SOUGHT = 1000
+"""In how many of the newest recordings a name is sought that was taken for an id."""
+
+
+def home(path: str | os.PathLike[str] | None = None) -> Path:
+    """The folder that recordings are kept in: the one given, `$REENACT_HOME`, or `.reenact` here."""
+    return Path(path or os.environ.get("REENACT_HOME") or ".reenact").absolute()
+
+
+def new_id() -> str:
+    """A fresh id: ten letters and digits, random from the first, so that a short prefix is enough to name it."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(10))
+
+
+class LocalStore:
+    """Recordings in a folder.
+
+    Args:
+        root: The folder, by default `home()`. It need not exist.
+    """
+
+    def __init__(self, root: str | os.PathLike[str] | None = None) -> None:
+        self.root = home(root)
+
+    @property
+    def place(self) -> str:
+        """What it is called in a message."""
+        return str(self.root)
+
+    @property
+    def recordings(self) -> Path:
+        """The folder of the recordings."""
+        return self.root / "recordings"
+
+    def folder(self, id: str) -> Path:
+        """The folder of one recording, existing or not."""
+        return self.recordings / id
+
+    def ids(self) -> list[str]:
+        """The ids of all recordings, newest first."""
+        found = []
+        try:
+            with os.scandir(self.recordings) as entries:
+                for entry in entries:
+                    if not nameable(entry.name):
+                        continue
+                    try:
+                        found.append((os.stat(os.path.join(entry.path, EVENTS)).st_mtime_ns, entry.name))
+                    except OSError:
+                        continue
+        except FileNotFoundError:
+            return []
+        return [name for _, name in sorted(found, reverse=True)]
+
+    def find(self, ref: str | os.PathLike[str]) -> Path:
+        """The folder or file that is meant: an id, an unambiguous prefix of one, `last`, or a path.
+
+        Raises RecordingNotFound, AmbiguousRecording or NotARecording; the text says what to try.
+        """
+        text = os.fspath(ref)
+        if not text:
+            raise RecordingNotFound("no recording is named ''; `reenact list` shows those there are")
+        if os.sep in text or text.endswith(SUFFIX) or (Path(text) / EVENTS).is_file():
+            return _at_path(Path(text))
+        if self._has(text):
+            return self._at_hand(text)
+        ids = self.ids()
+        if text == "last":
+            if not ids:
+                raise RecordingNotFound(
+                    f"there is no recording yet in {self.place}; `reenact record -- program` makes one"
+                )
+            return self._at_hand(ids[0])
+        begun = self._begun(text, ids)
+        if begun is not None:
+            return begun
+        if Path(text).exists():
+            return _at_path(Path(text))
+        called = self._called(text, ids)
+        if called is not None:
+            raise RecordingNotFound(
+                f"no recording has the id '{text}'; the newest that is called so is {called} "
+                f"(`reenact list 'name:{text}'` shows all)"
+            )
+        raise RecordingNotFound(
+            f"no recording '{text}' in {self._sought()}; `reenact list` shows those there are"
+        )
+
+    def _begun(self, text: str, ids: Sequence[str]) -> Path | None:
+        """The only one whose id begins so, or None where there is none. Raises AmbiguousRecording."""
+        matches = [id for id in ids if id.startswith(text)]
+        if len(matches) > 1:
+            raise AmbiguousRecording(
+                f"'{text}' may be any of {len(matches)} recordings: {', '.join(matches[:8])}"
+            )
+        return self._at_hand(matches[0]) if matches else None
+
+    def _sought(self) -> str:
+        """Where one was looked for that is not there."""
+        return self.place
+
+    def _has(self, id: str) -> bool:
+        """Whether there is one of exactly that id."""
+        return self.folder(id).joinpath(EVENTS).is_file()
+
+    def _at_hand(self, id: str) -> Path:
+        """The folder of one that there is, to be read."""
+        return self.folder(id)
+
+    def _called(self, name: str, ids: list[str]) -> str | None:
+        """The newest recording of that name, for a message; not sought among very many."""
+        for id in ids[:_SOUGHT]:
+            try:
+                with self.folder(id).joinpath(EVENTS).open("rb") as file:
+                    header = orjson.loads(file.readline())
+            except (OSError, ValueError):
+                continue
+            if isinstance(header, dict) and header.get("name") == name:
+                return id
+        return None
+
+    def load(self, ref: str | os.PathLike[str]) -> Recording:
+        """Read one recording."""
+        return load(self.find(ref))
+
+    def origins(self, ids: Iterable[str]) -> dict[str, shared.Origin]:
+        """Those of some recordings that have a parent, and which it is."""
+        return shared.origins(self.recordings, ids)
+
+    def remove(
+        self, ref: str | os.PathLike[str], *, detached: bool = False, why: str = "", who: str = ""
+    ) -> str:
+        """Delete one recording and its blobs; returns its id. Forks of it are made whole before, unless they are.
+
+        With a reason a tombstone is left: `sync` and uploads do not bring it back.
+        """
+        path = self.find(ref)
+        if path.parent != self.recordings:
+            raise NotARecording(f"{path} lies outside the store; delete it as a file")
+        if not detached:
+            shared.detach(self.recordings, [path.name])
+        if why:
+            Deleted(self.root).add(path.name, why, who)
+        shutil.rmtree(path)
+        return path.name
+
+
+def nameable(name: str) -> bool:
+    """Whether a folder's name can be an id: commands take it, indexes keep it. One whose bytes are no UTF-8 cannot."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def load(path: Path) -> Recording:
+    """Read a recording from its folder or its exported file."""
+    if path.is_file():
+        return _load_file(path)
+    torn: list[str] = []
+    logs: list[Log] = []
+    for name in process_files(os.listdir(path)):
+        with shared.opened(path / name) as file:
+            data = file.read()
+        if name == EVENTS:
+            data = shared.whole(data, path)
+        logs.append(Log(read_events(data, f"{path / name}", torn, of=_id_of(logs)), Blobs(path)))
+    if not logs or not logs[0].opened:
+        raise NotARecording(
+            f"{path} is no recording: its {EVENTS} has no header; `reenact list` shows recordings"
+        )
+    return Recording(str(logs[0].opened.get("id") or path.name), logs, str(path), tuple(torn))
+
+
+def _id_of(logs: list[Log]) -> str:
+    """The id of the recording that these are of, as far as they are read."""
+    return str(logs[0].opened.get("id") or "") if logs else ""
+
+
+def process_files(names: Iterable[str]) -> list[str]:
+    """Of the names in a recording's folder those of events, that of the first process first."""
+    found = [name for name in names if name.startswith("events.") and name.endswith(".jsonl")]
+    return sorted(found, key=lambda name: (name != EVENTS, name))
+
+
+def _at_path(path: Path) -> Path:
+    if not path.exists():
+        raise RecordingNotFound(f"no recording at {path}: the path does not exist")
+    if path.is_dir() and not (path / EVENTS).is_file():
+        raise NotARecording(f"{path} is a folder, but no recording: it has no {EVENTS}")
+    return path.parent if path.name == EVENTS else path
+
+
+def _load_file(path: Path) -> Recording:
+    if not zipfile.is_zipfile(path):
+        raise NotARecording(f"{path} is no exported recording; `reenact import` reads other formats")
+    torn: list[str] = []
+    logs: list[Log] = []
+    try:
+        with Archive(path, str(path), _READ) as archive:
+            names = {os.path.basename(name): name for name in archive.names}
+            for name in process_files(list(names)):
+                events = read_events(archive.read(names[name]), f"{path}:{name}", torn, of=_id_of(logs))
+                logs.append(Log(events, _ZippedBlobs(path, names)))
+    except UNREADABLE as error:
+        raise CorruptRecording(f"{path} is damaged ({error}); ask for it again") from None
+    if not logs or not logs[0].opened:
+        raise NotARecording(f"{path} is a zip file, but holds no recording")
+    return Recording(str(logs[0].opened.get("id") or path.stem), logs, str(path), tuple(torn))
+
+
+class Blobs:
+    """Fetches blobs from a recording's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __call__(self, address: str) -> bytes:
+        if not is_address(address):
+            raise CorruptRecording(f"{self._folder} names a blob {str(address)[:80]!r}, which is no address")
+        digest = address.removeprefix("sha256:")
+        place = Path("blobs", digest[:2], digest)
+        for folder in (self._folder, *shared.ancestors(self._folder)):
+            try:
+                data = (folder / place).read_bytes()
+            except OSError:
+                continue
+            return whole_blob(data, address, str(folder / place))
+        raise CorruptRecording(
+            f"{self._folder}: blob {address[:19]}… is missing; restore the folder's `blobs`"
+        )
+
+
+def whole_blob(data: bytes, address: str, where: str) -> bytes:
+    """A blob's bytes, checked against its address. Raises CorruptRecording where they have another hash."""
+    if f"sha256:{hashlib.sha256(data).hexdigest()}" != address:
+        raise CorruptRecording(f"{where} is damaged: its bytes have another hash than its name; restore it")
+    return data
+
+
+class _ZippedBlobs:
+    """Fetches blobs from an exported recording."""
+
+    def __init__(self, path: Path, names: dict[str, str]) -> None:
+        self._path = path
+        self._names = names
+
+    def __call__(self, address: str) -> bytes:
+        if not is_address(address):
+            raise CorruptRecording(f"{self._path} names a blob {str(address)[:80]!r}, which is no address")
+        digest = address.removeprefix("sha256:")
+        if digest not in self._names:
+            raise CorruptRecording(f"{self._path}: blob {address[:19]}… is missing; ask for the file again")
+        with Archive(self._path, str(self._path), _READ) as archive:
+            data = archive.read(self._names[digest])
+        return whole_blob(data, address, f"{self._path}:{self._names[digest]}")

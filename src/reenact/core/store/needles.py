@@ -1,0 +1,115 @@
+"""What must stand in a value's bytes if a term is to hold for it: looked for first, since that costs next to nothing.
+
+Needles are ASCII words in small letters. They may be fewer than there could be, never one too many.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from reenact.core.query.facts import PATH
+from reenact.core.query.grammar import Term
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_WORD = re.compile(r"[A-Za-z0-9_-]+")
+_PLACE = re.compile(r"-?\d+")
+# Numbers are written in several ways: 10 and 1e1. A word that is told apart from them has another letter than e.
+_TELLING = re.compile(r"[a-df-zA-DF-Z_]")
+_NUMBERED = re.compile(r"\\[xuUN0-9]")
+_REPEATED = re.compile(r"[?*]|\{\d*,?\d*\}")
+# A pattern takes a dotless i, a long s and the Kelvin sign for i, s and k: these may be spelled otherwise.
+_SPELLED = re.compile(r"[isk]", re.IGNORECASE | re.ASCII)
+_GLOB = re.compile(r"[*?]")
+
+
+class Needles:
+    """The needles of a term about a text, an argument or an output.
+
+    Attributes:
+        name: An argument's name as an outline has it, quoted: that alone is never left out.
+        key: The longest word among the other keys of the path.
+        word: The longest word that the value says, in small letters.
+    """
+
+    def __init__(self, term: Term) -> None:
+        root, *path = PATH.findall(term.field)
+        named = root == "args" and bool(path) and _NAME.fullmatch(path[0]) is not None
+        self.name = f'"{path.pop(0)}":'.encode() if named else b""
+        self.key = _longest(key for key in path if not _PLACE.fullmatch(key))
+        self.word = _longest(_texts(term)).lower()
+
+    def in_outlines(self, lines: Sequence[bytes], numbers: Iterable[int]) -> list[int]:
+        """The numbers of those lines for which the term may hold."""
+        name, key, word = self.name, self.key, self.word
+        # Where a value is left out, or written with \u, what it says is not to be seen.
+        return [
+            number
+            for number in numbers
+            if name in (line := lines[number - 1])
+            and ((key in line and (not word or word in line.lower())) or b"\\u" in line)
+        ]
+
+    def in_texts(self, block: bytes, between: bytes, numbers: Iterable[int]) -> list[int]:
+        """The numbers of those texts of a block for which the term may hold."""
+        word, folded = self.word, block.lower()
+        if word not in folded:
+            return []
+        texts = folded.split(between)
+        return [number for number in numbers if word in texts[number - 1]]
+
+
+def _longest(texts: Iterable[str]) -> bytes:
+    return max((word for text in texts for word in _words(text)), key=len, default=b"")
+
+
+def _words(text: str) -> list[bytes]:
+    return [word.encode() for word in _WORD.findall(text) if _TELLING.search(word)]
+
+
+def _texts(term: Term) -> list[str]:
+    if not isinstance(term.value, str):
+        return []
+    if term.op == "==":
+        return [term.value]
+    texts = _GLOB.split(term.value) if term.op == ":" else runs(term.value) if term.op == "~" else []
+    return [part for text in texts for part in _SPELLED.split(text)]
+
+
+def runs(pattern: str) -> list[str]:
+    """Texts that stand in whatever a regular expression matches; of one that is not simple, none."""
+    # Alternatives; what `(?` begins (flags, looking ahead); letters by number, and what was found before.
+    if "|" in pattern or "(?" in pattern or _NUMBERED.search(pattern):
+        return []
+    found, depth, place = [""], 0, 0
+    while place < len(pattern):
+        letter = pattern[place]
+        repeated = _REPEATED.match(pattern, place)
+        if repeated is not None:
+            # What it stands behind may be left out.
+            found += [found.pop()[:-1], ""]
+            place = repeated.end()
+            continue
+        if letter == "[":
+            place = _class_end(pattern, place)
+        escaped = letter == "\\"
+        if escaped:
+            place += 1
+            letter = pattern[place]
+        else:
+            depth += (letter == "(") - (letter == ")")
+        place += 1
+        if letter.isalnum() if escaped else letter in "[().^$+":
+            found.append("")
+        elif depth == 0:
+            found[-1] += letter
+    return found
+
+
+def _class_end(pattern: str, place: int) -> int:
+    place += 2 if pattern[place + 1] == "^" else 1
+    # A bracket that comes first does not close it.
+    place += pattern[place] == "]"
+    while pattern[place] != "]":
+        place += 2 if pattern[place] == "\\" else 1
+    return place

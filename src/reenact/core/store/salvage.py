@@ -1,0 +1,179 @@
+"""Keep what is whole of a damaged recording: every line that is proven to follow the one before it, with a hole noted
+where lines are left out.
+
+Of format 1, whose lines have no sums, a line is kept when it is an event as the format says. What needs a line that is
+left out (the answer to a lost question, an argument written against it, a later change of a snapshot) is left out, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.core.model import patch, schema, session_schema
+from reenact.core.model.event import FORMAT
+from reenact.core.model.schema import is_address
+from reenact.core.store import chain, shared
+from reenact.core.store.local import EVENTS, Blobs, process_files
+from reenact.errors import CorruptRecording, NotARecording, RecordingError
+
+
+def salvage(source: Path, target: Path) -> list[str]:
+    """Write what is whole of a recording into a fresh folder; returns a sentence for each thing that is left out.
+
+    Args:
+        source: The recording's folder.
+        target: An empty folder.
+
+    Raises NotARecording where not even a header can be read.
+    """
+    if not source.is_dir():
+        raise NotARecording(f"{source} is no folder; unpack it with `unzip` to salvage what is whole in it")
+    told: list[str] = []
+    blobs = Blobs(source)
+    names = sorted(path.name for path in source.iterdir())
+    sessions = [name for name in names if name.startswith("session.") and name.endswith(".jsonl")]
+    for name in (*process_files(names), *sessions):
+        data = (source / name).read_bytes()
+        if name == EVENTS:
+            data = _expanded(data, source)
+        kept = _Kept(name, told)
+        lines = kept.lines(data.split(b"\n"))
+        if not lines:
+            if name == EVENTS:
+                raise NotARecording(
+                    f"{source / name} has no header that can be read; nothing can be salvaged"
+                )
+            continue
+        (target / name).write_bytes(chain.chained(orjson.dumps(line) for line in lines))
+        for address in dict.fromkeys(_addresses(lines)):
+            _copy(blobs, address, target, told)
+    return told
+
+
+class _Kept:
+    """What is whole of one file.
+
+    Args:
+        name: The file's name.
+        told: Gets a sentence for each range of lines that is left out.
+    """
+
+    def __init__(self, name: str, told: list[str]) -> None:
+        self._name = name
+        self._told = told
+        self._session = name.startswith("session.")
+        self._references = schema.References()
+        self._states: dict[str, int] = {}
+
+    def lines(self, raw: list[bytes]) -> list[dict[str, Any]]:
+        """The lines that are whole, with a hole noted for each range that is not; empty without a header."""
+        if raw and not raw[-1]:
+            raw = raw[:-1]
+        if not raw:
+            return []
+        header = _object(raw[0])
+        chained = chain.stated(raw[0]) is not None or (header or {}).get("format") != 1
+        found: list[dict[str, Any]] = []
+        lost: list[int] = []
+        before: bytes | None = chain.FIRST
+        for number, line in enumerate(raw, 1):
+            stated = chain.stated(line)
+            proven = not chained or (
+                before is not None and stated == chain.sum_of(before, chain.content(line))
+            )
+            before = stated
+            data = _object(line) if proven or number == 1 else None
+            if number == 1 and (data is None or not self._fits(data)):
+                return []
+            if data is None or (number > 1 and not self._fits(data)):
+                lost.append(number)
+                continue
+            if not proven:
+                lost.append(number)
+            data.pop("sum", None)
+            if number == 1:
+                data["format"] = FORMAT
+                found.append(data)
+                continue
+            found += self._hole(lost)
+            data.pop("signed", None)
+            found.append(data)
+        return found + self._hole(lost)
+
+    def _fits(self, data: dict[str, Any]) -> bool:
+        """Whether a line is as the format says, and all that it needs is there."""
+        try:
+            if schema.too_deep(orjson.dumps(data), data):
+                return False
+            if self._session:
+                session_schema.check(data)
+                return True
+            schema.check(data)
+            self._references.check(data)
+        except (schema.Unfit, TypeError):
+            return False
+        if data["event"] == "snapshot":
+            if data["n"] != self._states.get(data["name"], 0):
+                return False
+            if data["n"] == 0 and not patch.readable(data["value"]):
+                return False
+            self._states[data["name"]] = data["n"] + 1
+        return bool(data["event"] != "same")
+
+    def _hole(self, lost: list[int]) -> list[dict[str, Any]]:
+        """The note for the lines that were lost up to here, if any."""
+        if not lost:
+            return []
+        where = f"line {lost[0]}" if len(lost) == 1 else f"{len(lost)} of lines {lost[0]} to {lost[-1]}"
+        if lost == [1]:
+            text = f"{self._name}, line 1 was changed; its words are not to be trusted"
+        else:
+            text = f"{self._name}, {where}: damaged, or without a line that it needs, and left out"
+        lost.clear()
+        self._told.append(text)
+        return [{"event": "noted", "what": "hole", "text": text}]
+
+
+def _expanded(data: bytes, folder: Path) -> bytes:
+    """A fork's lines with its parent's in their places, as far as these are there."""
+    try:
+        return shared.whole(data, folder)
+    except RecordingError:
+        return data
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        data = orjson.loads(line)
+    except ValueError:
+        return None
+    return data if type(data) is dict and type(data.get("event")) is str else None
+
+
+def _addresses(tree: Any) -> Iterator[str]:
+    """The blobs that a tree names."""
+    todo = [tree]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, dict):
+            todo += item.values()
+        elif isinstance(item, list):
+            todo += item
+        elif is_address(item):
+            yield item
+
+
+def _copy(blobs: Blobs, address: str, target: Path, told: list[str]) -> None:
+    try:
+        data = blobs(address)
+    except CorruptRecording as error:
+        told.append(f"{error}; it is left out")
+        return
+    digest = address.removeprefix("sha256:")
+    place = target / "blobs" / digest[:2] / digest
+    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    place.write_bytes(data)

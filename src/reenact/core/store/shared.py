@@ -1,0 +1,230 @@
+"""What a fork shares with its parent: lines by their number, and blobs.
+
+A fork repeats its parent up to a step. It writes `{"event":"same","line":57,"sum":…}` for each line that is its
+parent's, in the order in which they came to pass in the fork, and keeps no bytes of them. Its sum is that of the line
+it stands for (see `chain`), so a reader puts the parent's bytes before it and nothing else changes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from reenact.core import private
+from reenact.core.model.storable import storable
+from reenact.core.store import chain
+from reenact.errors import CorruptRecording, UsageError
+
+EVENTS = "events.jsonl"
+
+_SAME = b'{"event":"same"'
+_REFERENCE = re.compile(rb'\{"event":"same","line":(\d{1,12})(?:\}|(,"sum":"[0-9a-f]{32}"\}))')
+
+_MOST = 100
+"""How many forks may lie between a recording and the one that all of them come from."""
+
+_ID = re.compile(r"[\w-]{1,64}")
+_SHORT = 64
+_BLOB = re.compile(rb'"sha256:([0-9a-f]{64})"')
+
+
+def opened(path: Path) -> IO[bytes]:
+    """Open a file of a recording. Raises CorruptRecording for a pipe or a device, which may never end, and OSError."""
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC))  # noqa: SIM115 - returned open
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise CorruptRecording(f"{path} is no file; delete it")
+    return file
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a recording comes from: its parent's id, the step, and how (`fork`, `resume`)."""
+
+    id: str
+    step: int | None
+    how: str
+
+
+def reference(line: int) -> bytes:
+    """The line that stands for a line of the parent."""
+    return _SAME + b',"line":%d}' % line
+
+
+def origin(header: Any) -> Origin | None:
+    """What a header says of the recording's parent. (A child process's header has a number there.)"""
+    parent = header.get("parent") if isinstance(header, Mapping) else None
+    # Its folder is looked for by this name, and a header may come from anybody.
+    if not isinstance(parent, dict) or not _ID.fullmatch(str(parent.get("id") or "")):
+        return None
+    step = parent.get("step")
+    known = isinstance(step, int) and not isinstance(step, bool) and abs(step) < 1 << 53
+    return Origin(str(parent["id"]), step if known else None, storable(str(parent.get("how") or ""), _SHORT))
+
+
+def origin_of(line: bytes) -> Origin | None:
+    """The same of a header that is not parsed yet, or is none."""
+    try:
+        header = orjson.loads(line) if b'"parent":{' in line else {}
+    except ValueError:
+        return None
+    return origin(header)
+
+
+def origins(recordings: Path, names: Iterable[str] | None = None) -> dict[str, Origin]:
+    """Those of the recordings of a folder (by default, of all) that have a parent."""
+    found = {}
+    for name in _names(recordings) if names is None else names:
+        said = origin(_header(recordings / name))
+        if said is not None:
+            found[name] = said
+    return found
+
+
+def whole(data: bytes, folder: Path, seen: tuple[str, ...] = ()) -> bytes:
+    """Events with their parent's lines put in, line for line.
+
+    Raises CorruptRecording where the parent, or one of those lines, is gone.
+    """
+    if _SAME not in data:
+        return data
+    lines = data.split(b"\n")
+    parent: list[bytes] | None = None
+    for place, line in enumerate(lines):
+        if not line.startswith(_SAME):
+            continue
+        found = _REFERENCE.fullmatch(line)
+        if found is None:
+            # Torn, or damaged: the reader will say so.
+            continue
+        number = int(found[1])
+        if parent is None:
+            parent = _parent(lines[0], folder, seen)
+        if not 0 < number <= len(parent) or not parent[number - 1]:
+            raise CorruptRecording(
+                f"{folder / EVENTS}, line {place + 1}: line {number} of its parent is missing; restore the parent"
+            )
+        lines[place] = chain.content(parent[number - 1]) + (found[2] or b"}")
+    return b"\n".join(lines)
+
+
+def _parent(header: bytes, folder: Path, seen: tuple[str, ...]) -> list[bytes]:
+    try:
+        said = origin(orjson.loads(header))
+    except ValueError:
+        said = None
+    if said is None or said.id in seen or len(seen) > _MOST:
+        raise CorruptRecording(f"{folder / EVENTS} refers to a parent that its header does not name")
+    path = folder.parent / said.id
+    try:
+        data = (path / EVENTS).read_bytes()
+    except OSError:
+        raise CorruptRecording(
+            f"{folder.name} is a fork of {said.id}, which is gone from {folder.parent}; restore that one"
+        ) from None
+    return whole(data, path, (*seen, folder.name)).split(b"\n")
+
+
+def ancestors(folder: Path) -> list[Path]:
+    """The folders of its parent, its parent's parent and so on, as far as they are there."""
+    found: list[Path] = []
+    while (said := origin(_header(folder))) is not None:
+        folder = folder.parent / said.id
+        if folder in found or not folder.is_dir():
+            break
+        found.append(folder)
+    return found
+
+
+def shares(folder: Path) -> bool:
+    """Whether a recording cannot be read without its parent."""
+    try:
+        return origin(_header(folder)) is not None and _SAME in (folder / EVENTS).read_bytes()
+    except OSError:
+        return False
+
+
+def fetch(data: bytes, source: Iterable[Path], target: Path) -> None:
+    """Copy the blobs that these lines name into a recording's folder, unless they are there."""
+    for digest in {match[1].decode() for match in _BLOB.finditer(data)}:
+        place = Path("blobs", digest[:2], digest)
+        if (target / place).exists():
+            continue
+        for folder in source:
+            if (folder / place).is_file():
+                (target / place).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                part = (target / place).with_suffix(f".{os.getpid()}")
+                private.write(part, (folder / place).read_bytes())
+                part.replace(target / place)
+                break
+
+
+def flatten(folder: Path, target: Path | None = None) -> None:
+    """Write a fork's events and blobs whole, into another folder or (by default) in its own place: from then on
+    nobody needs its parent.
+    """
+    place = target or folder
+    data = whole((folder / EVENTS).read_bytes(), folder)
+    fetch(data, [folder, *ancestors(folder)], place)
+    part, written = place / ".events.part", (folder / EVENTS).stat()
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    # It is no newer than it was.
+    os.utime(part, ns=(written.st_atime_ns, written.st_mtime_ns))
+    part.replace(place / EVENTS)
+
+
+def detach(recordings: Path, leaving: Iterable[str]) -> list[str]:
+    """Make the forks of recordings that are to be deleted whole, except those that go with them; returns their ids.
+
+    Raises UsageError for a fork that is still being written.
+    """
+    going = set(leaving)
+    forks = [
+        id
+        for id, said in origins(recordings).items()
+        if said.id in going and id not in going and shares(recordings / id)
+    ]
+    for id in forks:
+        if _running(recordings / id):
+            raise UsageError(f"{id} is a fork of {origins(recordings)[id].id} and still runs; wait for it")
+    for id in forks:
+        flatten(recordings / id)
+    return forks
+
+
+def _running(folder: Path) -> bool:
+    data = (folder / EVENTS).read_bytes()
+    if data[data.rfind(b"\n", 0, len(data) - 1) + 1 :].startswith(b'{"event":"sealed"'):
+        return False
+    try:
+        os.kill(int(_header(folder).get("pid") or 0) or -1, 0)
+    except (OSError, ValueError, TypeError, OverflowError):
+        return False
+    return True
+
+
+def _names(recordings: Path) -> Iterator[str]:
+    try:
+        yield from sorted(path.name for path in recordings.iterdir())
+    except FileNotFoundError:
+        return
+
+
+def _header(folder: Path) -> Mapping[str, Any]:
+    try:
+        with (folder / EVENTS).open("rb") as file:
+            line = file.readline()
+        found = orjson.loads(line) if b'"parent":{' in line else {}
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

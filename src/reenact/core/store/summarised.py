@@ -1,0 +1,62 @@
+"""What an index keeps of a recording, wherever it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.query.summary import StepSummary, Summary, broken, summarise, summarise_step
+from reenact.core.store.details import PARTS, packed
+from reenact.core.store.local import load
+from reenact.core.trust import Identity, origin_of
+from reenact.errors import ReenactError
+
+STEP = [field.name for field in fields(StepSummary) if field.name not in PARTS]
+"""The columns of a step, in their order."""
+
+Summarised: TypeAlias = tuple[Summary, Sequence[Sequence[Any]], Sequence[bytes]]
+"""A recording's line, its steps' columns, and the packed rest of what filters ask of them."""
+
+
+def summarised(path: Path, written: int, home: Path | None = None) -> Summarised:
+    """What an index keeps of a recording, which is read for that.
+
+    Args:
+        path: Its folder.
+        written: When it was last written, in nanoseconds since 1970.
+        home: The home that it is listed in, whose own recordings are known as such.
+    """
+    try:
+        recording = load(path)
+        facts = RecordingFacts(recording)
+        line = summarise(facts, path=str(path), written=written)
+        origin = origin_of(recording.logs, Identity.of(home) if home is not None else None)
+        line = replace(line, seal=origin.seal.value, signer=origin.key, here=origin.here)
+        steps = [summarise_step(step) for step in facts]
+        return line, [[getattr(step, name) for name in STEP] for step in steps], packed(steps)
+    except Exception as error:
+        # One that cannot be summarised is listed as broken; it must not keep the others from being listed.
+        return unsummarised(path, written, reason(error))
+
+
+def unsummarised(path: Path, written: int, why: str) -> Summarised:
+    """Make what an index keeps of a recording that cannot be summarised: the reason, in one line.
+
+    Args:
+        path: Its folder.
+        written: When it was last written, in nanoseconds since 1970.
+        why: The reason.
+    """
+    return broken(path.name, path=str(path), written=written, why=why), [], packed([])
+
+
+def reason(error: Exception) -> str:
+    """Say in words why a recording cannot be summarised."""
+    if isinstance(error, (ReenactError, OSError)):
+        return str(error)
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return f"it is damaged, or no recording of ours ({type(error).__name__}: {error})"

@@ -1,0 +1,236 @@
+"""Append one process's events to its file, so that nothing returned before a `kill -9` is lost.
+
+One unbuffered `write` per event; `fsync` at the end and on an error only. Each line gets its sum here, for all that
+write (see `chain`). Whatever goes wrong here costs one warning and a hole that is stamped into the recording, never the
+agent's run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import orjson
+
+from reenact.core import private
+from reenact.core.store import chain, shared
+from reenact.core.store.chain import BEFORE, sum_of
+
+Sign = Callable[[str], Mapping[str, Any] | None]
+"""Gives the value of a seal's member `signed` for a sum (32 hex digits); None leaves the seal unsigned."""
+
+_RESERVE = 4096
+_END = chain.AFTER + b"\n"
+_LOOK = 0.01  # seconds; a look costs as much as a small write
+
+
+class Writer:
+    """One events file, open for appending.
+
+    Args:
+        path: The file to create, `<recording>/events.jsonl` or one beside it for a child process.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        # Re-entrant: a finaliser that the garbage collector runs in between may write too.
+        self._lock = threading.RLock()
+        self._size = 0
+        self._sum = chain.FIRST
+        self._writing = False
+        self._waiting: deque[tuple[bytes, bytes | None]] = deque()
+        self._sealed = False
+        self._looked = 0.0
+        self.stopped: str | None = None
+        """Why nothing more is written, once that is so."""
+        self._reserve = path.with_suffix(".reserve")
+        # Room to say so when the disk is full.
+        with contextlib.suppress(OSError):
+            self._reserve.write_bytes(b"\0" * _RESERVE)
+
+    @property
+    def digest(self) -> str:
+        """The sum of the last line, which stands for all lines so far: 32 hex digits; empty before the first."""
+        return self._sum.decode()
+
+    def append(self, line: bytes, content: bytes | None = None) -> bool:
+        """Append one event, a JSON object without its sum and newline. False when nothing is written any more.
+
+        Args:
+            line: The event.
+            content: The bytes that count for its sum, if not its own: see `chain.content`.
+        """
+        body = line[:-1]
+        with self._lock:
+            if self.stopped is not None:
+                return False
+            if self._writing:
+                # A finaliser or a signal handler in the middle of another line: its own comes next.
+                self._waiting.append((body, content))
+                return True
+            try:
+                self._write(body, body if content is None else content)
+                while self._waiting:
+                    body, content = self._waiting.popleft()
+                    self._write(body, body if content is None else content)
+            except OSError as error:
+                self._stop(error)
+                return False
+            return True
+
+    def refer(self, number: int, line: bytes) -> bool:
+        """Append a reference to the parent's line of that number, which is `line`. False as for `append`."""
+        return self.append(shared.reference(number), chain.content(line))
+
+    def seal(self, line: bytes, sign: Sign | None = None) -> bool:
+        """Append the last event, sync and close. False as for `append`.
+
+        Args:
+            line: The event, as for `append`.
+            sign: Asked for the signature of the sum (32 hex digits) that this line would have without a signature; it
+                stands for all lines and this one. What it gives becomes the line's last member, `signed`. When the
+                file is read, `Log.seal_digest` is that sum.
+        """
+        with self._lock:
+            with contextlib.suppress(OSError):
+                self._look()
+            body = _signed(self._sum, line[:-1], sign)
+            written = self.append(body + b"}")
+            self._sealed = written
+            self.close()
+            return written
+
+    def blob(self, data: bytes) -> str:
+        """Keep bytes by their hash, beside the events; returns the address, `sha256:…`."""
+        digest = hashlib.sha256(data).hexdigest()
+        path = self.path.parent / "blobs" / digest[:2] / digest
+        # What names it would not be written any more.
+        if self.stopped is None and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            part = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
+            try:
+                with open(part, "wb", opener=private.opener) as file:
+                    file.write(data)
+                part.replace(path)
+            except OSError:
+                # It would take the room from the word that the disk is full.
+                part.unlink(missing_ok=True)
+                raise
+        return f"sha256:{digest}"
+
+    def sync(self) -> None:
+        """Force what is written to the disk."""
+        with contextlib.suppress(OSError):
+            os.fsync(self._fd)
+
+    def close(self) -> None:
+        """Sync and close. Harmless when closed."""
+        with self._lock:
+            if self._fd < 0:
+                return
+            with contextlib.suppress(OSError):
+                self._look()
+            self.sync()
+            os.close(self._fd)
+            self._fd = -1
+            self.stopped = self.stopped or "closed"
+            with contextlib.suppress(OSError):
+                self._reserve.unlink()
+
+    def _write(self, body: bytes, content: bytes) -> None:
+        check = sum_of(self._sum, content)
+        end = BEFORE + check + _END
+        size = len(body) + len(end)
+        try:
+            self._writing = True
+            written = os.writev(self._fd, (body, end))  # one call, and no copy of the line
+            if written != size:
+                # A short write is the disk filling up: take the torn line back, then let the rest raise.
+                os.ftruncate(self._fd, self._size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._sum, self._size, self._writing = check, self._size + size, False
+        except BaseException:
+            # An interrupt may come right after the write: the file itself says whether the line is there.
+            if self._writing and os.fstat(self._fd).st_size == self._size + size:
+                self._sum, self._size = check, self._size + size
+            self._writing = False
+            raise
+        if (now := perf_counter()) - self._looked > _LOOK:
+            self._looked = now
+            self._look()
+
+    def _look(self) -> None:
+        """See that the file still has a name."""
+        if os.fstat(self._fd).st_nlink == 0:
+            self._restore()
+
+    def _restore(self) -> None:
+        """The folder was deleted under us; the open file still has every event: put it back."""
+        events = os.pread(self._fd, self._size, 0)
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fresh = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        os.write(fresh, events)
+        os.close(self._fd)
+        self._fd = fresh
+        if not self._sealed:
+            self.append(
+                b'{"event":"noted","what":"hole","text":"the folder was deleted during the run; blobs may be missing"}'
+            )
+        warn(f"the recording's folder was deleted while it was written; restored at {self.path.parent}")
+
+    def _stop(self, error: OSError) -> None:
+        self.stopped = error.strerror or str(error)
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._fd, self._size)
+            self._reserve.unlink()
+        body = f'{{"event":"noted","what":"hole","text":"recording stopped here: {self.stopped}"'.encode()
+        with contextlib.suppress(OSError):
+            os.write(self._fd, body + chain.tail(chain.sum_of(self._sum, body)) + b"\n")
+        warn(f"recording stopped ({self.stopped}) at {self.path.parent}; the program goes on unrecorded")
+
+
+def reseal(path: Path, ending: Mapping[str, Any], sign: Sign | None = None) -> None:
+    """Write the last line of a sealed file anew, with other members.
+
+    Args:
+        path: The events file. Nothing writes to it any more.
+        ending: The members of the new line, without its sum and signature.
+        sign: As for `Writer.seal`.
+
+    Raises OSError; the file is as it was then.
+    """
+    data = path.read_bytes()
+    start = data.rfind(b"\n", 0, len(data) - 1) + 1
+    before = chain.stated(data[:start].rstrip(b"\n").rpartition(b"\n")[2]) or chain.FIRST
+    body = orjson.dumps({key: value for key, value in ending.items() if key not in ("sum", "signed")})[:-1]
+    body = _signed(before, body, sign)
+    part = path.with_suffix(".part")
+    part.write_bytes(data[:start] + body + chain.tail(chain.sum_of(before, body)) + b"\n")
+    part.chmod(0o600)
+    part.replace(path)
+
+
+def _signed(before: bytes, body: bytes, sign: Sign | None) -> bytes:
+    """A seal's line less its closing brace, with its signature; `before` is the sum of the line before it."""
+    if sign is None:
+        return body
+    signature = sign(chain.sum_of(before, body).decode())
+    return body if signature is None else body + b',"signed":' + orjson.dumps(dict(signature))
+
+
+def warn(text: str) -> None:
+    """Say something on standard error, on one line. The program's own warning filters do not apply."""
+    with contextlib.suppress(Exception):
+        sys.stderr.write(f"reenact: {text}\n")
+        sys.stderr.flush()

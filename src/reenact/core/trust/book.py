@@ -1,0 +1,137 @@
+"""The keys that a home trusts, and the foreign recordings whose programs its user has let run.
+
+    trusted.jsonl    `{"key": "ed25519:…", "name": "ann"}`; with `"name": null` the key is trusted no longer
+    accepted.jsonl   `{"content": "…", "id": "…"}`: a recording with exactly that content
+
+Lines are appended, so that several processes may write at once. A file that others than the user may write or read is
+not believed: it may have come with a download.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.core.query.summary import Summary
+from reenact.core.trust.identity import KEY, Identity, fingerprint, owner, private
+from reenact.core.trust.origin import Origin, Seal, Standing, Where
+from reenact.errors import UsageError
+
+TRUSTED, ACCEPTED = "trusted.jsonl", "accepted.jsonl"
+NAME = re.compile(r"[\w.@+-]{1,64}", re.ASCII)
+
+
+class Book:
+    """What one home trusts, as it is when this is made.
+
+    Args:
+        home: The home.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.folder = owner(home)
+        self.identity = Identity.of(home)
+        self.keys: dict[str, str] = {}
+        """The names of the trusted keys, by key."""
+        for line in _lines(self.folder / TRUSTED):
+            key, name = line.get("key"), line.get("name")
+            if isinstance(key, str) and KEY.fullmatch(key):
+                self.keys.pop(key, None)
+                if isinstance(name, str) and NAME.fullmatch(name):
+                    self.keys[key] = name
+
+    def standing(self, origin: Origin) -> Standing:
+        """How a recording of that origin is seen here."""
+        if origin.here or (origin.key and origin.key == self._own):
+            return Standing(Where.HOME, origin.seal, key=origin.key)
+        name = self.keys.get(origin.key, "")
+        if name:
+            return Standing(Where.TRUSTED, origin.seal, name, origin.key)
+        return Standing(Where.FOREIGN, origin.seal, key=origin.key)
+
+    def of_line(self, line: Summary) -> Standing | None:
+        """How a recording is seen here by its line in a list; None where its line does not say."""
+        if not line.seal:
+            return None
+        return self.standing(Origin(Seal(line.seal), line.signer, line.here))
+
+    def add(self, name: str, key: str) -> None:
+        """Trust a key from now on. Raises UsageError for a name or a key that is none, or is taken."""
+        if not KEY.fullmatch(key):
+            raise UsageError(
+                f"{key[:80]!r} is no public key: `reenact trust` prints one, ed25519: and 64 hex digits"
+            )
+        if not NAME.fullmatch(name):
+            raise UsageError(
+                f"{name[:80]!r} is no name for a key: letters, digits and . _ @ + - (at most 64)"
+            )
+        other = next((known for known, called in self.keys.items() if called == name and known != key), None)
+        if other is not None:
+            raise UsageError(
+                f"{name} is the name of another key, {fingerprint(other)}: choose one more, "
+                f"or `reenact trust remove {name}`"
+            )
+        self._append(TRUSTED, {"key": key, "name": name})
+        self.keys[key] = name
+
+    def remove(self, ref: str) -> str:
+        """Trust a key no longer, given by its name or itself; returns it. Raises UsageError where there is none."""
+        for key, name in self.keys.items():
+            if ref in {key, name}:
+                self._append(TRUSTED, {"key": key, "name": None})
+                del self.keys[key]
+                return key
+        raise UsageError(f"no trusted key is called {ref[:80]!r}; `reenact trust list` shows them")
+
+    def accepts(self, content: str) -> bool:
+        """Whether the user has let the program of a recording with that content run."""
+        return any(line.get("content") == content for line in _lines(self.folder / ACCEPTED))
+
+    def accept(self, content: str, id: str) -> None:
+        """Remember it. Raises OSError where that cannot be written."""
+        self._append(ACCEPTED, {"content": content, "id": id})
+
+    @cached_property
+    def _own(self) -> str:
+        if self.identity is None:
+            return ""
+        try:
+            return self.identity.known_key or self.identity.key
+        except ImportError:
+            return ""
+
+    def _append(self, name: str, line: dict[str, Any]) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = self.folder / name
+        if path.exists() and not private(path.stat()):
+            raise UsageError(
+                f"{path} can be read by others: if it is your own, `chmod 600` it; if it came with a download, "
+                "delete it"
+            )
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(file, orjson.dumps(line) + b"\n")
+        finally:
+            os.close(file)
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        if not private(path.stat()):
+            return
+        data = path.read_bytes()
+    except OSError:
+        return
+    for line in data.splitlines():
+        try:
+            found = orjson.loads(line)
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            yield found

@@ -1,0 +1,170 @@
+"""May a recording's own program run? At home it may. Of any other recording the user is shown the command first."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shlex
+import unicodedata
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.core.query.recording import Recording
+from reenact.core.trust.book import Book
+from reenact.core.trust.origin import Standing, origin_of
+from reenact.errors import ForeignRecording
+
+OPTION = "--run-foreign"
+"""The option of the command line that lets foreign programs run."""
+
+_EVENTS = "events.jsonl"
+_FILE = re.compile(r"events(\.[\w-]+)?\.jsonl", re.ASCII)
+_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+_SHOWN = 4000
+_BLOCK = 1 << 20
+_BIDI = {"R", "AL", "AN", "RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI", "PDI", "BN"}
+
+
+def standing_of(recording: Recording, home: Path) -> Standing:
+    """The origin of a recording as seen from a home."""
+    book = Book(home)
+    return book.standing(origin_of(recording.logs, book.identity))
+
+
+def allowed(recording: Recording, home: Path) -> bool:
+    """Whether the program of a recording may run: it is at home, or the user has let it."""
+    book = Book(home)
+    if book.standing(origin_of(recording.logs, book.identity)).at_home:
+        return True
+    return book.accepts(content(recording))
+
+
+def check(recording: Recording, home: Path, *, run_foreign: bool = False, instead: str = "") -> None:
+    """Raise ForeignRecording where what a recording says may not run. `instead` is another thing to try."""
+    if run_foreign or allowed(recording, home):
+        return
+    more = f", or {instead}" if instead else ""
+    raise ForeignRecording(
+        f"recording {escaped(recording.id)}: {standing_of(recording, home).sentence}; it would run "
+        f"{command(recording) or 'what its header names'}: {OPTION} allows that{more}"
+    )
+
+
+def steers(recording: Recording) -> bool:
+    """Whether a recording names a program or a function at all. Otherwise there is nothing to allow."""
+    return bool(_program(recording).get("argv") or recording.header.get("function"))
+
+
+def accept(recording: Recording, home: Path) -> None:
+    """Remember that the user has let the program of a recording run, as long as the recording stays as it is.
+
+    Raises OSError where that cannot be written.
+    """
+    Book(home).accept(content(recording), recording.id)
+
+
+def command(recording: Recording) -> str:
+    """The command that a recording remembers, on one line that shows all that is in it."""
+    program = _program(recording)
+    argv = program.get("argv")
+    words = [str(word) for word in argv] if isinstance(argv, list) else []
+    return _short(" ".join(shlex.quote(escaped(word)) for word in words))
+
+
+def described(recording: Recording) -> Iterator[tuple[str, str]]:
+    """What running a recording would do by its header, as titles and lines: nothing in them acts on a terminal."""
+    program = _program(recording)
+    yield "command", command(recording) or "none"
+    yield "folder", _short(escaped(str(program.get("cwd") or "")))
+    yield "entry", _short(escaped(str(recording.header.get("entry") or "")))
+    function = recording.header.get("function")
+    if isinstance(function, dict):
+        yield "function", _short(escaped(str(function.get("name") or "")))
+    if program.get("hash_seed") is not None:
+        yield "sets", _short(escaped(f"PYTHONHASHSEED={program['hash_seed']}"))
+    proxied = program.get("proxy")
+    if isinstance(proxied, dict):
+        upstreams = proxied.get("upstreams")
+        for name, url in upstreams.items() if isinstance(upstreams, dict) else ():
+            yield "sends to", _short(escaped(f"{name}={url}"))
+        for name in proxied.get("keys") or ():
+            yield "sets", _short(escaped(f"{name}, where it is missing"))
+
+
+def escaped(text: str) -> str:
+    """Text in which all that would move, hide or turn what a terminal shows is written as an escape."""
+    return "".join(
+        char
+        if " " <= char <= "~"
+        else f"\\x{ord(char):02x}"
+        if char < "\xa0"
+        else char
+        if char.isprintable()
+        and unicodedata.category(char)[0] != "M"
+        and not char.isspace()
+        and unicodedata.bidirectional(char) not in _BIDI
+        else f"\\u{{{ord(char):x}}}"
+        for char in text
+    )
+
+
+def content(recording: Recording) -> str:
+    """A digest of all events of a recording, also of those that a fork shares with its parents."""
+    digest = hashlib.sha256()
+    path = Path(recording.path)
+    if path.is_file():
+        _zipped(path, digest)
+    else:
+        seen: set[Path] = set()
+        folder: Path | None = path
+        while folder is not None and folder not in seen:
+            seen.add(folder)
+            for file in sorted(file for file in folder.iterdir() if _FILE.fullmatch(file.name)):
+                with file.open("rb") as events:
+                    _taken(file.name, events, digest)
+            folder = _parent(folder)
+    return digest.hexdigest()
+
+
+def _taken(name: str, file: Any, digest: Any) -> None:
+    """Take up a file's name and bytes."""
+    inner = hashlib.sha256()
+    while block := file.read(_BLOCK):
+        inner.update(block)
+    digest.update(f"{name}\0{inner.hexdigest()}\n".encode())
+
+
+def _zipped(path: Path, digest: Any) -> None:
+    with zipfile.ZipFile(path) as archive:
+        names = {os.path.basename(name): name for name in archive.namelist()}  # noqa: PTH119 - names in a zip file
+        for name in sorted(name for name in names if _FILE.fullmatch(name)):
+            with archive.open(names[name]) as file:
+                _taken(name, file, digest)
+
+
+def _parent(folder: Path) -> Path | None:
+    """The folder of a fork's parent, if there is one."""
+    try:
+        with (folder / _EVENTS).open("rb") as file:
+            parent = orjson.loads(file.readline()).get("parent")
+    except (OSError, ValueError, AttributeError):
+        return None
+    if not isinstance(parent, dict) or not _ID.fullmatch(str(parent.get("id") or "")):
+        return None
+    found = folder.parent / str(parent["id"])
+    return found if (found / _EVENTS).is_file() else None
+
+
+def _program(recording: Recording) -> dict[str, Any]:
+    program = recording.header.get("program")
+    return program if isinstance(program, dict) else {}
+
+
+def _short(text: str) -> str:
+    rest = len(text) - _SHOWN
+    return text if rest <= 0 else f"{text[:_SHOWN]} … AND {rest} CHARACTERS MORE THAT ARE NOT SHOWN"

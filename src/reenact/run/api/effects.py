@@ -1,0 +1,106 @@
+"""`tool`, `effect` and `span`: boundaries and names of the user's own."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ParamSpec, TypeVar, overload
+
+from reenact.core import boundary
+from reenact.core.model.event import Effect
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@overload
+def tool(function: Callable[P, T], /) -> Callable[P, T]: ...
+@overload
+def tool(*, name: str = ..., kind: str = ...) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def tool(function: Any = None, /, *, name: str = "", kind: str = "tool") -> Any:
+    """Make a function an effect: sync or async, plain or a generator. Its arguments are matched, its result kept."""
+    if function is None:
+        return functools.partial(tool, name=name, kind=kind)
+    title = name or function.__name__
+    signature = inspect.signature(function)
+
+    # Which object a method belongs to is no part of the question.
+    bare = next(iter(signature.parameters), "") in ("self", "cls")
+
+    def effect_of(args: Any, kwargs: Any) -> Effect:
+        try:
+            given = signature.bind(*args, **kwargs)
+        except TypeError:
+            return Effect(kind, title, {"args": args, "kwargs": kwargs})
+        # A default is part of the question too: changed, it is another question.
+        given.apply_defaults()
+        bound = dict(given.arguments)
+        if bare:
+            bound.pop(next(iter(bound)))
+        return Effect(kind, title, bound)
+
+    return functools.wraps(function)(_shell(function, effect_of))
+
+
+def _shell(function: Any, effect_of: Callable[[Any, Any], Effect]) -> Any:
+    def live(args: Any, kwargs: Any) -> Any:
+        return functools.partial(function, *args, **kwargs)
+
+    if inspect.isasyncgenfunction(function):
+        return lambda *args, **kwargs: boundary.astream(effect_of(args, kwargs), live(args, kwargs))
+    if inspect.isgeneratorfunction(function):
+        return lambda *args, **kwargs: boundary.stream(effect_of(args, kwargs), live(args, kwargs))
+    if inspect.iscoroutinefunction(function):
+
+        async def asynchronous(*args: Any, **kwargs: Any) -> Any:
+            if boundary.current() is None:
+                return await function(*args, **kwargs)
+            return await boundary.aperform(effect_of(args, kwargs), live(args, kwargs))
+
+        return asynchronous
+
+    def synchronous(*args: Any, **kwargs: Any) -> Any:
+        if boundary.current() is None:
+            return function(*args, **kwargs)
+        return boundary.perform(effect_of(args, kwargs), live(args, kwargs))
+
+    return synchronous
+
+
+class effect:  # noqa: N801 - read as a verb: `reenact.effect("db", "orders").perform(...)`
+    """A boundary of your own (level 3): what the answer depends on, and how to get it live.
+
+        rows = reenact.effect("db", "orders", sql=sql).perform(lambda: connection.execute(sql).fetchall())
+
+    Args:
+        kind: The family, a word of your own.
+        name: Which one of its kind.
+        args: All that the answer depends on.
+    """
+
+    def __init__(self, kind: str, name: str, /, **args: Any) -> None:
+        self._effect = Effect(kind, name, args)
+
+    def perform(self, live: Callable[[], T]) -> T:
+        """The answer: `live()`, or in a replay the recorded one."""
+        return boundary.perform(self._effect, live)
+
+    async def aperform(self, live: Callable[[], Any]) -> Any:
+        """`perform` for an async answer."""
+        return await boundary.aperform(self._effect, live)
+
+    def stream(self, live: Callable[[], Any]) -> Any:
+        """The chunks of `live()`, an iterator or async iterator, or the recorded ones."""
+        if inspect.isasyncgenfunction(live) or asyncio.iscoroutinefunction(live):
+            return boundary.astream(self._effect, live)
+        return boundary.stream(self._effect, live)
+
+
+@contextmanager
+def span(name: str) -> Iterator[None]:
+    """Name a stretch of the program, so that what happens in it keeps its identity when code around it changes."""
+    with boundary.span(name):
+        yield

@@ -1,0 +1,233 @@
+"""`fork`: run code on a recording up to a step, and live from there; and `load`, whose recordings can be forked."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, overload
+
+from reenact.adapters import stdlib
+from reenact.core import boundary
+from reenact.core.boundary import Run
+from reenact.core.model import codec
+from reenact.core.model.event import Tree
+from reenact.core.query import recording
+from reenact.core.redact import DEFAULT_RULES, SecretRules
+from reenact.core.store.local import LocalStore, new_id
+from reenact.errors import DivergenceError, ForkStopped, Halt, UsageError
+from reenact.run.api.session import UNSET, Session
+from reenact.run.fork.child import Child
+from reenact.run.fork.edit import Change
+from reenact.run.fork.point import Point, point
+from reenact.run.plan import Plan
+from reenact.team.open import Reaching
+
+
+class Recording(recording.Recording):
+    """What one run of an agent left behind; it can be forked."""
+
+    @overload
+    def fork(
+        self,
+        *,
+        at: int,
+        edit: Change | None = ...,
+        model: str = ...,
+        program: None = ...,
+        live: Iterable[str] = ...,
+        ignore: Iterable[str] = ...,
+    ) -> Fork: ...
+    @overload
+    def fork(
+        self,
+        *,
+        at: int,
+        edit: Change | None = ...,
+        model: str = ...,
+        program: Callable[[], Any],
+        live: Iterable[str] = ...,
+        ignore: Iterable[str] = ...,
+    ) -> Recording: ...
+    def fork(
+        self,
+        *,
+        at: int,
+        edit: Change | None = None,
+        model: str = "",
+        program: Callable[[], Any] | None = None,
+        live: Iterable[str] = (),
+        ignore: Iterable[str] = (),
+    ) -> Fork | Recording:
+        """`reenact.fork` of this recording, into the same folder of recordings."""
+        folder = Path(self.path).absolute().parent
+        home = folder.parent if folder.name == "recordings" else None
+        started = fork(self, at=at, edit=edit, model=model, live=live, ignore=ignore, home=home)
+        return started if program is None else _ran(started, program)
+
+
+class Fork(Session):
+    """A fork under way; made by `fork()`.
+
+    Attributes:
+        id: The child's id, known from the start.
+        parent: What is forked.
+        output: What the run gave; set it to have it kept.
+    """
+
+    def __init__(
+        self, parent: recording.Recording, at: Point, store: LocalStore, *, secrets: SecretRules
+    ) -> None:
+        self.id = new_id()
+        self.parent = parent
+        self.output: Any = UNSET
+        self.ending: dict[str, Tree] = {}
+        self.plan: Plan | None = None
+        self.reason = ""
+        """Why it stopped, if it did."""
+        self._point = at
+        self._store = store
+        self._secrets = secrets
+        self._child: Child | None = None
+        self._pid = os.getpid()
+
+    @property
+    def path(self) -> str:
+        """The child's folder."""
+        return str(self._store.folder(self.id))
+
+    @property
+    def recording(self) -> Recording:
+        """The child, as far as it is written. Raises RecordingNotFound where it came to nothing."""
+        return loaded(self._store.load(self.id), self._store.root)
+
+    @property
+    def child(self) -> Child:
+        """What is behind it. Raises UsageError before the fork has begun."""
+        if self._child is None:
+            raise UsageError("the fork has not begun: use it in a `with` statement")
+        return self._child
+
+    @property
+    def live(self) -> bool:
+        """Whether the world answers by now."""
+        return self._child is not None and self._child.forker.gone_live
+
+    def _begin(self) -> Run:
+        if boundary.current() is not None:
+            raise UsageError("a fork cannot begin inside a recording or a replay")
+        self._child = Child(
+            self.parent, self._point, self._store, self.id, secrets=self._secrets, plan=self.plan
+        )
+        stdlib.begin(self._child.run)
+        return self._child.run
+
+    def _end(self, error: BaseException | None) -> None:
+        child = self._child
+        if child is None or os.getpid() != self._pid:
+            return
+        forker = child.forker
+        stdlib.end(child.run)
+        child.family.finish()
+        if not forker.reached:
+            self._came_to_nothing(child, error)
+            return
+        stopped = forker.stop.reason if forker.stop is not None else ""
+        if not stopped and forker.poison is not None:
+            stopped = str(forker.poison.divergence)
+        child.seal(self._ending(child, None if isinstance(error, Halt) else error, stopped))
+        if stopped:
+            self.reason = stopped
+            raise ForkStopped(f"fork {self.id} stopped: {stopped}") from None
+
+    def _came_to_nothing(self, child: Child, error: BaseException | None) -> None:
+        """The program never asked the question of the step."""
+        replayer = child.forker.replayer
+        if replayer.poison is None and (error is None or isinstance(error, Halt)):
+            replayer.finish()
+        child.drop()
+        divergence = replayer.divergences[0] if replayer.divergences else None
+        if divergence is not None:
+            raise DivergenceError(divergence) from (None if isinstance(error, Halt) else error)
+        if error is None:
+            raise UsageError(f"the program ended before step {self._point.step.number}: nothing was forked")
+
+    def _ending(self, child: Child, error: BaseException | None, stopped: str) -> dict[str, Tree]:
+        ending: dict[str, Tree] = {"status": "ok" if error is None else "error", **self.ending}
+        if stopped:
+            ending |= {"status": "stopped", "reason": stopped}
+        if uncertain := getattr(child.run.turnstile, "uncertain", 0):
+            ending["uncertain"] = uncertain
+        if self.output is UNSET:
+            self.output = child.family.replayed.output
+        if self.output is not UNSET:
+            ending["output"] = child.recorder.encode(self.output)
+        if error is not None and not stopped:
+            ending["error"] = codec.encode_error(error, codec.Encoder())
+        return ending
+
+
+def fork(
+    source: str | os.PathLike[str] | recording.Recording,
+    *,
+    at: int,
+    edit: Change | None = None,
+    model: str = "",
+    live: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    secrets: SecretRules = DEFAULT_RULES,
+    home: str | os.PathLike[str] | None = None,
+) -> Fork:
+    """Run code on a recording up to a step, and live from there. What comes of it is a recording of its own.
+
+        with reenact.fork("last", at=7, edit={"output.status": "lost"}) as fork:
+            agent.run_sync("Cancel my order ORD-5521")
+        print(fork.recording)
+
+    Args:
+        source: An id, an unambiguous prefix of one, `"last"`, a path, or a Recording.
+        at: The step that is the first to be answered live.
+        edit: An answer in the place of that step's; the replay then goes on as far as the program asks what was
+            recorded. Either `{path: value}`, the paths beginning with `output`, `error`, `text` (of a model's answer)
+            or `body` (of an HTTP answer); or a function from the old output to the new one, or to an exception.
+        model: The language model to ask from there on, in the place of the program's.
+        live: Kinds (`"tool"`) or labels that run for real before the step, too.
+        ignore: Parts that need not match before the step, as in `replay`.
+        secrets: What never reaches the disk, beside what the parent's header says.
+        home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` here.
+
+    Raises:
+        RecordingError: There is no such recording, or it cannot be read.
+        UsageError: It has no such step, or the edit does not fit it.
+        DivergenceError: At the end of the body, where the program left the recording before the step.
+        ForkStopped: At the end of the body, where no model was at hand. What there is so far is kept.
+    """
+    store = Reaching(home)
+    parent = source if isinstance(source, recording.Recording) else store.load(source)
+    words = [(value,) if isinstance(value, str) else tuple(value) for value in (live, ignore)]
+    where = point(parent, at, edit, model=model, live=words[0], ignore=words[1])
+    return Fork(parent, where, store, secrets=secrets)
+
+
+def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = None) -> Recording:
+    """Read a recording: by id, unambiguous prefix, `"last"`, or path. Raises RecordingError."""
+    return loaded(Reaching(home).load(source), LocalStore(home).root)
+
+
+def loaded(known: recording.Recording, home: Path) -> Recording:
+    """A recording as users get it, from the home that they named."""
+    found = Recording(known.id, known.logs, known.path, known.torn)
+    found.home = str(home)
+    return found
+
+
+def _ran(started: Fork, program: Callable[[], Any]) -> Recording:
+    with started:
+        result = program()
+        if inspect.iscoroutine(result):
+            result = asyncio.run(result)
+        if "output" in (started.parent.logs[0].sealed or {}):
+            started.output = result
+    return started.recording

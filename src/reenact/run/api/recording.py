@@ -1,0 +1,339 @@
+"""`record` and `recorded`: write down what a stretch of the program does."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import os
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, overload
+
+from reenact import adapters
+from reenact.adapters import stdlib
+from reenact.core import boundary
+from reenact.core.boundary import RecordingTurnstile, Run, tracked
+from reenact.core.boundary.scope import _scope
+from reenact.core.model import codec
+from reenact.core.model.event import FORMAT, RULES, Tree
+from reenact.core.model.storable import name_of, tags_of
+from reenact.core.record.own import own_identity
+from reenact.core.record.program import describe
+from reenact.core.record.recorder import Recorder
+from reenact.core.record.snapshot import EVERY, risky_filter
+from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
+from reenact.core.store.local import EVENTS, LocalStore, new_id
+from reenact.core.store.writer import Writer, warn
+from reenact.errors import DivergenceError, ForkStopped, Halt, Stop, UsageError
+from reenact.run.api.fork import Fork, Recording, loaded
+from reenact.run.api.replaying import Replay
+from reenact.run.api.session import UNSET, Session
+from reenact.run.fork.family import Forked
+from reenact.run.plan import Plan
+from reenact.run.processes import Recorded, Replayed
+from reenact.team import ship
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_substitute: Callable[[str, int], Replay | Fork | None] | None = None
+_blocks_begun: dict[str, int] = {}
+_marked: dict[str, Callable[..., Any]] = {}
+
+
+def substitute(claimed: Callable[[str, int], Replay | Fork | None]) -> None:
+    """Under `reenact replay` (or `fork`) of a recording that a block made: `claimed` gives the replay in place of the
+    block of that name and ordinal, or None for any other block.
+    """
+    global _substitute
+    _substitute = claimed
+
+
+class RecordingInProgress(Session):
+    """A recording that is being written; made by `record()`.
+
+    Attributes:
+        id: The recording's id, known from the start.
+        path: The folder that it is written to, as text.
+        output: What the run gave; set it to have it kept (and compared in a replay).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        tags: Iterable[str],
+        home: str | os.PathLike[str] | None,
+        rules: SecretRules,
+        entry: str,
+        known_as: str = "",
+        risky: str = "",
+        every: int | None = None,
+    ) -> None:
+        self.name = name_of(name)
+        self.tags, problems = tags_of(tags)
+        for problem in problems:
+            warn(f"{problem}: it is left out of the recording")
+        self.id = known_as or new_id()
+        self.output: Any = UNSET
+        self.ending: dict[str, Tree] = {}
+        self.program: dict[str, Tree] = {}
+        self.plan: Plan | None = None
+        self.parent: dict[str, Tree] = {}
+        self.function: dict[str, Any] = {}
+        self._risky, self._every = risky, EVERY if every is None else every
+        self._filter = risky_filter(risky)
+        if self._every < 1:
+            raise UsageError(f"snapshot_every={every}: it is a number of steps, 1 or more")
+        self._rules = rules
+        self._entry = entry
+        self._ordinal = 0
+        self._pid = os.getpid()
+        self._replay: Replay | Fork | None = None
+        self._block: Replayed | None = None
+        self._store = LocalStore(home)
+        self.path = str(self._store.folder(self.id))
+        self._recorder: Recorder | None = None
+        self._run: Run | None = None
+        self._family: Recorded | None = None
+        self._held: ship.Held | None = None
+
+    def load(self) -> Recording:
+        """What is written so far, read back."""
+        return loaded(self._store.load(self.path), self._store.root)
+
+    def __repr__(self) -> str:
+        return f"<recording {self.id} {self.name!r} at {self.path}>"
+
+    def _begin(self) -> Run | None:
+        if (scope := boundary.current()) is not None:
+            family = scope.run.family
+            if isinstance(family, Forked):
+                family = family.replayed
+            if isinstance(family, Replayed) and family.is_block(self.name):
+                # The very block that is being replayed: the same code, run again.
+                self._block = family
+                self._token = _scope.set(scope.run.root)
+            else:
+                # Recording within a recording or a replay: the outer one has it all.
+                self._token = _scope.set(scope.span(f"record:{self.name}"))
+            return None
+        self._ordinal = _blocks_begun.get(self.name, 0)
+        _blocks_begun[self.name] = self._ordinal + 1
+        if _substitute is not None:
+            return self._replayed(_substitute(self.name, self._ordinal))
+        writer = self._open()
+        if writer is None:
+            return None
+        if self.plan is None:
+            # Else whoever started this process sends it, and may have to mend its last line first.
+            self._held = ship.begin(self._store.root, self.id)
+        salt = secrets.token_bytes(16)
+        redactor = Redactor(self._rules, salt=salt, environ=dict(os.environ))
+        self._recorder = Recorder(writer, redactor, identity=own_identity(self._store.root))
+        self._recorder.snapshots.every, self._recorder.snapshots.risky = self._every, self._filter
+        self._recorder.open(self._header(salt, redactor.told()))
+        self._run = Run(self._recorder, RecordingTurnstile(), replaying=False)
+        tracked.of_run(self._run)
+        self._run.family = self._family = Recorded(self._run, self._recorder, self._plan())
+        stdlib.begin(self._run)
+        return self._run
+
+    def _replayed(self, replay: Replay | Fork | None) -> Run | None:
+        """Under `reenact replay` the recorded block is a replay, and the others are not recorded again."""
+        if replay is None:
+            return None
+        self._replay = replay
+        run = replay._begin()
+        self.id, self.path = replay.recording.id, replay.recording.path
+        return run
+
+    def _plan(self) -> Plan:
+        folder = str(Path(self.path).absolute())
+        began = self._recorder.started if self._recorder is not None else 0.0
+        patterns = tuple(self._rules.patterns)
+        if self.plan is not None:
+            return replace(self.plan, folder=folder, began=began)
+        seed = os.environ.get("PYTHONHASHSEED")
+        home = str(self._store.root)
+        plan = Plan("record", self.id, folder, home, "", began=began, patterns=patterns, hash_seed=seed)
+        return replace(plan, risky=self._risky, every=self._every)
+
+    def _open(self) -> Writer | None:
+        try:
+            return Writer(self._store.folder(self.id) / EVENTS)
+        except OSError as error:
+            first = error
+        fallback = LocalStore(Path("~").expanduser() / ".reenact-recovered")
+        try:
+            writer = Writer(fallback.folder(self.id) / EVENTS)
+        except OSError:
+            warn(f"nothing is recorded: {self.path} cannot be written ({first.strerror}); set REENACT_HOME")
+            return None
+        warn(
+            f"{self.path} cannot be written ({first.strerror}); recording to {fallback.folder(self.id)} instead"
+        )
+        self._store, self.path = fallback, str(fallback.folder(self.id))
+        return writer
+
+    def _header(self, salt: bytes, rules: dict[str, Tree]) -> dict[str, Tree]:
+        return {
+            "format": FORMAT,
+            "rules": RULES,
+            "id": self.id,
+            "name": self.name,
+            "tags": list(self.tags),
+            "started": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "entry": self._entry,
+            "ordinal": self._ordinal,
+            "process": "main",
+            "pid": os.getpid(),
+            "program": {**describe(), **self.program},
+            "adapters": adapters.installed(),
+            "salt": salt.hex(),
+            "secrets": rules,
+            **({"parent": self.parent} if self.parent else {}),
+            **self._function(),
+        }
+
+    def _function(self) -> dict[str, Tree]:
+        """Which function is recorded, with which arguments: what it takes to run it again."""
+        if not self.function or self._recorder is None:
+            return {}
+        given = {name: self._recorder.encode(value) for name, value in self.function["args"].items()}
+        return {"function": {"name": self.function["name"], "args": given}}
+
+    def _end(self, error: BaseException | None) -> None:
+        if self._block is not None:
+            self._block.output = self.output
+            return
+        if self._replay is not None:
+            self._replay.output = self.output
+            try:
+                self._replay._end(error)
+            except DivergenceError as diverged:
+                # Here it is the program that runs on, and nobody waits for a DivergenceError.
+                raise Halt(diverged.divergence) from None
+            except ForkStopped as stopped:
+                raise Stop(str(stopped)) from None
+            return
+        if self._recorder is None or os.getpid() != self._pid:
+            # In a fork that leaves the block: it has a file of its own, which ends with the process.
+            return
+        if self._run is not None:
+            stdlib.end(self._run)
+            self._recorder.snapshots.finish(self._run)
+            tracked.ended(self._run)
+        if self._family is not None:
+            self._family.finish()
+        ending: dict[str, Tree] = {"status": "ok" if error is None else "error", **self.ending}
+        if uncertain := getattr(self._run and self._run.turnstile, "uncertain", 0):
+            ending["uncertain"] = uncertain
+        if self.output is not UNSET:
+            ending["output"] = self._recorder.encode(self.output)
+        if error is not None:
+            ending["error"] = codec.encode_error(error, codec.Encoder())
+        self._recorder.seal(ending)
+        self._sent()
+
+    def _sent(self) -> None:
+        """The last line is written: it may go, too."""
+        ship.ended(self._store.root, self._held)
+
+
+def record(
+    name: str = "",
+    *,
+    tags: Iterable[str] = (),
+    home: str | os.PathLike[str] | None = None,
+    secrets: SecretRules = DEFAULT_RULES,
+    risky: str = "",
+    snapshot_every: int | None = None,
+) -> RecordingInProgress:
+    """Record what the body of a `with` (or `async with`) statement does.
+
+        with reenact.record("support") as recording:
+            agent.run_sync("Cancel my order ORD-5521")
+
+    Args:
+        name: What `reenact list` shows; the agent's name, say.
+        tags: Words to find it by.
+        home: The folder to record to; by default `$REENACT_HOME`, or `.reenact` here.
+        secrets: What never reaches the disk; extend `DEFAULT_RULES`.
+        risky: A filter, `"tool:cancel_*"`: before each such effect the tracked state is kept.
+        snapshot_every: After how many steps the tracked state is looked at; 5 by default.
+
+    Raises:
+        FilterError: `risky` does not parse.
+        UsageError: `risky` asks for what is known only afterwards, or `snapshot_every` is no number of steps.
+    """
+    return RecordingInProgress(
+        name, tags=tags, home=home, rules=secrets, entry="block", risky=risky, every=snapshot_every
+    )
+
+
+@overload
+def recorded(function: Callable[P, T], /) -> Callable[P, T]: ...
+@overload
+def recorded(*, name: str = ..., tags: Iterable[str] = ...) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = ()) -> Any:
+    """Record each call of a function (sync or async), with its result as the recording's output."""
+    if function is None:
+        return functools.partial(recorded, name=name, tags=tags)
+    title = name or function.__qualname__
+    if "<locals>" not in function.__qualname__:
+        _marked[_place(function)] = function
+    signature = inspect.signature(function)
+
+    def begun(args: Any, kwargs: Any) -> RecordingInProgress:
+        recording = record(title, tags=tags)
+        with contextlib.suppress(TypeError):
+            # Called wrongly, it says so itself.
+            recording.function = _called(function, signature.bind(*args, **kwargs))
+        return recording
+
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def arecorded(*args: Any, **kwargs: Any) -> Any:
+            async with begun(args, kwargs) as recording:
+                recording.output = await function(*args, **kwargs)
+                return recording.output
+
+        return arecorded
+
+    @functools.wraps(function)
+    def srecorded(*args: Any, **kwargs: Any) -> Any:
+        with begun(args, kwargs) as recording:
+            recording.output = function(*args, **kwargs)
+            return recording.output
+
+    return srecorded
+
+
+def marked(name: str) -> Callable[..., Any] | None:
+    """The function that this program has marked with `@recorded`, by its module and qualified name (`shop:answer`).
+
+    No other object is found by the name that a recording says: that may be any.
+    """
+    return _marked.get(name)
+
+
+def _place(function: Callable[..., Any]) -> str:
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+def _called(function: Any, given: inspect.BoundArguments) -> dict[str, Any]:
+    """A call by which a function could be called again: its place, and its arguments by name."""
+    kinds = {name: parameter.kind for name, parameter in given.signature.parameters.items()}
+    args: dict[str, Any] = {}
+    for name, value in given.arguments.items():
+        if kinds[name] is inspect.Parameter.VAR_KEYWORD:
+            args |= value
+        else:
+            args[name] = value
+    return {"name": _place(function), "args": args}

@@ -1,0 +1,202 @@
+"""`replay` and `load`: run code again on a recording."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any
+
+from reenact.adapters import stdlib
+from reenact.core import boundary
+from reenact.core.boundary import Run, tracked
+from reenact.core.model.divergence import Departure, Divergence, Mismatch, Verdict, merged
+from reenact.core.query.recording import Recording
+from reenact.core.replay.match import mismatches
+from reenact.core.replay.replayer import Inserted, Policy, Replayer
+from reenact.core.store.local import LocalStore
+from reenact.errors import DivergenceError, Halt, UsageError
+from reenact.run.api.session import UNSET, Session
+from reenact.run.debugger.breaks import Breakpoints, Breaks, Stop
+from reenact.run.debugger.shell import prompting
+from reenact.run.plan import Plan
+from reenact.run.processes import Replayed, replayer_of
+from reenact.team.open import Reaching
+
+Source = str | os.PathLike[str] | Recording
+
+
+class Replay(Session):
+    """A replay; made by `replay()`.
+
+    Attributes:
+        recording: What is replayed.
+        output: Set it as in the recording, to have the two compared.
+        breakpoints: Where to stop; may be changed while it runs.
+        terminal: The path of the terminal that a `breakpoint()` talks on, where that is not standard input.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        options: dict[str, Any],
+        pace: str,
+        *,
+        breakpoints: Iterable[str | int] = (),
+        on_break: Callable[[Stop], object] | None = None,
+    ) -> None:
+        if pace not in ("fast", "real"):
+            raise UsageError(f"pace={pace!r} is not one of 'fast', 'real'")
+        self.recording = recording
+        self.breakpoints = Breakpoints(recording, breakpoints)
+        self.output: Any = UNSET
+        self._on_break = on_break
+        self._options = options
+        self._pace = pace
+        self._replayer: Replayer | None = None
+        self._run: Run | None = None
+        self._family: Replayed | None = None
+        self._pid = os.getpid()
+        self._others: list[Verdict] = []
+        self.plan: Plan | None = None
+        self.terminal = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the replay amounts to: final once the body has ended."""
+        return merged([self.replayer.verdict(self.recording.id), *self._others])
+
+    @property
+    def replayer(self) -> Replayer:
+        """The handler behind this replay."""
+        if self._replayer is None:
+            raise UsageError("the replay has not begun: use it in a `with` statement")
+        return self._replayer
+
+    def _begin(self) -> Run:
+        if boundary.current() is not None:
+            raise UsageError("a replay cannot begin inside a recording or another replay")
+        log = self.recording.logs[0]
+        self._replayer = replayer_of(self.recording, log, self._options)
+        for note in self.recording.notes:
+            self._replayer.note(f"the recording says: {note}")
+        if self._pace == "real":
+            self._replayer.turnstile.set_pace(_Pace(log.times))
+        self._run = Run(self._replayer, self._replayer.turnstile, replaying=True)
+        self._run.family = self._family = Replayed(self._run, self.recording, log, self._plan())
+        tracked.of_run(self._run)
+        stdlib.begin(self._run)
+        if self._on_break is not None:
+            Breaks(self._replayer, self.recording, self.breakpoints, self._on_break).attach()
+        self._hook = prompting(self._replayer.turnstile, self.terminal)
+        return self._run
+
+    def _end(self, error: BaseException | None) -> None:
+        if self._run is None or self._replayer is None or os.getpid() != self._pid:
+            return
+        stdlib.end(self._run)
+        self._hook.restore()
+        tracked.ended(self._run)
+        self._replayer.finish(whole=error is None or self.recording.status == "error")
+        if self._family is not None:
+            self._family.finish()
+            self._others = self._family.verdicts()
+            self._family.close()
+        self._compare_output()
+        poison = self._replayer.poison
+        if poison is not None:
+            raise DivergenceError(poison.divergence) from (None if isinstance(error, Halt) else error)
+        if self._options["policy"] == "raise" and (divergence := self.verdict.divergence) is not None:
+            raise DivergenceError(divergence) from error
+
+    def _plan(self) -> Plan:
+        path, home = str(Path(self.recording.path).absolute()), str(LocalStore().root)
+        if self.plan is not None:
+            return replace(self.plan, options=self._options)
+        seed = os.environ.get("PYTHONHASHSEED")
+        return Plan("replay", self.recording.id, path, home, "", options=self._options, hash_seed=seed)
+
+    def _compare_output(self) -> None:
+        sealed = self.recording.logs[0].sealed
+        if self.output is UNSET and self._family is not None:
+            self.output = self._family.output
+        if self.output is UNSET or sealed is None or "output" not in sealed or self.replayer.divergences:
+            return
+        actual = self.replayer.terms.tree(self.output)
+        found = mismatches("output", {"output": sealed["output"]}, {"output": actual}, self.replayer.rules)
+        if found:
+            shown = tuple(Mismatch(m.path.removeprefix("args."), m.recorded, m.actual) for m in found)
+            self.replayer.divergences.append(
+                Divergence(Departure.CHANGED, "main/output", len(self.recording.steps) or None, shown)
+            )
+
+
+class _Pace:
+    """Waits before each outcome as long as was recorded."""
+
+    def __init__(self, times: list[float]) -> None:
+        self._times = times
+        self._began = perf_counter()
+
+    def __call__(self, place: int) -> None:
+        left = self._times[place] - (perf_counter() - self._began)
+        if left > 0:
+            sleep(left)
+
+
+def replay(
+    source: Source,
+    *,
+    live: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    on_divergence: Policy = "raise",
+    inserted: Inserted = "refuse",
+    pace: str = "fast",
+    breakpoints: Iterable[str | int] | str | int = (),
+    on_break: Callable[[Stop], object] | None = None,
+    home: str | os.PathLike[str] | None = None,
+) -> Replay:
+    """Run code again, offline, every answer served from a recording.
+
+        with reenact.replay("last") as replay:
+            agent.run_sync("Cancel my order ORD-5521")
+        print(replay.verdict)
+
+    Args:
+        source: An id, an unambiguous prefix of one, `"last"`, a path, or a Recording.
+        live: Kinds (`"tool"`) or labels (`"tool:cancel_order"`) that run for real; what happens inside them is
+            still answered from the recording, unless it is let through too.
+        ignore: Parts that need not match, such as `"args.body.seed"`, `"http:* args.headers.x-trace"`, or `"order"`.
+        on_divergence: `"raise"` stops at the first departure. `"realign"` is for edited programs: departures are
+            named, and all other calls keep their own answers. `"live"` goes live from the first departure on.
+        inserted: Under `"realign"`, whether a new call is refused (`"refuse"`) or answered live (`"live"`).
+        pace: `"fast"`, or `"real"` to take as long as the recorded run.
+        breakpoints: Where to stop: steps' numbers, `"divergence"`, `"state"`, or filters (docs/filters.md) such as
+            `"error"` or `"tool:cancel_order"`.
+        on_break: Called at each of them, in the program's own thread, with a `Stop`: it tells the step, the arguments,
+            the program's frame, and may give another answer. By default pdb opens there.
+        home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` here.
+
+    Raises:
+        RecordingError: There is no such recording, or it cannot be read.
+        DivergenceError: At the end of the body, where the program left its recording.
+        FilterError: A breakpoint that does not parse; the text points at the column.
+    """
+    options = {"live": _words(live), "ignore": _words(ignore), "policy": on_divergence, "inserted": inserted}
+    recording = source if isinstance(source, Recording) else load(source, home=home)
+    points = (breakpoints,) if isinstance(breakpoints, (str, int)) else tuple(breakpoints)
+    if points and on_break is None:
+        on_break = Stop.pdb
+    return Replay(recording, options, pace, breakpoints=points, on_break=on_break)
+
+
+def load(source: str | os.PathLike[str], *, home: str | os.PathLike[str] | None = None) -> Recording:
+    """Read a recording: by id, unambiguous prefix, `"last"`, or path. Raises RecordingError."""
+    return Reaching(home).load(source)
+
+
+def _words(value: Iterable[str]) -> tuple[str, ...]:
+    # live="tool" is meant as live=["tool"], not as four letters.
+    return (value,) if isinstance(value, str) else tuple(value)

@@ -1,0 +1,43 @@
+"""What recording and replaying share: a run is active in the body of a `with` or `async with` statement."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from reenact import adapters
+from reenact.core.boundary import Run
+from reenact.core.boundary.scope import _scope
+from reenact.run.processes import UNSET
+
+__all__ = ["UNSET", "Session"]
+
+
+class Session:
+    """What `with` and `async with` share: a run is active in the body."""
+
+    _token: Any = None
+
+    def _begin(self) -> Run | None:
+        raise NotImplementedError
+
+    def _end(self, error: BaseException | None) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        adapters.install()
+        run = self._begin()
+        if run is not None:
+            self._token = _scope.set(run.root)
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._token is not None:
+            _scope.reset(self._token)
+        self._end(error)
+
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.__exit__(kind, error, trace)

@@ -1,0 +1,203 @@
+"""Copies of the running program, to go back to: each waits at the question where it was made.
+
+To step back, a replay must run again; from the program's first line that takes as long as its imports do. A copy of
+the process (`fork`) is there at once, and shares its memory. It is made only where a copy is as good as a fresh run:
+with one thread, no child processes, no open files, nothing let through to the world, and event loops of the standard
+library, whose selectors are made anew.
+
+The interpreter does not know that it has been copied: with a single thread there is nothing to mend, and what
+libraries do after a fork (new seeds) would make the copy differ from the original.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import gc
+import os
+import selectors
+import signal
+import socket
+import stat
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reenact.core.boundary import entered
+from reenact.core.replay.replayer import Replayer
+from reenact.run.debugger import wire
+from reenact.run.debugger.orders import Place
+
+if TYPE_CHECKING:
+    from reenact.run.child.debug import Line
+
+KEPT = 12
+"""How many copies a program has about, at most."""
+
+_APART = 8
+_exit = os._exit
+_LINUX = sys.platform == "linux"
+_TASKS = Path("/proc/self/task")
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """This process is a copy that has been woken, and told how far to run."""
+
+    message: dict[str, Any]
+
+
+class Copies:
+    """Makes copies of this process now and then.
+
+    Args:
+        line: The connection to the debugger.
+        replayer: The replay's handler.
+        total: How many steps the recording has.
+        moved: Called in a copy, with the id of the process that it is a copy of.
+    """
+
+    def __init__(self, line: Line, replayer: Replayer, *, total: int, moved: Callable[[int], None]) -> None:
+        self._line = line
+        self._replayer = replayer
+        self._moved = moved
+        self._apart = max(_APART, -(-total // KEPT))
+        self._count = 0
+        self._made: set[int] = set()
+
+    def due(self, place: Place) -> bool:
+        """Whether to make a copy here, if it can be made."""
+        due = self._count % self._apart == 0
+        self._count += 1
+        return due and _LINUX and self._safe()
+
+    def keep(self, place: Place, places: list[Place]) -> Wake | None:
+        """Make a copy. None in the process that goes on; in a copy, when it is woken, what it is to do."""
+        with entered(None):
+            ours, theirs = socket.socketpair()
+            loop = asyncio._get_running_loop()
+            known = os.getpid()
+            child = _fork()
+            if child != 0:
+                ours.close()
+                self._reap()
+                self._made.add(child)
+                passed = [(each.step, each.extra) for each in places[:-1]]
+                said = wire.line("copy", place=(place.step, place.extra), passed=passed, process=child)
+                self._line.send(said, theirs.fileno())
+                theirs.close()
+                # Until the debugger knows how much had been written here, no more is.
+                self._line.hear()
+                return None
+            theirs.close()
+            self._line.switch(ours)
+            return self._wait(known, loop)
+
+    def _wait(self, known: int, loop: asyncio.AbstractEventLoop | None) -> Wake:
+        """Sleep in the copy. Each time it is woken it makes another, which runs on in its place."""
+        while True:
+            message = self._line.hear()
+            if message["say"] != "go":
+                continue
+            ours, theirs = socket.socketpair()
+            child = _fork()
+            if child == 0:
+                theirs.close()
+                self._line.switch(ours)
+                self._made.clear()
+                try:
+                    asyncio._set_running_loop(loop)
+                    _renew_loops()
+                    self._moved(known)
+                except Exception:
+                    # No such copy, then: the program is run again from its beginning.
+                    _exit(1)
+                return Wake(message)
+            ours.close()
+            self._line.send(wire.line("woken", process=child), theirs.fileno())
+            theirs.close()
+            self._reap()
+            self._made.add(child)
+
+    def _reap(self) -> None:
+        """Forget about copies that have ended."""
+        for child in list(self._made):
+            with suppress(ChildProcessError):
+                if os.waitpid(child, os.WNOHANG)[0] == 0:
+                    continue
+            self._made.discard(child)
+
+    def _safe(self) -> bool:
+        """Whether a copy of this process is as good as running it again."""
+        replayer = self._replayer
+        if replayer.let_live or replayer.gone_live or replayer.opened or replayer.poison is not None:
+            return False
+        if threading.active_count() > 1 or len(list(_TASKS.iterdir())) > 1:
+            return False
+        return self._childless() and not _files() and all(map(_renewable, _loops()))
+
+    def _childless(self) -> bool:
+        """Whether the program has no child processes but its own copies."""
+        try:
+            children = {
+                int(word) for task in _TASKS.iterdir() for word in (task / "children").read_text().split()
+            }
+        except OSError:
+            return False
+        return children <= self._made
+
+
+def _fork() -> int:
+    return int(_libc.fork())
+
+
+_libc: Any = ctypes.PyDLL(None) if _LINUX else None
+
+
+def _files() -> bool:
+    """Whether a regular file is open: its position would be shared by all copies."""
+    for entry in Path("/proc/self/fd").iterdir():
+        number = int(entry.name)
+        if number > 2:
+            with suppress(OSError):
+                if stat.S_ISREG(os.fstat(number).st_mode):
+                    return True
+    return False
+
+
+def _loops() -> list[asyncio.AbstractEventLoop]:
+    # By type: to ask a stranger's object for its class may run its code.
+    found = (each for each in gc.get_objects() if issubclass(type(each), asyncio.AbstractEventLoop))
+    return [loop for loop in found if not loop.is_closed()]
+
+
+def _renewable(loop: asyncio.AbstractEventLoop) -> bool:
+    return isinstance(loop, asyncio.SelectorEventLoop) and isinstance(
+        getattr(loop, "_selector", None), selectors.BaseSelector
+    )
+
+
+def _renew_loops() -> None:
+    """A selector lives in the kernel, and would be shared with the original: each loop gets its own, and its own pipe
+    to be woken by.
+    """
+    loops: list[Any] = list(_loops())
+    for loop in loops:
+        old, pipe, end = loop._selector, loop._ssock, loop._csock
+        loop._selector = selectors.DefaultSelector()
+        for key in old.get_map().values():
+            if key.fd != pipe.fileno():
+                loop._selector.register(key.fileobj, key.events, key.data)
+        # Nothing is taken out of the old one: the original still uses it.
+        old.close()
+        wakes = signal.set_wakeup_fd(-1)
+        loop._internal_fds -= 1
+        loop._make_self_pipe()
+        if wakes >= 0:
+            signal.set_wakeup_fd(loop._csock.fileno() if wakes == end.fileno() else wakes)
+        pipe.close()
+        end.close()

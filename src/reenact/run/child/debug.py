@@ -1,0 +1,225 @@
+"""The program's side of the debugger: it says where it stands, and does what it is told."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import socket
+import sys
+import threading
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+from reenact.core.boundary import entered
+from reenact.core.model.divergence import Divergence, Verdict
+from reenact.core.model.log import CallRecord
+from reenact.core.query.recording import Recording
+from reenact.core.replay.question import Question
+from reenact.core.replay.replayer import Replayer
+from reenact.run.child.copies import Copies
+from reenact.run.debugger import wire
+from reenact.run.debugger.orders import START, Place
+from reenact.run.debugger.shell import Shell
+from reenact.run.debugger.watcher import Watcher, frames, here
+
+INTERRUPT = signal.SIGURG
+"""What makes the program stop wherever it is. Ignored by default, and hardly used by anybody."""
+
+_exit = os._exit
+# The one of the system: Reenact's own would report the end of the program.
+
+OPTION = "debug"
+"""Where the debugger listens, among a plan's options."""
+
+
+class Line:
+    """The connection to the debugger."""
+
+    def __init__(self, known: socket.socket) -> None:
+        self._socket = known
+        self._rest = b""
+
+    @classmethod
+    def to(cls, path: str) -> Line:
+        """Call the debugger."""
+        known = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        known.connect(path)
+        return cls(known)
+
+    def switch(self, known: socket.socket) -> None:
+        """Go on over another connection: this process is a copy of the one that had this."""
+        self._socket.close()
+        self._socket, self._rest = known, b""
+
+    def watch(self) -> None:
+        """Be sent a signal when something happens on the line: the debugger may be killed, and a program that never
+        asks again would not hear of it.
+        """
+        handle = self._socket.fileno()
+        with suppress(OSError):
+            fcntl.fcntl(handle, fcntl.F_SETOWN, os.getpid())
+            fcntl.fcntl(handle, fcntl.F_SETFL, fcntl.fcntl(handle, fcntl.F_GETFL) | os.O_ASYNC)
+
+    def moved(self, number: int, frame: FrameType | None) -> None:
+        """That signal has come."""
+        try:
+            gone = self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+        except BlockingIOError:
+            return
+        except OSError:
+            gone = True
+        if gone:
+            _exit(1)
+
+    def send(self, data: bytes, *handles: int) -> None:
+        """Say something, and hand open connections over with it."""
+        try:
+            if handles:
+                socket.send_fds(self._socket, [data], handles)
+            else:
+                self._socket.sendall(data)
+        except OSError:
+            _exit(1)
+
+    def hear(self) -> dict[str, Any]:
+        """Wait for the next message. Where the debugger is gone, so is the program."""
+        while b"\n" not in self._rest:
+            data = b""
+            with suppress(OSError):
+                data = self._socket.recv(1 << 16)
+            if not data:
+                _exit(1)
+            self._rest += data
+        message, _, self._rest = self._rest.partition(b"\n")
+        return wire.parsed(message)
+
+
+class Debuggee(Watcher):
+    """One process of the program under the debugger.
+
+    Args:
+        line: The connection to the debugger, which has let the program begin.
+        begun: The message that did so.
+        replayer: The replay's handler.
+        recording: What is replayed.
+        moved: Called when this process has become a copy of the one it was, with the old id.
+    """
+
+    def __init__(
+        self, line: Line, begun: dict[str, Any], replayer: Replayer, recording: Recording, moved: Any
+    ) -> None:
+        log = replayer.cursor.log
+        super().__init__(replayer, {step.call.number: step.number for step in recording if step.log is log})
+        self._calls = {step: number for number, step in self._steps.items()}
+        self._line = line
+        self._shell: Shell | None = None
+        self._standing = False
+        self._copies = Copies(line, replayer, total=len(recording.steps), moved=moved)
+        self._obey(begun)
+
+    def attach(self) -> None:
+        super().attach()
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(INTERRUPT, self._interrupted)
+            signal.signal(signal.SIGIO, self._line.moved)
+            self._line.watch()
+        sys.breakpointhook = self._broken
+
+    def ended(self, status: int | None, verdict: Verdict) -> None:
+        """The program is over."""
+        _flush()
+        self._line.send(wire.ended(self.places, status, verdict))
+
+    # -- what the watcher says -------------------------------------------------------------------------------
+
+    def arrived(self, place: Place) -> None:
+        if self._copies.due(place):
+            _flush()
+            wake = self._copies.keep(place, self.places)
+            if wake is not None:
+                self._line.watch()
+                self._obey(wake.message)
+
+    def stopped(self, place: Place, why: str, question: Question, call: CallRecord | None) -> None:
+        self._stand(wire.stopped(place, self.places[:-1], self.actual(question, here()), why), here())
+
+    def left_recording(self, place: Place, divergence: Divergence, question: Question | None) -> None:
+        self._stand(wire.departed(place, self.places, self.actual(question, here()), divergence), here())
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _stand(self, report: bytes, frame: FrameType) -> None:
+        """Say where the program stands, and wait for the word to go on."""
+        _flush()
+        if self._shell is not None:
+            # Whoever steps along in pdb has come to the next question.
+            self._leave_shell(frame)
+        self._line.send(report)
+        self._standing = True
+        try:
+            while True:
+                message = self._line.hear()
+                if message["say"] == "go":
+                    self._obey(message)
+                    return
+                if message["say"] == "shell" and self._open_shell(message["terminal"], frame):
+                    return
+        finally:
+            self._standing = False
+
+    def _obey(self, message: dict[str, Any]) -> None:
+        self.until = wire.until_of(message["until"])
+        edits = wire.edits_of(message["edits"])
+        self.replayer.edits = {self._calls[step]: edit for step, edit in edits.items() if step in self._calls}
+        self.replayer.opened = {self._calls[step] for step in message["opened"] if step in self._calls}
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        """The user wants to see where the program is. It may be anywhere, and waits here."""
+        if self._standing:
+            return
+        last = self.places[-1] if self.places else START
+        place = Place(last.step, last.extra + 1)
+        with entered(None), self.replayer.turnstile.paused():
+            report = wire.stopped(place, self.places, self.actual(None, frame), "interrupted")
+            self._stand(report, frame or here())
+
+    def _broken(self, *args: Any, **kwargs: Any) -> None:
+        """The program's own `breakpoint()`."""
+        frame = here().f_back or here()
+        last = self.places[-1] if self.places else START
+        where = (frames(frame) or [frame])[-1]
+        why = f"breakpoint() in {where.f_code.co_name}"
+        with entered(None), self.replayer.turnstile.paused():
+            report = wire.stopped(
+                Place(last.step, last.extra + 1), self.places, self.actual(None, frame), why
+            )
+            self._stand(report, frame)
+
+    def _open_shell(self, terminal: str, frame: FrameType) -> bool:
+        """Give the terminal to pdb. True where the program is to run on under it, to the next question."""
+        own = (frames(frame) or [frame])[-1]
+        shell = self._shell or Shell(self.replayer.turnstile, terminal)
+        if shell.open_at(own):
+            self._shell = shell
+            self.until = wire.until_of(_NEXT)
+            return True
+        self._shell = None
+        self._line.send(wire.line("shell over"))
+        return False
+
+    def _leave_shell(self, frame: FrameType) -> None:
+        assert self._shell is not None
+        self._shell.close(frame)
+        self._shell = None
+        self._line.send(wire.line("shell over"))
+
+
+_NEXT = {"place": None, "next": True, "beyond": None, "steps": (), "filters": (), "states": ()}
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()

@@ -1,0 +1,42 @@
+"""A replay under the debugger, where the plan says so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from reenact.core.model.divergence import Verdict
+from reenact.run import api
+from reenact.run import processes as family
+from reenact.run.child.debug import OPTION, Debuggee, Line
+from reenact.run.child.output import Output
+from reenact.run.plan import Plan
+
+
+class Debugged:
+    """The program under the debugger, where the plan says so; without one it does nothing."""
+
+    def __init__(self, plan: Plan, output: Output) -> None:
+        path = plan.options.get(OPTION)
+        self._line = Line.to(path) if path else None
+        self._begun = self._line.hear() if self._line is not None else {}
+        self._output = output
+        self._debuggee: Debuggee | None = None
+
+    def attach(self, session: api.Replay) -> Callable[[int | None, Verdict], None]:
+        """Let the debugger look on. What is returned is to be called with the end."""
+        if self._line is not None:
+
+            def moved(known: int) -> None:
+                family.moved(known)
+                session._pid = self._output.pid = os.getpid()
+
+            replayer, recording = session.replayer, session.recording
+            self._debuggee = Debuggee(self._line, self._begun, replayer, recording, moved)
+            self._debuggee.attach()
+        return self.ended
+
+    def ended(self, status: int | None, verdict: Verdict) -> None:
+        """The program is over."""
+        if self._debuggee is not None:
+            self._debuggee.ended(status, verdict)

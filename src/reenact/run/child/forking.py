@@ -1,0 +1,71 @@
+"""The fork that a process was started for, and what is told of its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from reenact.core.boundary import Run
+from reenact.core.redact import DEFAULT_RULES
+from reenact.core.store.local import LocalStore, load
+from reenact.errors import DivergenceError, ForkStopped, UsageError
+from reenact.run import api
+from reenact.run import processes as family
+from reenact.run.fork.edit import parse
+from reenact.run.fork.point import point
+from reenact.run.plan import Plan
+
+
+class Forking(api.Fork):
+    """The fork that a plan asks for.
+
+    Args:
+        plan: The plan.
+        halted: Called where the fork cannot go on, to end the program promptly.
+
+    Attributes:
+        ended: How it ended, where that was not by running to its end.
+    """
+
+    def __init__(self, plan: Plan, halted: Callable[[], None]) -> None:
+        parent, options = load(Path(plan.folder)), plan.options
+        where = point(
+            parent,
+            options["at"],
+            parse(options["set"]) or None,
+            model=options["model"],
+            live=options["live"],
+            ignore=options["ignore"],
+        )
+        super().__init__(parent, where, LocalStore(plan.home), secrets=DEFAULT_RULES)
+        self.id, self.plan = plan.id, plan
+        self.ended: Exception | None = None
+        self._halted = halted
+
+    def _begin(self) -> Run:
+        run = super()._begin()
+        forker = self.child.forker
+        forker.on_stop = forker.replayer.on_halt = self._halted
+        return run
+
+    def _end(self, error: BaseException | None) -> None:
+        try:
+            super()._end(error)
+        except (DivergenceError, ForkStopped) as found:
+            self.ended = found
+            raise
+        except UsageError as found:
+            self.ended = found
+
+
+def tell(plan: Plan, session: Forking | None, found: Exception | None, status: int | None) -> None:
+    """Leave word for the parent: `how` it ended, the `reason`, and the child's `path` where there is one."""
+    how = "ran" if found is None else "stopped" if isinstance(found, ForkStopped) else "failed"
+    said: dict[str, Any] = {"how": how, "reason": "" if found is None else str(found), "exit": status}
+    if session is not None and how != "failed":
+        said["path"] = session.path
+        said["reason"] = session.reason or said["reason"]
+    if isinstance(found, DivergenceError):
+        said["diverged"] = True
+    family.report(plan, **said)

@@ -1,0 +1,156 @@
+"""What the program writes to its standard output: kept beside the recording, compared after a replay."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable
+from difflib import SequenceMatcher
+from typing import Any
+
+from reenact.core.model.divergence import ABSENT, Departure, Divergence, Mismatch
+from reenact.core.model.event import Tree
+
+KEPT = 64 * 1024
+"""Characters of the output that are kept as text. Of a longer one the rest is compared by its hash."""
+
+_SHOWN = 3
+_DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|us|µs|ns|secs?|seconds?|minutes?)\b")
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_DRAWN = re.compile(r"[\u2500-\u259f]")
+_LAID_OUT = re.compile(r"[\x1b\r\u2500-\u259f…]")
+"""What tells of an output that is made for the terminal it goes to: colours, frames, bars, and what was cut short."""
+
+
+class Output:
+    """Listens to `sys.stdout.write`. The stream stays the object that it was."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+        self._length = 0
+        self._kept: list[str] = []
+        self._left = KEPT
+        self._threads = False
+        self.pid = os.getpid()
+        self.write: Callable[[str], Any] = len
+        """The stream's own `write`, unheard."""
+
+    def install(self) -> None:
+        """Begin to listen."""
+        stream = sys.stdout
+        try:
+            self.write = stream.write
+            stream.write = self._write  # type: ignore[method-assign]
+        except (AttributeError, TypeError):
+            # Without a standard output, or with one that cannot be listened to, nothing is compared.
+            return
+
+    def _write(self, text: str) -> Any:
+        count = self.write(text)
+        if isinstance(text, str):
+            self.heard(text)
+        return count
+
+    def heard(self, text: str) -> None:
+        """Count text as written."""
+        if self.pid != os.getpid():
+            return
+        self._hash.update(text.encode("utf-8", "surrogatepass"))
+        self._length += len(text)
+        self._threads |= threading.current_thread() is not threading.main_thread()
+        if self._left > 0:
+            self._kept.append(text[: self._left])
+            self._left -= len(text)
+
+    def tree(self) -> dict[str, Tree]:
+        """What was heard, for the recording's seal."""
+        return {
+            "sha256": self._hash.hexdigest(),
+            "length": self._length,
+            "text": "".join(self._kept),
+            "threads": self._threads,
+            "width": _width(),
+        }
+
+
+def compare(
+    process: str, recorded: Any, actual: dict[str, Tree], *, silent: bool = False
+) -> tuple[Divergence | None, str]:
+    """Where the output of a replay differs from that of the recording, and the rule that was needed where it does not.
+    `actual` has its secrets removed. With `silent` any output will do, which is a rule as well.
+    """
+    if not isinstance(recorded, dict):
+        return None, ""
+    old, new = str(recorded.get("text")), str(actual["text"])
+    whole = recorded.get("length", 0) <= KEPT and actual["length"] <= KEPT
+    if old == new and (whole or recorded.get("sha256") == actual["sha256"]):
+        return None, ""
+    if silent:
+        return None, "ignore stdout"
+    if rule := _lenient(recorded, actual, old, new, whole=whole):
+        return None, rule
+    detail = "every answer was the recorded one, and yet the program wrote something else"
+    if old == new:
+        detail += f" after the first {KEPT // 1024} KB"
+    differing = _differing(old.splitlines(), new.splitlines())
+    hint = "not to compare: ignore=['stdout']"
+    return Divergence(Departure.CHANGED, f"{process}/stdout", None, differing, detail, hint), ""
+
+
+def _lenient(recorded: dict[str, Any], actual: dict[str, Tree], old: str, new: str, *, whole: bool) -> str:
+    """The rule by which two outputs that are not equal are as good as equal, or nothing."""
+    lines = masked(old).splitlines(), masked(new).splitlines()
+    if whole and lines[0] == lines[1]:
+        return "ignore durations and memory addresses in stdout"
+    if whole and (recorded.get("threads") or actual["threads"]) and sorted(lines[0]) == sorted(lines[1]):
+        # Which of two threads prints first, when nothing crosses the boundary in between, is nobody's decision.
+        return "ignore the order of lines in stdout (threads)"
+    if recorded.get("width") == actual["width"]:
+        return ""
+    # On another terminal, or none, a program lays out its output as it sees fit; its words should be the same.
+    terminals = f"recorded on {_terminal(recorded.get('width'))}, replayed on {_terminal(actual['width'])}"
+    if whole and _words(old) == _words(new):
+        return f"ignore the layout of stdout ({terminals})"
+    if _LAID_OUT.search(old) or _LAID_OUT.search(new):
+        return f"ignore stdout ({terminals})"
+    return ""
+
+
+def _words(text: str) -> list[str]:
+    return masked(_DRAWN.sub(" ", _ESCAPE.sub("", text))).split()
+
+
+def _terminal(width: Any) -> str:
+    return f"a terminal of {width} columns" if width else "no terminal"
+
+
+def masked(text: str) -> str:
+    """What libraries print of their own affairs is not the program's: pytest's `in 1.26s`, an object's address."""
+    return _ADDRESS.sub("0x…", _DURATION.sub("… s", text))
+
+
+def _differing(old: list[str], new: list[str]) -> tuple[Mismatch, ...]:
+    found = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        for place in range(max(b - a, d - c)):
+            left = old[a + place] if a + place < b else ABSENT
+            right = new[c + place] if c + place < d else ABSENT
+            found.append(Mismatch(f"stdout line {a + place + 1}", left, right))
+            if len(found) == _SHOWN:
+                return tuple(found)
+    return tuple(found)
+
+
+def _width() -> int:
+    """The width of the terminal that is written to, 0 where there is none."""
+    stream = sys.__stdout__
+    try:
+        return os.get_terminal_size(stream.fileno()).columns if stream is not None and stream.isatty() else 0
+    except (OSError, ValueError):
+        return 0

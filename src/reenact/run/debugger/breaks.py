@@ -1,0 +1,192 @@
+"""Breakpoints from code: `reenact.replay(id, breakpoints=[...], on_break=fn)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import FrameType
+from typing import Any
+
+from reenact.core.boundary import entered, tracked
+from reenact.core.model import codec
+from reenact.core.model.divergence import Divergence
+from reenact.core.model.log import CallRecord
+from reenact.core.query.recording import Recording, Step
+from reenact.core.replay.question import Question
+from reenact.core.replay.replayer import Replayer
+from reenact.core.replay.watch import Edit
+from reenact.errors import UsageError
+from reenact.run.debugger.breakpoint import Breakpoint, Matching, breakpoint_of
+from reenact.run.debugger.orders import Place, Until
+from reenact.run.debugger.shell import Shell
+from reenact.run.debugger.watcher import Watcher, frames, here
+
+
+class Breakpoints:
+    """The breakpoints of a replay: given before, and changed while it stands."""
+
+    def __init__(self, recording: Recording, written: Iterable[str | int] = ()) -> None:
+        self._matching = Matching(recording)
+        self._points: list[Breakpoint] = [breakpoint_of(text) for text in written]
+
+    def add(self, written: str | int) -> None:
+        """One more: a step's number, `error`, `divergence`, or a filter. Raises FilterError or UsageError."""
+        self._points.append(breakpoint_of(written))
+
+    def remove(self, written: str | int) -> None:
+        """One less. Raises UsageError where there is none such."""
+        point = breakpoint_of(written)
+        if point not in self._points:
+            raise UsageError(f"there is no breakpoint {written}")
+        self._points.remove(point)
+
+    def __iter__(self) -> Any:
+        return iter(point.text for point in self._points)
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+    @property
+    def until(self) -> Until:
+        """How far the program is to run."""
+        return Until(
+            steps=self._matching.steps(self._points),
+            filters=tuple(point.text for point in self._points if point.filter is not None),
+            states=tuple(point.state for point in self._points if point.state is not None),
+        )
+
+    @property
+    def on_divergence(self) -> bool:
+        """Whether one of them means the place where the program leaves its recording."""
+        return any(point.on_divergence for point in self._points)
+
+    def why(self, step: int) -> str:
+        """The breakpoint that stops at a step."""
+        point = self._matching.at(step, self._points)
+        return "" if point is None else point.text
+
+
+class Stop:
+    """A program that stands at a breakpoint, with a question that waits for its answer.
+
+    Attributes:
+        step: The recorded step's number; of a question that the recording does not have, the one before it.
+        recorded: The recorded step, or None where the recording has none.
+        why: The breakpoint, as it was written.
+        divergence: Where and how the program leaves its recording, if that is why it stands.
+        breakpoints: Add to them or take from them; it holds from here on.
+        frame: The program's own innermost frame.
+    """
+
+    def __init__(
+        self,
+        replayer: Replayer,
+        question: Question | None,
+        *,
+        step: int,
+        recorded: Step | None,
+        why: str,
+        breakpoints: Breakpoints,
+        frame: FrameType,
+        divergence: Divergence | None = None,
+    ) -> None:
+        self._replayer = replayer
+        self._question = question
+        self.step = step
+        self.recorded = recorded
+        self.why = why
+        self.breakpoints = breakpoints
+        self.frame = frame
+        self.divergence = divergence
+
+    @property
+    def label(self) -> str:
+        """`kind:name` of the question."""
+        return self._question.label if self._question is not None else ""
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """The tracked state at this moment, by name; what reached it unrecorded included."""
+        found = tracked.live(self._question.scope.run) if self._question is not None else {}
+        return {name: codec.rebuild(tree) for name, tree in found.items()}
+
+    @property
+    def args(self) -> Mapping[str, Any]:
+        """The arguments as the program passes them now, secrets replaced."""
+        if self._question is None:
+            return {}
+        return {name: codec.rebuild(tree) for name, tree in self._question.trees.items()}
+
+    def answer(self, value: Any) -> None:
+        """Let the program have this in place of the recorded answer."""
+        self._replayer.edits[self._call().number] = Edit(self._replayer.terms.tree(value))
+
+    def fail(self, error: BaseException) -> None:
+        """Let the call raise this in place of the recorded answer."""
+        self._replayer.edits[self._call().number] = Edit(error=codec.encode_error(error, codec.Encoder()))
+
+    def open(self) -> None:
+        """Run this call for real; what was recorded inside it is still answered from the recording."""
+        self._replayer.opened.add(self._call().number)
+
+    def pdb(self) -> None:
+        """Open pdb in the program's own frame."""
+        Shell(self._replayer.turnstile).open_at(self.frame)
+
+    def _call(self) -> CallRecord:
+        if self.recorded is None or self.divergence is not None:
+            raise UsageError(f"{self.label or 'this question'} has no recorded answer to be changed")
+        return self.recorded.call
+
+    def __repr__(self) -> str:
+        return f"<Stop at step {self.step}, {self.label or 'the end'}: {self.why}>"
+
+
+class Breaks(Watcher):
+    """Calls a function at every breakpoint, in the program's own thread."""
+
+    def __init__(
+        self,
+        replayer: Replayer,
+        recording: Recording,
+        breakpoints: Breakpoints,
+        on_break: Callable[[Stop], object],
+    ) -> None:
+        log = replayer.cursor.log
+        super().__init__(replayer, {step.call.number: step.number for step in recording if step.log is log})
+        self._recording = recording
+        self._breakpoints = breakpoints
+        self._on_break = on_break
+        self.until = breakpoints.until
+
+    def stopped(self, place: Place, why: str, question: Question, call: CallRecord | None) -> None:
+        recorded = self._recording.step(place.step) if call is not None else None
+        self._hand(place, question, recorded, why or self._breakpoints.why(place.step), None)
+
+    def left_recording(self, place: Place, divergence: Divergence, question: Question | None) -> None:
+        if self._breakpoints.on_divergence:
+            step = divergence.step
+            known = step is not None and step <= len(self._recording.steps)
+            recorded = self._recording.step(step) if known and step is not None else None
+            self._hand(place, question, recorded, "divergence", divergence)
+
+    def _hand(
+        self,
+        place: Place,
+        question: Question | None,
+        recorded: Step | None,
+        why: str,
+        divergence: Divergence | None,
+    ) -> None:
+        stop = Stop(
+            self.replayer,
+            question,
+            step=recorded.number if recorded is not None else place.step,
+            recorded=recorded,
+            why=why,
+            breakpoints=self._breakpoints,
+            frame=(frames(here()) or [here()])[-1],
+            divergence=divergence,
+        )
+        with entered(None):
+            self._on_break(stop)
+        self.until = self._breakpoints.until

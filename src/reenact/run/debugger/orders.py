@@ -1,0 +1,148 @@
+"""What the machine orders of its driver, and what the driver reports: all that passes between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from reenact.core.model.divergence import Divergence, Verdict
+from reenact.core.model.event import Tree
+from reenact.core.replay.watch import Edit
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where the program stands: with the question of a recorded step, before its answer. `extra` counts the questions
+    since then that the recording does not have. Step 0 is the program's beginning.
+    """
+
+    step: int
+    extra: int = 0
+
+    def __str__(self) -> str:
+        return f"step {self.step}" + (f" + {self.extra}" if self.extra else "")
+
+
+START = Place(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """How far the program is to run. It stops wherever it leaves its recording, in any case.
+
+    Attributes:
+        place: Stop there.
+        next: Stop at the very next question.
+        beyond: Stop at the next question that is not inside this step.
+        steps: Stop at any of these.
+        filters: Stop at a question that the recording does not have, if one of these filters means it.
+        states: Stop when this tracked state has changed (`*`: any).
+    """
+
+    place: Place | None = None
+    next: bool = False
+    beyond: int | None = None
+    steps: frozenset[int] = frozenset()
+    filters: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
+
+
+# -- orders for the driver -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """Let the program run on from where it is."""
+
+    until: Until
+    edits: Mapping[int, Edit] = field(default_factory=dict)
+    opened: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Run the program again, from its beginning or from any place on the way that is not behind `before`."""
+
+    until: Until
+    before: Place
+    edits: Mapping[int, Edit] = field(default_factory=dict)
+    opened: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """Stop the program wherever it is; end it if it does not listen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """Give the terminal to pdb, in the program's own frame."""
+
+
+Order: TypeAlias = Go | Again | Interrupt | Shell
+
+
+# -- reports of the driver -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Actual:
+    """A question as the program asks it now.
+
+    Attributes:
+        label: `kind:name`.
+        address: Its identity in the run.
+        args: Its arguments, plain, secrets replaced.
+        stack: The program's own frames, innermost last, as `file:line in function`.
+        state: The tracked state, plain, by name.
+    """
+
+    label: str = ""
+    address: str = ""
+    args: Mapping[str, Tree] = field(default_factory=dict)
+    stack: tuple[str, ...] = ()
+    state: Mapping[str, Tree] = field(default_factory=dict)
+
+
+NOTHING = Actual()
+"""What is asked where no question stands open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The program has stopped with a question, `why` it did so in a word; `passed` are the questions before it."""
+
+    place: Place
+    passed: tuple[Place, ...]
+    actual: Actual = NOTHING
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Departed:
+    """The program has left its recording, and waits there."""
+
+    divergence: Divergence
+    place: Place
+    passed: tuple[Place, ...]
+    actual: Actual = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The program is over."""
+
+    passed: tuple[Place, ...]
+    exit: int | None = None
+    verdict: Verdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """The program is gone without a word."""
+
+    text: str
+
+
+Report: TypeAlias = Stopped | Departed | Ended | Died

@@ -1,0 +1,128 @@
+"""pdb in the frame of a program that stands still: on a terminal of its choosing, unseen by the recording."""
+
+from __future__ import annotations
+
+import os
+import pdb  # noqa: T100 - to open it is what this module is for
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from types import FrameType
+from typing import Any
+
+from reenact.core.boundary import ReplayingTurnstile, entered
+from reenact.core.store.writer import warn
+
+
+class Shell(pdb.Pdb):
+    """pdb with a terminal of its own. What is typed or evaluated in it is no part of the run.
+
+    Args:
+        turnstile: The replay's, which stands still while the prompt waits.
+        terminal: The path of a terminal; by default the program's own standard streams are used.
+    """
+
+    def __init__(self, turnstile: ReplayingTurnstile | None = None, terminal: str = "") -> None:
+        self._turnstile = turnstile
+        self._stream = _opened(terminal) if terminal else None
+        super().__init__(stdin=self._stream, stdout=self._stream, nosigint=True)
+        self.prompt = "(pdb) "
+        if self._stream is not None:
+            self.use_rawinput = False
+
+    def open_at(self, frame: FrameType) -> bool:
+        """Talk to the user in that frame. True where the program is to run on under pdb (`next`, `step`, a
+        breakpoint of pdb's own), False where the user has left it.
+        """
+        self.reset()
+        above: FrameType | None = frame
+        while above is not None:
+            above.f_trace = self.trace_dispatch
+            self.botframe = above
+            above = above.f_back
+        self.interaction(frame, None)
+        if self.quitting or (self._left() and not self.breaks):
+            self.close(frame)
+            return False
+        sys.settrace(self.trace_dispatch)
+        return True
+
+    def close(self, frame: FrameType | None) -> None:
+        """Leave the program alone."""
+        sys.settrace(None)
+        if self._stream is not None:
+            self._stream.close()
+        while frame is not None:
+            frame.f_trace = None
+            frame = frame.f_back
+
+    def _left(self) -> bool:
+        # What bdb remembers of `continue`.
+        return self.stopframe is self.botframe and self.stoplineno == -1
+
+    def cmdloop(self, intro: str | None = None) -> None:
+        """The prompt: time stands still, and nothing that is evaluated here counts as the program's."""
+        with entered(None), _paused(self._turnstile):
+            super().cmdloop(intro)
+
+
+class Prompt:
+    """The program's own `breakpoint()` in a replay: pdb, with time standing still while it waits.
+
+    Args:
+        turnstile: The replay's.
+        terminal: The path of a terminal; by default the program's own standard streams are used.
+    """
+
+    def __init__(self, turnstile: ReplayingTurnstile, terminal: str = "") -> None:
+        self._turnstile = turnstile
+        self._terminal = terminal
+        self._before: Any = None
+
+    def install(self) -> None:
+        """Answer `breakpoint()`, unless the user has said who does (`PYTHONBREAKPOINT`, an IDE, pytest)."""
+        with entered(None):
+            chosen = os.environ.get("PYTHONBREAKPOINT")
+        if sys.breakpointhook is sys.__breakpointhook__ and not chosen:
+            self._before, sys.breakpointhook = sys.breakpointhook, self._asked
+
+    def restore(self) -> None:
+        """Leave `breakpoint()` as it was."""
+        if self._before is not None:
+            sys.breakpointhook, self._before = self._before, None
+
+    def _asked(self, *_args: Any, **_keywords: Any) -> None:
+        frame = sys._getframe(1)
+        try:
+            shell = Shell(self._turnstile, self._terminal)
+        except OSError:
+            # In a pipeline, say. Standard input is no way out: what the program reads there is recorded.
+            where = f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            warn(f"{where}: breakpoint() has no terminal to talk on, and is passed over")
+            return
+        shell.open_at(frame)
+
+
+def prompting(turnstile: ReplayingTurnstile, terminal: str = "") -> Prompt:
+    """Answer the program's own `breakpoint()` from here on."""
+    prompt = Prompt(turnstile, terminal)
+    prompt.install()
+    return prompt
+
+
+def _opened(terminal: str) -> TextIOWrapper:
+    with entered(None):
+        # Not as the terminal that this process belongs to: it would die with it.
+        handle = os.open(terminal, os.O_RDWR | os.O_NOCTTY)
+        # Read and written in one place; a terminal cannot be sought, so that Python wants it unbuffered.
+        return TextIOWrapper(os.fdopen(handle, "r+b", buffering=0), write_through=True)
+
+
+@contextmanager
+def _paused(turnstile: ReplayingTurnstile | None) -> Iterator[None]:
+    if turnstile is None:
+        yield
+        return
+    with turnstile.paused():
+        yield

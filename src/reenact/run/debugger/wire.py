@@ -1,0 +1,105 @@
+"""What the debugger and the program say to each other: one line of JSON a message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from reenact.core.model.divergence import Departure, Divergence, Mismatch, Verdict, verdict_of, verdict_tree
+from reenact.core.replay.watch import Edit
+from reenact.run.debugger.orders import Actual, Departed, Ended, Place, Stopped, Until
+
+
+def line(word: str, **what: Any) -> bytes:
+    """One message."""
+    return orjson.dumps({"say": word, **what}, default=repr, option=orjson.OPT_NON_STR_KEYS) + b"\n"
+
+
+def parsed(data: bytes) -> dict[str, Any]:
+    """The message of a line."""
+    tree: dict[str, Any] = orjson.loads(data)
+    return tree
+
+
+# -- to the program ------------------------------------------------------------------------------------------
+
+
+def go(until: Until, edits: Mapping[int, Edit], opened: frozenset[int]) -> bytes:
+    """Run on."""
+    tree = {**asdict(until), "steps": sorted(until.steps)}
+    return line("go", until=tree, edits={n: asdict(edit) for n, edit in edits.items()}, opened=sorted(opened))
+
+
+def until_of(tree: Mapping[str, Any]) -> Until:
+    """How far to run."""
+    place = tree["place"]
+    return Until(
+        Place(**place) if place is not None else None,
+        tree["next"],
+        tree["beyond"],
+        frozenset(tree["steps"]),
+        tuple(tree["filters"]),
+        tuple(tree["states"]),
+    )
+
+
+def edits_of(tree: Mapping[str, Any]) -> dict[int, Edit]:
+    """The answers in place of the recorded ones, by step."""
+    return {
+        int(step): Edit(
+            edit["value"], None if edit["pieces"] is None else tuple(edit["pieces"]), edit["error"]
+        )
+        for step, edit in tree.items()
+    }
+
+
+# -- from the program ----------------------------------------------------------------------------------------
+
+
+def stopped(place: Place, places: list[Place], actual: Actual, why: str) -> bytes:
+    """The program stands at a question."""
+    return line("stopped", place=_place(place), passed=_places(places), actual=asdict(actual), why=why)
+
+
+def departed(place: Place, places: list[Place], actual: Actual, divergence: Divergence) -> bytes:
+    """The program leaves its recording."""
+    tree = {**asdict(divergence), "kind": divergence.kind.value}
+    return line(
+        "departed", place=_place(place), passed=_places(places), actual=asdict(actual), divergence=tree
+    )
+
+
+def ended(places: list[Place], status: int | None, verdict: Verdict) -> bytes:
+    """The program is over."""
+    return line("ended", passed=_places(places), exit=status, verdict=verdict_tree(verdict))
+
+
+def report_of(tree: Mapping[str, Any]) -> Stopped | Departed | Ended:
+    """What the program says, for the machine."""
+    passed = tuple(Place(*place) for place in tree["passed"])
+    if tree["say"] == "ended":
+        return Ended(passed, tree["exit"], verdict_of(tree["verdict"]))
+    place = Place(*tree["place"])
+    known = tree["actual"]
+    actual = Actual(known["label"], known["address"], known["args"], tuple(known["stack"]), known["state"])
+    if tree["say"] == "stopped":
+        return Stopped(place, passed, actual, tree["why"])
+    return Departed(_divergence(tree["divergence"]), place, passed, actual)
+
+
+def _divergence(tree: Mapping[str, Any]) -> Divergence:
+    mismatches = tuple(Mismatch(**item) for item in tree["mismatches"])
+    return Divergence(
+        Departure(tree["kind"]), tree["address"], tree["step"], mismatches, tree["detail"], tree["hint"]
+    )
+
+
+def _place(place: Place) -> tuple[int, int]:
+    return place.step, place.extra
+
+
+def _places(places: list[Place]) -> list[tuple[int, int]]:
+    return [(place.step, place.extra) for place in places]

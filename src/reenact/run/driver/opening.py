@@ -1,0 +1,56 @@
+"""How a debugging session is opened, for every face: with its program, or only to read where there is none to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from reenact.core.query.recording import Recording
+from reenact.errors import ProgramError
+from reenact.run.driver import Driver
+from reenact.run.launch import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What is to be opened.
+
+    Attributes:
+        recording: What is debugged.
+        command: Another program than the one that the recording remembers.
+        options: How to replay it.
+        home: The folder of the recordings, where it is not the usual one.
+        breakpoints: Where to stop from the start.
+        read: Run nothing.
+        run_foreign: The user lets a foreign recording's program run.
+    """
+
+    recording: Recording
+    command: Sequence[str] = ()
+    options: Options = field(default_factory=Options)
+    home: Path | None = None
+    breakpoints: Sequence[str] = ()
+    read: bool = False
+    run_foreign: bool = False
+
+    def open(self, on_change: Callable[[], None] = lambda: None) -> tuple[Driver, str]:
+        """The session, and why there is no program in it (or nothing). Raises FilterError or UsageError for a
+        breakpoint that cannot be meant, and ForeignRecording where the program may not run.
+        """
+        note = ""
+        try:
+            driver = Driver(
+                self.recording, command=self.command, options=self.options, home=self.home,
+                run_foreign=self.run_foreign, reading=self.read, on_change=on_change,
+            )  # fmt: skip
+        except ProgramError as error:
+            note = str(error)
+            driver = Driver(self.recording, reading=True, on_change=on_change)
+        try:
+            for point in self.breakpoints:
+                driver.tell("break_at", point)
+        except BaseException:
+            driver.close()
+            raise
+        return driver, note

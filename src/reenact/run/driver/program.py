@@ -1,0 +1,413 @@
+"""The program under the debugger: its process, the copies of it that wait at earlier places, and its output."""
+
+from __future__ import annotations
+
+import os
+import queue
+import selectors
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from reenact.core.query.recording import Recording
+from reenact.core.replay.watch import Edit
+from reenact.errors import UsageError
+from reenact.run.child.debug import INTERRUPT, OPTION
+from reenact.run.debugger import wire
+from reenact.run.debugger.orders import START, Again, Died, Go, Interrupt, Order, Place, Report
+from reenact.run.launch import Options, replaying, reports_in
+
+_PATIENCE = 2.0
+"""Seconds that a program has to heed an interrupt."""
+
+_LOOK = 0.2
+_PEER = struct.Struct("3i")
+
+
+@dataclass(eq=False, slots=True)
+class Line:
+    """A connection to one process of the program."""
+
+    socket: socket.socket
+    process: int
+    rest: bytes = b""
+
+    def send(self, data: bytes) -> None:
+        with suppress(OSError):
+            self.socket.sendall(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy of the program that waits at a place, as it was when these answers were given."""
+
+    line: Line
+    place: Place
+    passed: frozenset[Place]
+    written: int
+    changed: Mapping[int, Edit] = field(default_factory=dict)
+    opened: frozenset[int] = frozenset()
+
+    def leads_to(self, order: Again) -> bool:
+        """Whether the program, run on from here, comes to where it is to go as it would from its beginning."""
+        if order.before in self.passed or order.until.place in self.passed:
+            return False
+        behind = {place.step for place in self.passed}
+        edits = {step: edit for step, edit in order.edits.items() if step in behind}
+        return edits == self.changed and {step for step in order.opened if step in behind} == self.opened
+
+
+class Program:
+    """Runs the program, and carries out orders in a thread of its own.
+
+    Args:
+        recording: What it replays.
+        options: How.
+        command: Another program than the remembered one.
+        home: The folder of the recordings.
+        run_foreign: The user lets a foreign recording's program run.
+        hear: Called with each report.
+        wrote: Called when the program has written something.
+        shell_over: Called when pdb is left.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        options: Options,
+        *,
+        command: Sequence[str],
+        home: str | PathLike[str] | None,
+        run_foreign: bool = False,
+        hear: Callable[[Report], None],
+        wrote: Callable[[], None],
+        shell_over: Callable[[], None],
+    ) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="reenact-"))
+        path = str(self._folder / "debug")
+        try:
+            words = {**options.tree(), OPTION: path}
+            self._start = replaying(
+                recording, words, self._folder, command=command, home=home, run_foreign=run_foreign
+            )
+        except BaseException:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+        self._hear, self._say_wrote, self._shell_over = hear, wrote, shell_over
+        self._listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listening.bind(path)
+        self._listening.listen()
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._listening, selectors.EVENT_READ)
+        self._wake, self._woken = socket.socketpair()
+        self._selector.register(self._woken, selectors.EVENT_READ)
+        self._orders: queue.SimpleQueue[Order | str | None] = queue.SimpleQueue()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe = -1
+        self._written = bytearray()
+        self._now: Line | None = None
+        self._copies: list[Copy] = []
+        self._last: Go | Again | None = None
+        self._deadline: float | None = None
+        self._running = False
+        self._waking: Copy | None = None
+        self._over = True
+        self._thread = threading.Thread(target=self._serve, name="reenact-driver", daemon=True)
+        self._thread.start()
+
+    @property
+    def output(self) -> str:
+        """What the program has written so far."""
+        return bytes(self._written).decode("utf-8", "replace")
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is a program."""
+        return self._now is not None
+
+    def carry_out(self, order: Order) -> None:
+        """Do it, soon."""
+        self._orders.put(order)
+        self._wake.send(b".")
+
+    def open_shell(self, terminal: str) -> None:
+        """Open pdb on that terminal."""
+        self._orders.put(terminal)
+        self._wake.send(b".")
+
+    def close(self) -> None:
+        """End everything."""
+        self._orders.put(None)
+        with suppress(OSError):
+            self._wake.send(b".")
+        self._thread.join()
+
+    # -- the thread ------------------------------------------------------------------------------------------
+
+    def _serve(self) -> None:
+        while True:
+            # What is written comes first: it was, before anything that is said of it.
+            for key, _ in sorted(self._selector.select(_LOOK), key=lambda item: item[0].fd != self._pipe):
+                if key.fileobj is self._woken:
+                    self._woken.recv(4096)
+                elif key.fd == self._pipe:
+                    self._drain()
+                elif key.fileobj is self._listening:
+                    self._accept()
+                elif isinstance(key.data, Line) and key.fd in self._selector.get_map():
+                    self._receive(key.data)
+            while not self._orders.empty():
+                order = self._orders.get()
+                if order is None:
+                    self._end()
+                    return
+                self._obey(order)
+            self._look()
+
+    def _obey(self, order: Order | str) -> None:
+        if isinstance(order, str):
+            if self._now is not None:
+                self._now.send(wire.line("shell", terminal=order))
+            else:
+                self._shell_over()
+        elif isinstance(order, Go):
+            self._last, self._running = order, True
+            if self._now is not None:
+                self._now.send(_go(order))
+        elif isinstance(order, Again):
+            self._again(order)
+        elif isinstance(order, Interrupt) and self._now is not None:
+            self._deadline = monotonic() + _PATIENCE
+            with suppress(ProcessLookupError):
+                os.kill(self._now.process, INTERRUPT)
+
+    def _again(self, order: Again) -> None:
+        self._last, self._running, self._over = order, True, False
+        self._kill_now()
+        self._waking = copy = None
+        if order.before != START:
+            self._copies = [copy for copy in self._copies if self._sound(copy, order)]
+            fitting = [copy for copy in self._copies if copy.leads_to(order)]
+            copy = max(fitting, key=lambda copy: len(copy.passed), default=None)
+        if copy is None:
+            self._launch()
+            return
+        del self._written[copy.written :]
+        self._waking = copy
+        copy.line.send(_go(order))
+
+    def _sound(self, copy: Copy, order: Again) -> bool:
+        """Whether a copy was made under the answers that hold now; else it is of no use any more."""
+        behind = {place.step for place in copy.passed}
+        edits = {step: edit for step, edit in order.edits.items() if step in behind}
+        if edits == copy.changed and {step for step in order.opened if step in behind} == copy.opened:
+            return True
+        self._drop(copy.line)
+        return False
+
+    # -- processes -------------------------------------------------------------------------------------------
+
+    def _launch(self) -> None:
+        self._kill_all()
+        self._written.clear()
+        for left in self._folder.glob("*.*"):
+            # What an earlier run has left word of.
+            left.unlink(missing_ok=True)
+        reading, writing = os.pipe()
+        try:
+            self._process = self._start.open(writing, writing)
+        except UsageError as error:
+            os.close(reading)
+            self._running = False
+            self._hear(Died(str(error)))
+            return
+        finally:
+            os.close(writing)
+        os.set_blocking(reading, False)
+        self._pipe = reading
+        self._selector.register(reading, selectors.EVENT_READ)
+
+    def _accept(self) -> None:
+        known, _ = self._listening.accept()
+        credentials = known.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+        line = Line(known, _PEER.unpack(credentials)[0])
+        if self._now is not None or self._last is None:
+            known.close()
+            return
+        self._now = line
+        self._selector.register(known, selectors.EVENT_READ, line)
+        line.send(_go(self._last))
+
+    def _receive(self, line: Line) -> None:
+        data = b""
+        handles: list[int] = []
+        with suppress(OSError):
+            data, handles, _, _ = socket.recv_fds(line.socket, 1 << 16, 4)
+        if not data:
+            self._gone(line)
+            return
+        line.rest += data
+        while b"\n" in line.rest:
+            message, _, line.rest = line.rest.partition(b"\n")
+            tree = wire.parsed(message)
+            self._drain()
+            self._understand(line, tree, handles)
+
+    def _understand(self, line: Line, tree: dict[str, Any], handles: list[int]) -> None:
+        word = tree["say"]
+        if word == "copy":
+            self._keep(tree, handles.pop(0))
+            line.send(wire.line("kept"))
+        elif word == "woken":
+            self._now = Line(socket.socket(fileno=handles.pop(0)), tree["process"])
+            self._selector.register(self._now.socket, selectors.EVENT_READ, self._now)
+        elif word == "shell over":
+            self._shell_over()
+        elif line is self._now:
+            self._deadline, self._running, self._over = None, False, word == "ended"
+            self._waking = None
+            self._hear(wire.report_of(tree))
+
+    def _keep(self, tree: dict[str, Any], handle: int) -> None:
+        line = Line(socket.socket(fileno=handle), tree["process"])
+        self._selector.register(line.socket, selectors.EVENT_READ, line)
+        place, passed = Place(*tree["place"]), frozenset(Place(*each) for each in tree["passed"])
+        behind = {each.step for each in passed}
+        last = self._last
+        edits = {
+            step: edit for step, edit in (last.edits if last is not None else {}).items() if step in behind
+        }
+        opened = frozenset(step for step in (last.opened if last is not None else ()) if step in behind)
+        if any(
+            copy.place == place and copy.changed == edits and copy.opened == opened for copy in self._copies
+        ):
+            self._drop(line)
+            return
+        self._copies.append(Copy(line, place, passed, len(self._written), edits, opened))
+
+    def _gone(self, line: Line) -> None:
+        self._drop(line)
+        self._copies = [copy for copy in self._copies if copy.line is not line]
+        waking = self._waking
+        if waking is not None and line in (self._now, waking.line) and isinstance(self._last, Again):
+            # A copy that is of no use; the next one, or a fresh run, will do.
+            self._copies = [copy for copy in self._copies if copy is not waking]
+            self._drop(waking.line)
+            self._again(self._last)
+            return
+        if line is not self._now:
+            return
+        self._now = None
+        self._drain()
+        self._shell_over()
+        if not self._over:
+            self._running = False
+            self._hear(Died(self._how_it_died()))
+
+    def _how_it_died(self) -> str:
+        failed = next(
+            (str(said["failed"]) for said in reports_in(self._folder).values() if "failed" in said), ""
+        )
+        if failed:
+            return failed
+        status = None
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                status = self._process.wait(_LOOK)
+        if status is not None and status < 0:
+            return f"the program was ended by {signal.Signals(-status).name}"
+        return "the program is gone without a word"
+
+    def _look(self) -> None:
+        """What nobody says: a program that never came to us, and one that does not listen."""
+        if self._deadline is not None and monotonic() > self._deadline:
+            self._deadline = None
+            self._running = False
+            self._kill_now()
+            self._hear(Died("the program did not listen, and was ended"))
+        process = self._process
+        if self._running and self._now is None and process is not None and process.poll() is not None:
+            if self._copies:
+                # The first of its processes may end: a copy goes on.
+                return
+            self._running = False
+            self._drain()
+            word = " ".join(self._start.argv)
+            text = self._how_it_died() if reports_in(self._folder) else f"no Python was started by `{word}`"
+            self._hear(Died(text))
+
+    # -- ends ------------------------------------------------------------------------------------------------
+
+    def _drain(self) -> None:
+        before = len(self._written)
+        while self._pipe >= 0:
+            try:
+                data = os.read(self._pipe, 1 << 16)
+            except BlockingIOError:
+                break
+            if not data:
+                self._close_pipe()
+                break
+            self._written += data
+        if len(self._written) != before:
+            self._say_wrote()
+
+    def _close_pipe(self) -> None:
+        if self._pipe >= 0:
+            self._selector.unregister(self._pipe)
+            os.close(self._pipe)
+            self._pipe = -1
+
+    def _drop(self, line: Line) -> None:
+        with suppress(KeyError, ValueError):
+            self._selector.unregister(line.socket)
+        line.socket.close()
+
+    def _kill_now(self) -> None:
+        line, self._now = self._now, None
+        if line is None:
+            return
+        with suppress(ProcessLookupError):
+            os.kill(line.process, signal.SIGKILL)
+        with suppress(OSError):
+            # Until it is gone it may still write.
+            line.socket.settimeout(_PATIENCE)
+            while line.socket.recv(1 << 16):
+                pass
+        self._drop(line)
+        self._drain()
+
+    def _kill_all(self) -> None:
+        self._kill_now()
+        for copy in self._copies:
+            self._drop(copy.line)
+        self._copies.clear()
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._process = None
+        self._close_pipe()
+
+    def _end(self) -> None:
+        self._kill_all()
+        self._listening.close()
+        self._selector.close()
+        self._wake.close()
+        self._woken.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _go(order: Go | Again) -> bytes:
+    return wire.go(order.until, order.edits, order.opened)

@@ -1,0 +1,40 @@
+"""The end of a process, in whatever way it comes."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Callable
+
+from reenact.adapters.stdlib import processes
+from reenact.core.store.writer import warn
+
+Ending = Callable[[int | None], None]
+_endings: dict[int, Ending] = {}
+
+
+def on_exit(ending: Ending) -> None:
+    """Call `ending` with the exit status (None: not known) when this very process ends, in whatever way it can tell.
+    The last one given counts: a fork has its own.
+    """
+    if not _endings:
+        atexit.register(end)
+        processes.EXITING.append(end)
+    _endings.clear()
+    _endings[os.getpid()] = ending
+
+
+def moved(known: int) -> None:
+    """This process goes on in the place of another, whose copy it is."""
+    if known in _endings:
+        _endings[os.getpid()] = _endings.pop(known)
+
+
+def end(code: int | None = None) -> None:
+    """The process ends now. Harmless when called again, or in a fork that has not taken part."""
+    ending = _endings.pop(os.getpid(), None)
+    if ending is not None:
+        try:
+            ending(code)
+        except Exception as error:
+            warn(f"the end of process {os.getpid()} was not recorded ({type(error).__name__}: {error})")

@@ -1,0 +1,78 @@
+"""Whether a model is at hand: how the libraries say that none is."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+from reenact.core.messages import asks_model
+from reenact.core.model.event import Effect, Failure, Outcome, Value
+
+_UNREACHABLE = {
+    errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ENETDOWN, errno.EADDRNOTAVAIL,
+}  # fmt: skip
+_NAMES = {
+    "APIConnectionError", "ClientConnectorDNSError", "ClientConnectorError", "ConnectError", "ConnectTimeout",
+    "ConnectTimeoutError", "NameResolutionError", "NewConnectionError",
+}  # fmt: skip
+"""What HTTP libraries and SDKs call it; none of them need be installed."""
+
+_KEYS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
+_TOKEN = "[[secret:"  # noqa: S105 - how the place of a secret is marked
+
+
+def keyless(effect: Effect) -> str:
+    """Why a question to a model cannot be sent at all, or nothing: its key is only the token in a recording."""
+    headers = effect.args.get("headers")
+    if effect.kind != "http" or not asks_model(effect.kind, effect.name) or not isinstance(headers, dict):
+        return ""
+    for name in _KEYS:
+        if _TOKEN in str(headers.get(name) or ""):
+            return "the recording has no API key, by design, and none is set here"
+    return ""
+
+
+def unanswered(outcome: Outcome) -> str:
+    """Why a model did not answer, where that is because none is at hand; else nothing."""
+    if isinstance(outcome, Value):
+        status = outcome.value.get("status") if isinstance(outcome.value, dict) else None
+        return f"it refused the key (HTTP {status})" if status in (401, 403) else ""
+    if not isinstance(outcome, Failure):
+        return ""
+    for error in _chain(outcome.error):
+        status = getattr(error, "status_code", None)
+        if status in (401, 403):
+            return f"it refused the key (HTTP {status})"
+        if _unreachable(error):
+            return f"it cannot be reached ({_first_line(error)})"
+        if "api_key" in str(error).lower() and type(error).__name__ in ("OpenAIError", "UserError"):
+            return f"no API key ({_first_line(error)})"
+    return ""
+
+
+def _unreachable(error: BaseException) -> bool:
+    if isinstance(error, (ConnectionRefusedError, socket.gaierror)):
+        return True
+    if isinstance(error, OSError) and error.errno in _UNREACHABLE:
+        return True
+    return any(kind.__name__ in _NAMES for kind in type(error).__mro__)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error, what it came of, and what that came of."""
+    todo: list[Any] = [error]
+    seen: set[int] = set()
+    while todo:
+        found = todo.pop(0)
+        if found is None or id(found) in seen:
+            continue
+        seen.add(id(found))
+        yield found
+        todo += [found.__cause__, found.__context__, *getattr(found, "exceptions", ())]
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip().partition("\n")[0][:160]
+    return text or type(error).__name__

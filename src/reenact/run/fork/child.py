@@ -1,0 +1,176 @@
+"""The recording that a fork makes: it names its parent and the step, and shares its bytes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reenact import adapters
+from reenact.core.boundary import ForkingTurnstile, Run
+from reenact.core.model.event import FORMAT, RULES, Tree
+from reenact.core.model.storable import tags_of
+from reenact.core.query.recording import Recording
+from reenact.core.record.own import own_identity
+from reenact.core.record.program import describe
+from reenact.core.record.recorder import Recorder
+from reenact.core.redact import Redactor, SecretRules
+from reenact.core.store import shared
+from reenact.core.store.local import EVENTS, LocalStore
+from reenact.core.store.writer import Writer
+from reenact.core.trust import Where, consent
+from reenact.errors import UsageError
+from reenact.run.fork.family import Forked
+from reenact.run.fork.handler import Forker
+from reenact.run.fork.lines import Lines
+from reenact.run.fork.point import Point
+from reenact.run.plan import Plan
+from reenact.run.processes import Replayed, replayer_of, rules_of
+from reenact.team import ship
+
+_KEPT = ("argv", "cwd", "hash_seed", "proxy", "tty")
+
+
+class Child:
+    """A fork's recording under way.
+
+    Args:
+        parent: What is forked.
+        point: Where.
+        store: Where the child goes.
+        id: Its id.
+        secrets: What counts as a secret beside what the parent's header says.
+        plan: The plan of this process, where it was started to fork.
+        turnstile: A turnstile of another kind.
+    """
+
+    def __init__(
+        self,
+        parent: Recording,
+        point: Point,
+        store: LocalStore,
+        id: str,
+        *,
+        secrets: SecretRules,
+        plan: Plan | None = None,
+        turnstile: ForkingTurnstile | None = None,
+    ) -> None:
+        self.parent = parent
+        self.folder = store.folder(id)
+        self._point = point
+        self._store = store
+        self._id = id
+        self._plan = plan
+        self._source = Path(parent.path).absolute()
+        self._by_reference = self._source.parent == store.recordings
+        self._lines = Lines(self._source)
+        self._rules = _both(rules_of(parent.header), secrets)
+        try:
+            self._writer = Writer(self.folder / EVENTS)
+        except OSError as error:
+            raise UsageError(
+                f"{self.folder} cannot be written ({error.strerror}); set REENACT_HOME"
+            ) from None
+        # Nothing of it is sent before it has ended: it may come to nothing.
+        self._held = ship.begin(store.root, id, late=True)
+        salt = str(parent.header.get("salt", ""))
+        redactor = Redactor(self._rules, salt=bytes.fromhex(salt), environ=dict(os.environ))
+        log = parent.logs[0]
+        first, identity = max(log.calls, default=0) + 1, own_identity(store.root)
+        self.recorder = Recorder(self._writer, redactor, first=first, identity=identity)
+        self.recorder.open(self._header(salt, redactor.told()))
+        options = {"live": point.live, "ignore": point.ignore, "policy": "raise"}
+        replayer = replayer_of(parent, log, options, turnstile or ForkingTurnstile(len(log.times)))
+        self.forker = Forker(
+            replayer,
+            self.recorder,
+            self._lines,
+            log,
+            at=point.step.call,
+            edit=point.edit,
+            share=self._share,
+        )
+        self.forker.model = point.model or None
+        self.run = Run(self.forker, replayer.turnstile, replaying=True)
+        self.run.forked, self.forker.run = True, self.run
+        before = Replayed(self.run, parent, log, self._own("replay", self._source, parent.id))
+        self.family = self.run.family = Forked(self.run, self.forker, before, self._recording_plan)
+
+    def seal(self, ending: Mapping[str, Tree]) -> None:
+        """Write the last line."""
+        self.recorder.seal(dict(ending))
+        ship.ended(self._store.root, self._held)
+
+    def drop(self) -> None:
+        """It came to nothing: leave no trace."""
+        self._writer.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        ship.ended(self._store.root, self._held)
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _share(self, line: int) -> None:
+        raw = self._lines.raw(line)
+        if self._by_reference:
+            self._writer.refer(line, raw)
+            return
+        # The parent lies elsewhere, and may be gone tomorrow.
+        if b'"$blob"' in raw:
+            shared.fetch(raw, [self._source, *shared.ancestors(self._source)], self.folder)
+        self._writer.append(raw)
+
+    def _recording_plan(self) -> Plan:
+        return replace(self._own("record", self.folder.absolute(), self._id), began=self.recorder.started)
+
+    def _own(self, mode: str, folder: Path, id: str) -> Plan:
+        home, patterns = str(self._store.root), tuple(self._rules.patterns)
+        if self._plan is not None:
+            return replace(self._plan, mode=mode, folder=str(folder), id=id, options={}, patterns=patterns)
+        seed = os.environ.get("PYTHONHASHSEED")
+        return Plan(mode, id, str(folder), home, "", patterns=patterns, hash_seed=seed)
+
+    def _header(self, salt: str, rules: dict[str, Tree]) -> dict[str, Tree]:
+        parent = self.parent.header
+        program = parent.get("program") or {}
+        # Started to fork, this is the program; else the program is whatever the parent says.
+        # But of a foreign parent: what its header says would be this home's own from then on.
+        own = self._plan is not None or consent.allowed(self.parent, self._store.root)
+        standing = consent.standing_of(self.parent, self._store.root)
+        kept = {name: program[name] for name in _KEPT if name in program and self._plan is None and own}
+        if not own and "proxy" in program:
+            kept = {"argv": [], "proxy": {}}
+        if self._plan is not None:
+            kept = {name: program[name] for name in ("hash_seed", "tty") if name in program}
+        header: dict[str, Tree] = {
+            "format": FORMAT,
+            "rules": RULES,
+            "id": self._id,
+            "name": self.parent.name,
+            "tags": list(tags_of(self.parent.tags)[0]),
+            "started": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "entry": parent.get("entry"),
+            "ordinal": parent.get("ordinal", 0),
+            "process": "main",
+            "parent": {
+                "id": self.parent.id,
+                "step": self._point.step.number,
+                "how": "fork",
+                **({} if standing.where is Where.HOME else {"origin": standing.where.value}),
+            },
+            "pid": os.getpid(),
+            "program": {**describe(), **kept},
+            "adapters": adapters.installed(),
+            "salt": salt,
+            "secrets": rules,
+        }
+        return {**header, "model": self._point.model} if self._point.model else header
+
+
+def _both(known: SecretRules, more: SecretRules) -> SecretRules:
+    patterns = (*known.patterns, *(pattern for pattern in more.patterns if pattern not in known.patterns))
+    return replace(
+        more, names=known.names | more.names, headers=known.headers | more.headers, patterns=patterns
+    )

@@ -1,0 +1,62 @@
+"""The processes of a fork: before the step as in a replay, behind it as in a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from reenact.core.boundary import Run, Scope
+from reenact.run.fork.handler import Forker
+from reenact.run.plan import Plan
+from reenact.run.processes import Recorded, Replayed
+
+
+class Forked:
+    """What becomes of the processes that a fork starts.
+
+    Args:
+        replayed: Knows the parent's processes.
+        plan: Makes the plan of a recording's process, which holds once the fork is live.
+    """
+
+    def __init__(self, run: Run, forker: Forker, replayed: Replayed, plan: Callable[[], Plan]) -> None:
+        self._run = run
+        self._forker = forker
+        self.replayed = replayed
+        self._plan = plan
+        self._recorded: Recorded | None = None
+
+    @property
+    def _now(self) -> Recorded | Replayed:
+        if not self._forker.gone_live:
+            return self.replayed
+        if self._recorded is None:
+            self._recorded = Recorded(self._run, self._forker.recorder, self._plan())
+        return self._recorded
+
+    def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
+        """The program starts a process."""
+        if not self.replayed.knows(scope, name):
+            self._forker.departs()
+        now = self._now
+        path = now.spawning(scope, name, command)
+        if now is self.replayed and path is not None:
+            self._forker.spawned(scope, path, command)
+        return path
+
+    def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
+        """What to add to its environment, so that it joins."""
+        return self._now.handover(path, environ)
+
+    def running(self, path: str | None, pid: int | None) -> None:
+        """It runs now, or could not be started."""
+        self._now.running(path, pid)
+
+    def forked(self, path: str) -> Scope:
+        """This process is a fork of the program's."""
+        return self._now.forked(path)
+
+    def finish(self) -> None:
+        """The run is over."""
+        if self._recorded is not None:
+            self._recorded.finish()
+        self.replayed.close()

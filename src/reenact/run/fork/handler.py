@@ -1,0 +1,315 @@
+"""The handler of a fork: the parent answers up to a step, from there on the world, and all of it is written down.
+
+What the parent answers is written as a reference to the parent's line, in the order in which it comes to pass here.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+
+from reenact.core.boundary import Answer, ForkingTurnstile, Run, Scope, Ticket
+from reenact.core.messages import asks_model
+from reenact.core.model.event import Cancelled, Effect, Outcome, Tree
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.record.beside import Beside
+from reenact.core.record.recorder import Recorder
+from reenact.core.replay.replayer import Replayer
+from reenact.core.replay.watch import Edit
+from reenact.errors import Halt, Stop
+from reenact.run.fork import absence
+from reenact.run.fork.lines import Lines
+from reenact.run.fork.sharing import Sharing
+
+_STEADY = {f"clock:{name}": name for name in ("monotonic", "perf_counter", "process_time", "thread_time")}
+_NEVER = "cancelled before it began"
+
+
+class Forker:
+    """Answers from the parent up to a call, then lets everything go live.
+
+    Args:
+        replayer: Answers from the parent; its turnstile is a `ForkingTurnstile`.
+        recorder: Writes what is new.
+        lines: Where everything stands in the parent's file.
+        log: The parent's process.
+        at: The number of the call.
+        edit: Its answer, in the place of the recorded one; None to let it go live.
+        share: Writes down a line of the parent's.
+    """
+
+    def __init__(
+        self,
+        replayer: Replayer,
+        recorder: Recorder,
+        lines: Lines,
+        log: Log,
+        *,
+        at: CallRecord,
+        edit: Edit | None,
+        share: Callable[[int], None],
+    ) -> None:
+        self.replayer = replayer
+        self.recorder = recorder
+        self.reached = False
+        """Whether the program has asked the question of the step."""
+        self.stop: Stop | None = None
+        """Why the fork could not go on, if it could not."""
+        self.on_stop: Callable[[], None] = lambda: None
+        self.model: str | None = None
+        self.run: Run | None = None
+        self._lines = lines
+        self._log = log
+        self._at = at
+        self._edit = edit
+        self._sharing = Sharing(recorder, lines, log, share)
+        self._lock = threading.RLock()
+        self._live = False
+        self._drawn: dict[tuple[str, str], int] = {}
+        self._steady: dict[str, int] = {}
+        self._ahead: dict[str, int] = {}
+        self._asking: set[int | None] = set()
+        self._answered = False
+        replayer.opened |= _around(log, at)
+        # What was still in flight when the parent was cut off has no answer: it is asked again.
+        replayer.opened |= {call.number for call in log.calls.values() if call.outcome is None}
+        if edit is None:
+            replayer.opened.add(at.number)
+        else:
+            replayer.edits[at.number] = edit
+        for line in lines.noted:
+            if line < lines.called[at.number]:
+                self._sharing.share(line)
+
+    # -- the handler -----------------------------------------------------------------------------------------
+
+    def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
+        self._check()
+        if self.gone_live:
+            return self._ask(effect, scope, ordinal)
+        here = self._at.scope, self._at.label, self._at.ordinal
+        if (scope.path, effect.label, ordinal) == here and isinstance(self.turnstile, ForkingTurnstile):
+            self.turnstile.reach(self._at.place)
+        decision = self.replayer.enter(effect, scope, ordinal)
+        if decision.call is None:
+            return decision if isinstance(decision, Answer) else self._ask(effect, scope, ordinal)
+        if decision.call == self._at.number:
+            self.reached = True
+            if self._edit is None:
+                self.replayer.go_live()
+                return self._ask(effect, scope, ordinal)
+            self.replayer.lenient()
+        if isinstance(decision, Ticket) and decision.order is None:
+            # It has no place of its own: behind all that is recorded.
+            decision.order = len(self._log.times)
+        with self._lock:
+            self._sharing.question(decision.call)
+        return decision
+
+    def leave(self, ticket: Ticket, outcome: Outcome) -> None:
+        if ticket.call in self._asking and not self._answered and not isinstance(outcome, Cancelled):
+            reason = absence.unanswered(outcome)
+            if reason:
+                self._stop(f"no model is at hand: {reason}")
+                return
+            self._answered = True
+        if self.stop is None:
+            self.recorder.leave(ticket, outcome)
+
+    def chunk(self, ticket: Ticket, value: Any) -> None:
+        self.recorder.chunk(ticket, value)
+
+    def end(self, ticket: Ticket, how: str | BaseException) -> None:
+        if self.stop is None:
+            self.recorder.end(ticket, how)
+
+    def came(self, answer: Answer, piece: int | None) -> None:
+        """An outcome of the parent's (None), a chunk (its number) or an end (their count) reaches the program."""
+        if answer.call is None or self.replayer.poison is not None:
+            return
+        try:
+            with self._lock:
+                if answer.call == self._at.number and self._edit is not None:
+                    self._sharing.edited(self._at, self._edit, piece)
+                else:
+                    self._sharing.came(answer, answer.call, piece)
+        except Exception as error:
+            self.recorder._failed(error)
+
+    def draw(self, scope: Scope, source: str, live: Callable[[], Any]) -> Any:
+        with self._lock:
+            if self.gone_live:
+                return self.recorder.draw(scope, source, self._onward(source, live))
+            key = self.replayer.terms.name(scope.path), source
+            recorded = self._lines.draws.get(key, ())
+            place = self._drawn[key] = self._drawn.get(key, -1) + 1
+            value = self.replayer.draw(scope, source, live)
+            let = self.replayer.lets_live(source.partition(":")[0], source) or self.gone_live
+            if place >= len(recorded) or let:
+                return self.recorder.draw(scope, source, lambda: value)
+            self._sharing.share(recorded[place])
+            if source in _STEADY:
+                self._steady[source] = max(value, self._steady.get(source, value))
+            return value
+
+    def fire(self, scope: Scope, name: str) -> None:
+        line = self._lines.fired.get((self.replayer.terms.name(scope.path), name))
+        with self._lock:
+            if line is None or self.gone_live:
+                self.recorder.fire(scope, name)
+            elif self.replayer.poison is None:
+                self._sharing.share(line)
+
+    def due(self, scope: Scope, name: str) -> int | None:
+        if self.gone_live:
+            return None
+        place = self.replayer.due(scope, name)
+        if name == _NEVER and place is not None and place >= self._at.place and self._edit is None:
+            # Whether a job is cancelled behind the step is for the fork to find out.
+            return None
+        return place
+
+    def read_on(self, answer: Answer) -> BaseException:
+        return self.replayer.read_on(answer)
+
+    def stuck(self, answer: Answer) -> BaseException:
+        return self.replayer.stuck(answer)
+
+    # -- what adapters ask beside ----------------------------------------------------------------------------
+
+    @property
+    def turnstile(self) -> Any:
+        """The order in which outcomes reach the program."""
+        return self.replayer.turnstile
+
+    @property
+    def gone_live(self) -> bool:
+        """Whether the world answers by now."""
+        if not self._live and self.replayer.gone_live:
+            self._begin_live()
+        return self._live
+
+    @property
+    def offline(self) -> bool:
+        """A fork needs the real keys of this machine."""
+        return False
+
+    @property
+    def strict(self) -> bool:
+        """Whether what the parent does not know is refused."""
+        return self.replayer.strict
+
+    @property
+    def poison(self) -> Halt | None:
+        """The divergence that ended this fork, if one did."""
+        return self.replayer.poison
+
+    def lets_live(self, kind: str, label: str) -> bool:
+        """Whether that may reach the world past the boundary. Behind an edit it is a departure like any question."""
+        return self.replayer.lets_live(kind, label) or self.departs()
+
+    def departs(self) -> bool:
+        """The program does what the parent did not: behind an edit, that is where the fork goes live."""
+        if self.reached and not self.gone_live and self.replayer.poison is None:
+            self.replayer.go_live()
+        return self.gone_live
+
+    def refuse(self, address: str, detail: str, hint: str = "") -> Halt:
+        """Input that crossed no boundary, before the step."""
+        return self.replayer.refuse(address, detail, hint)
+
+    def note(self, what: str, text: str | None = None, **more: Tree) -> None:
+        """A remark on the replayed part, or (with a text) one for the recording."""
+        if text is None:
+            self.replayer.note(what)
+        else:
+            self.recorder.note(what, text, **more)
+
+    def secret(self, value: str) -> str:
+        """The token that stands for a value known to be secret, in what the parent answers and in what is new."""
+        self.replayer.secret(value)
+        return self.recorder.secret(value)
+
+    def beside(self, name: str) -> Beside | None:
+        """A further file of the fork's recording, for what is seen beside the effects; None before it goes live."""
+        return self.recorder.beside(name) if self.gone_live else None
+
+    def spawned(self, scope: Scope, process: str, command: Sequence[str]) -> None:
+        """The program starts a process."""
+        line = self._lines.spawned.get(process)
+        with self._lock:
+            if line is None or self.gone_live:
+                self.recorder.spawned(scope, process, command)
+            else:
+                self._sharing.share(line)
+
+    # -- going live ------------------------------------------------------------------------------------------
+
+    def _begin_live(self) -> None:
+        with self._lock:
+            if self._live:
+                return
+            for source, last in self._steady.items():
+                self._ahead[source] = last - getattr(time, f"{_STEADY[source]}_ns")()
+            newest: dict[tuple[str, str], CallRecord] = {}
+            for number in sorted(self._sharing.written):
+                call = self._log.calls[number]
+                newest.pop((call.scope, call.label), None)
+                newest[call.scope, call.label] = call
+            for (scope, label), call in newest.items():
+                self.recorder.build_on(call.number, scope, label, self._log.args(call))
+            self.recorder.snapshots.goes_on(self._kept_snapshots(), max(self._sharing.written, default=0))
+            if self.run is not None:
+                self.run.replaying, self.run.model = False, self.model
+            self._live = True
+
+    def _kept_snapshots(self) -> Counter[str]:
+        """How many snapshots of each part of the state the fork has from its parent."""
+        lines = (line for number in self._sharing.written for line in self._lines.before.get(number, ()))
+        events = (orjson.loads(self._lines.raw(line)) for line in lines)
+        return Counter(str(event["name"]) for event in events if event["event"] == "snapshot")
+
+    def _onward(self, source: str, live: Callable[[], Any]) -> Callable[[], Any]:
+        """A clock that only goes forward goes on from what it last showed."""
+        ahead = self._ahead.get(source)
+        return live if ahead is None else lambda: live() + ahead
+
+    def _ask(self, effect: Effect, scope: Scope, ordinal: int) -> Ticket:
+        asks = asks_model(effect.kind, effect.name) and self.gone_live and not self._answered
+        if asks and (reason := absence.keyless(effect)):
+            self._stop(f"no model is at hand: {reason}")
+        self._check()
+        ticket = self.recorder.enter(effect, scope, ordinal)
+        if asks:
+            self._asking.add(ticket.call)
+        return ticket
+
+    def _stop(self, reason: str) -> None:
+        with self._lock:
+            if self.stop is not None:
+                return
+            self.stop = Stop(reason)
+            if self.run is not None:
+                self.run.halt = self.stop
+        self.on_stop()
+
+    def _check(self) -> None:
+        if self.stop is not None:
+            raise Stop(self.stop.reason)
+        if self.replayer.poison is not None:
+            raise Halt(self.replayer.poison.divergence)
+
+
+def _around(log: Log, call: CallRecord) -> set[int]:
+    """The calls that a call happened inside of: they have to run, for it to be asked."""
+    found = set()
+    within = call.within
+    while within is not None and within in log.calls:
+        found.add(within)
+        within = log.calls[within].within
+    return found

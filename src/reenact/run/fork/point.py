@@ -1,0 +1,61 @@
+"""Where a recording is forked, and what is other from there on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from reenact.core.query.recording import Recording, Step
+from reenact.core.replay.watch import Edit
+from reenact.errors import UsageError
+from reenact.run.fork.edit import Change, edit_of
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A step of a recording, and what comes in the place of its answer.
+
+    Attributes:
+        step: The step that is the first to be live, or edited.
+        edit: Its new answer, or None to let it go live.
+        model: The language model to ask from there on, in the place of the program's; or nothing.
+        live, ignore: What need not be answered from the parent, and what need not match, before.
+    """
+
+    step: Step
+    edit: Edit | None = None
+    model: str = ""
+    live: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+def point(
+    recording: Recording,
+    at: int,
+    change: Change | None = None,
+    *,
+    model: str = "",
+    live: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+) -> Point:
+    """The point of a fork. Raises UsageError where it cannot be forked there, or not with that change."""
+    if len(recording.logs) > 1:
+        raise UsageError(
+            f"recording {recording.id} has {len(recording.logs)} processes, and only one of a single process can "
+            "be forked"
+        )
+    if Path(recording.path).is_file():
+        raise UsageError(
+            f"{recording.path} is an exported file: `reenact import` it, and fork what comes of it"
+        )
+    try:
+        step = recording.step(at)
+    except LookupError as error:
+        raise UsageError(str(error)) from None
+    if change is not None and step.call.status == "cancelled":
+        raise UsageError(
+            f"step {at} was cancelled by the program before an answer came: there is none to edit"
+        )
+    edit = None if change is None else edit_of(recording, step, change)
+    return Point(step, edit, model, tuple(live), tuple(ignore))

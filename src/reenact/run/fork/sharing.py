@@ -1,0 +1,106 @@
+"""What a fork writes of what its parent answers: references, in the order in which things come to pass here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+
+from reenact.core.boundary import Answer
+from reenact.core.model import codec, delta
+from reenact.core.model.event import Tree, Value
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.record.recorder import Recorder
+from reenact.core.replay.watch import Edit
+from reenact.run.fork.lines import Lines
+
+
+class Sharing:
+    """Writes the parent's part of a fork.
+
+    Args:
+        recorder: Writes what is new.
+        lines: Where everything stands in the parent's file.
+        log: The parent's process.
+        write: Writes down a line of the parent's.
+
+    Attributes:
+        written: The parent's calls whose questions are in the child.
+    """
+
+    def __init__(self, recorder: Recorder, lines: Lines, log: Log, write: Callable[[int], None]) -> None:
+        self.written: set[int] = set()
+        self._beside: set[int] = set()
+        self._recorder = recorder
+        self._lines = lines
+        self._log = log
+        self._write = write
+
+    def share(self, line: int) -> None:
+        """Write down that a line of the parent's came to pass."""
+        self._write(line)
+        t = self._lines.time(line)
+        if t is not None:
+            # What is written next goes on from there.
+            self._recorder.started = perf_counter() - t
+
+    def _aside(self, line: int) -> None:
+        """A line that comes along with others, once."""
+        if line not in self._beside:
+            self._beside.add(line)
+            self.share(line)
+
+    def question(self, number: int) -> None:
+        """Write down that a question of the parent's is asked; once."""
+        if number in self.written:
+            return
+        for line in self._lines.before.get(number, ()):
+            self._aside(line)
+        call, args = self._log.calls[number], self._log.args(self._log.calls[number])
+        bases = {delta.base_of(tree) for tree in call.called["args"].values()}
+        if bases - {None} <= self.written:
+            self.share(self._lines.called[number])
+        else:
+            # What it was written against has not come to pass here.
+            self._recorder._writer.append(codec.dumps({**call.called, "args": args}))
+        self.written.add(number)
+
+    def came(self, answer: Answer, number: int, piece: int | None) -> None:
+        """Write down that an outcome, a chunk or an end of the parent's reaches the program."""
+        lines = self._lines
+        chunks, end = lines.pieces.get(number, []), lines.end.get(number)
+        if piece is None:
+            for line in lines.inside(number):
+                inner = lines.call_at(line)
+                if inner is None:
+                    self._aside(line)
+                else:
+                    self.question(inner)
+            if number in lines.outcome:
+                self.share(lines.outcome[number])
+        elif piece < len(chunks):
+            self.share(chunks[piece])
+        elif end is not None and answer.end != "closed":
+            self.share(end)
+        # That the program stops reading is no event of its own here.
+        count = 0 if piece is None else piece + 1
+        streams = isinstance(answer.outcome, Value) and answer.outcome.stream
+        if streams and answer.end == "closed" and count == len(chunks) and end is not None:
+            self.share(end)
+
+    def edited(self, call: CallRecord, edit: Edit, piece: int | None) -> None:
+        """The same for an answer that somebody put in the place of the recorded one."""
+        line: dict[str, Tree]
+        if piece is not None and piece < len(edit.pieces or ()):
+            line = {"event": "chunk", "value": (edit.pieces or ())[piece]}
+        elif piece is not None:
+            line = {"event": "ended"}
+        elif edit.error is not None:
+            line = {"event": "raised", "error": edit.error}
+        else:
+            line = {"event": "returned", "value": edit.value}
+            if edit.pieces is not None:
+                line["stream"] = True
+        outcome: Mapping[str, Tree] = call.outcome or {}
+        t = max(float(outcome.get("t", 0.0)), self._recorder._now())
+        self._recorder.started = perf_counter() - t
+        self._recorder._write({**line, "call": call.number, "edited": True, "t": round(t, 6)})

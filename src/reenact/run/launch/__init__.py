@@ -1,0 +1,269 @@
+"""Starting a program so that it is recorded or replayed, whatever it is and however it is started.
+
+The program's terminal, streams, exit status and signals stay its own. What becomes of the recording it tells
+in a folder that it is given; a process that dies without a word is said to have done so.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.core.model.divergence import Departure, Divergence, Mismatch, Verdict, merged, verdict_of
+from reenact.core.query.recording import Recording
+from reenact.core.record.own import own_identity, signing
+from reenact.core.record.snapshot import risky_filter
+from reenact.core.store.local import EVENTS, LocalStore, load, new_id
+from reenact.core.store.writer import reseal
+from reenact.errors import ProgramError, RecordingError
+from reenact.run.launch.options import STDOUT, Options, Recorded, Replayed
+from reenact.run.launch.process import Start, aside, ended_by, executable_of, run, shown
+from reenact.run.launch.program import by_proxy, remembered
+from reenact.run.plan import Plan
+from reenact.team import ship
+from reenact.team.open import Reaching
+
+__all__ = [
+    "LIBRARIES",
+    "STDOUT",
+    "Options",
+    "Recorded",
+    "Replayed",
+    "Start",
+    "ended_by",
+    "folder",
+    "judged",
+    "record",
+    "remembered",
+    "replay",
+    "replaying",
+    "reports_in",
+]
+
+LIBRARIES = (
+    "aiohttp", "anthropic", "anyio", "google-genai", "httpx", "httpx2", "langchain-core", "langgraph", "mcp", "openai",
+    "openai-agents", "pydantic", "pydantic-ai", "pydantic-ai-slim", "requests", "urllib3",
+)  # fmt: skip
+"""Packages whose version may matter to a replay, where the recording does not say which the program imported."""
+
+# -- record --------------------------------------------------------------------------------------------------
+
+
+def record(
+    command: Sequence[str],
+    *,
+    name: str = "",
+    tags: Sequence[str] = (),
+    home: str | os.PathLike[str] | None = None,
+    quiet: bool = False,
+    risky: str = "",
+    every: int = 0,
+) -> Recorded:
+    """Run a command; the first Python in it, and what that starts, is recorded. `quiet` sends what it writes to
+    standard error. `risky` and `every` (0: as always) say when the tracked state is kept.
+
+    Raises UsageError where there is nothing to run, FilterError where `risky` does not parse.
+    """
+    risky_filter(risky)
+    root, id = LocalStore(home).root, new_id()
+    plan = Plan("record", id, str(LocalStore(root).folder(id)), str(root), "", name=name, tags=tuple(tags))
+    with ship.sending(root, id):
+        return _record(command, replace(plan, risky=risky, every=every), executable_of(command), quiet=quiet)
+
+
+def _record(command: Sequence[str], plan: Plan, executable: str, *, quiet: bool) -> Recorded:
+    with folder() as place:
+        plan = replace(plan, report=str(place))
+        seed = str(random.SystemRandom().randrange(1, 2**32))
+        status, pid = run(
+            command, executable, {**os.environ, **plan.environ(os.environ, seed=seed)}, stdout=aside(quiet)
+        )
+        reports = reports_in(place)
+    failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
+    said = reports.get("main", {})
+    if "path" not in said:
+        text = (
+            f"no Python that could be recorded was started by `{shown(command)}`; "
+            f"programs in other languages: reenact record --proxy -- {shown(command)}"
+        )
+        return Recorded(status, failed=failed or text)
+    path = Path(str(said["path"]))
+    _correct(path / EVENTS, status, mine=said.get("pid") == pid)
+    try:
+        return Recorded(status, load(path))
+    except RecordingError as error:
+        return Recorded(status, failed=str(error))
+
+
+def _correct(path: Path, status: int, *, mine: bool) -> None:
+    """`raise SystemExit(3)` leaves no trace within the process; its parent knows how it ended."""
+    if not mine or not path.is_file():
+        return
+    data = path.read_bytes()
+    start = data.rfind(b"\n", 0, len(data) - 1) + 1
+    try:
+        line = orjson.loads(data[start:])
+    except ValueError:
+        return
+    if line.get("event") != "sealed" or line.get("exit") == status:
+        return
+    identity = own_identity(path.parents[2])
+    sign = None if identity is None else signing(identity)
+    reseal(path, line | {"exit": status, "status": "error" if status else "ok"}, sign)
+
+
+# -- replay --------------------------------------------------------------------------------------------------
+
+
+def replay(
+    ref: str,
+    options: Options,
+    *,
+    command: Sequence[str] = (),
+    cwd: str | os.PathLike[str] | None = None,
+    home: str | os.PathLike[str] | None = None,
+    quiet: bool = False,
+    run_foreign: bool = False,
+) -> Replayed:
+    """Run the recorded program again, or another command, answered from the recording. `quiet` sends what it writes
+    to standard error; `run_foreign` lets the program of a foreign recording run.
+
+    Raises ForeignRecording, RecordingError, ProgramError or UsageError where it cannot be run.
+    """
+    words = options.tree()
+    recording = Reaching(home).load(ref)
+    if by_proxy(recording):
+        from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
+
+        return proxied.replay(
+            recording, options, command=command, cwd=cwd, home=home, quiet=quiet, run_foreign=run_foreign
+        )
+    with folder() as place:
+        start = replaying(recording, words, place, command=command, home=home, run_foreign=run_foreign)
+        where = start.cwd if cwd is None else os.fspath(cwd)
+        status, pid = run(start.argv, start.executable, start.environ, cwd=where, stdout=aside(quiet))
+        reports = reports_in(place)
+    return judged(recording, start.argv, status, pid, reports)
+
+
+def replaying(
+    recording: Recording,
+    words: dict[str, Any],
+    place: Path,
+    *,
+    command: Sequence[str] = (),
+    home: str | os.PathLike[str] | None = None,
+    verb: str = "replay",
+    run_foreign: bool = False,
+) -> Start:
+    """How to start a program so that it replays. Its processes leave word in the folder `place`.
+
+    Raises ForeignRecording, ProgramError or UsageError where it cannot be run.
+    """
+    if by_proxy(recording):
+        raise ProgramError(
+            f"{recording.id} was recorded by the proxy: `reenact replay`, `fork` and `verify` run its program, "
+            "and `debug --read` reads it"
+        )
+    argv, cwd = list(command), None
+    if not command:
+        argv, cwd = remembered(recording, home=home, run_foreign=run_foreign, verb=verb)
+    executable = executable_of(argv)
+    path = str(Path(recording.path).absolute())
+    environ = dict(os.environ)
+    program = recording.header.get("program") or {}
+    if program.get("hash_seed") is not None:
+        environ.pop("PYTHONHASHSEED", None)
+    plan = Plan("replay", recording.id, path, str(LocalStore(home).root), str(place), options=words)
+    environ |= plan.environ(environ, seed=program.get("hash_seed"))
+    return Start(argv, executable, environ, cwd)
+
+
+def judged(
+    recording: Recording, argv: Sequence[str], status: int, pid: int, reports: dict[str, Any]
+) -> Replayed:
+    """What a replay amounted to: of its command, exit status and process id, and the words left (`reports_in`)."""
+    failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
+    said = reports.get("main", {})
+    if failed or "verdict" not in said:
+        how = f"ended by {ended_by(status)}" if status < 0 else f"exit status {status}"
+        text = f"the program died without a verdict ({how})"
+        if not reports:
+            text = f"no Python that could replay was started by `{shown(argv)}` ({how})"
+        return Replayed(recording, None, status, failed or text)
+    others = [each for name, each in sorted(reports.items()) if name != "main" and "verdict" in each]
+    verdict = merged([verdict_of(each["verdict"]) for each in (said, *others)])
+    if not verdict.divergences:
+        verdict = merged([verdict, _completeness(recording, reports, status, mine=said.get("pid") == pid)])
+    return Replayed(recording, verdict, status, warnings=tuple(_differing(recording, said)))
+
+
+def _completeness(recording: Recording, reports: dict[str, Any], status: int, *, mine: bool) -> Verdict:
+    """What only the parent sees: a Python of the command that was not started, another exit status."""
+    found = [
+        Divergence(Departure.MISSING, log.process, detail="the process was not started")
+        for log in recording.logs
+        if "/" not in log.process and log.process not in reports
+    ]
+    sealed = recording.logs[0].sealed or {}
+    recorded = sealed.get("exit")
+    if mine and recording.header.get("entry") == "program" and recorded is not None and recorded != status:
+        differs = (Mismatch("exit", recorded, status),)
+        detail = "the program ended with another exit status"
+        found.append(Divergence(Departure.CHANGED, "main/exit", None, differs, detail))
+    return Verdict(recording.id, divergences=tuple(found))
+
+
+def _differing(recording: Recording, said: dict[str, Any]) -> Iterator[str]:
+    program = recording.header.get("program") or {}
+    old, new = str(program.get("python") or ""), str(said.get("python") or "")
+    if old and new and old.split(".")[:2] != new.split(".")[:2]:
+        yield f"recorded on Python {old}, replayed on {new}"
+    sealed = recording.logs[0].sealed or {}
+    known = sealed.get("packages")
+    if not isinstance(known, dict):
+        known = {
+            name: version for name, version in (program.get("packages") or {}).items() if name in LIBRARIES
+        }
+    installed = said.get("packages") or {}
+    changed = [
+        f"{name} {version} (now {installed.get(name) or 'not installed'})"
+        for name, version in sorted(known.items())
+        if name != "reenact" and installed.get(name) != version
+    ]
+    if changed:
+        yield f"recorded with other versions: {', '.join(changed)}"
+
+
+# -- what processes leave word of ----------------------------------------------------------------------------
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """A folder where processes leave word, for as long as the body runs."""
+    path = tempfile.mkdtemp(prefix="reenact-")
+    try:
+        yield Path(path)
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def reports_in(place: Path) -> dict[str, Any]:
+    """What the processes have said there, by their scope paths."""
+    found: dict[str, Any] = {}
+    for path in sorted(place.glob("*.json")):
+        try:
+            tree = orjson.loads(path.read_bytes())
+        except (OSError, ValueError):
+            continue
+        found[str(tree.get("process") or path.stem)] = tree
+    return {name: tree for name, tree in found.items() if "/" not in name}

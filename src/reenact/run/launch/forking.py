@@ -1,0 +1,137 @@
+"""Starting a program so that it is forked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reenact.core.store.local import EVENTS, LocalStore, new_id
+from reenact.errors import RecordingError, UsageError
+from reenact.run.api import Recording, load
+from reenact.run.fork.edit import parse
+from reenact.run.fork.point import point
+from reenact.run.launch import _correct, folder, reports_in
+from reenact.run.launch.process import aside, ended_by, executable_of, run, shown
+from reenact.run.launch.program import by_proxy, remembered
+from reenact.run.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Forked:
+    """What became of a program that was to be forked.
+
+    Attributes:
+        parent: What was forked.
+        status: The program's exit status as the shell sees it; ended by a signal, minus its number.
+        recording: The child, or None where nothing came of it.
+        how: `ran` to its end, `stopped` for want of a model, or `failed`.
+        reason: Why it stopped or failed, in one sentence.
+    """
+
+    parent: Recording
+    status: int
+    recording: Recording | None = None
+    how: str = "ran"
+    reason: str = ""
+
+    def tree(self, at: int) -> dict[str, Any]:
+        """What `fork --json` gives; `at` is the step that it was forked at."""
+        return {
+            "parent": self.parent.id,
+            "step": at,
+            "recording": self.recording.id if self.recording is not None else None,
+            "how": self.how,
+            "reason": self.reason or None,
+            "exit": self.status,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Where to fork, and what is other from there on; the words are those of `reenact.fork()`."""
+
+    at: int
+    set: tuple[str, ...] = ()
+    model: str = ""
+    live: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    def tree(self) -> dict[str, Any]:
+        """For the plan of a process."""
+        names = ("set", "live", "ignore")
+        return {"at": self.at, "model": self.model, **{name: list(getattr(self, name)) for name in names}}
+
+
+def fork(
+    ref: str,
+    options: Options,
+    *,
+    command: Sequence[str] = (),
+    home: str | os.PathLike[str] | None = None,
+    quiet: bool = False,
+    run_foreign: bool = False,
+) -> Forked:
+    """Run the recorded program again, or another command, answered from the recording up to a step, and live from
+    there. `quiet` sends what it writes to standard error; `run_foreign` lets the program of a foreign recording run.
+
+    Raises ForeignRecording, RecordingError, ProgramError or UsageError where it cannot be run.
+    """
+    store = LocalStore(home)
+    parent = load(ref, home=home)
+    edit = parse(options.set) or None
+    where = point(parent, options.at, edit, model=options.model, live=options.live, ignore=options.ignore)
+    if by_proxy(parent):
+        from reenact.run.launch import proxied  # noqa: PLC0415 - a server and a client that few commands need
+
+        branch = proxied.fork(parent, where, store, command=command, quiet=quiet, run_foreign=run_foreign)
+        child = load(branch.path) if branch.path else None
+        return Forked(parent, branch.status, child, branch.how, branch.reason)
+    argv, cwd = list(command), None
+    if not command:
+        argv, cwd = remembered(parent, home=home, run_foreign=run_foreign, verb=f"fork --at {options.at}")
+    executable = executable_of(argv)
+    program = parent.header.get("program") or {}
+    environ = dict(os.environ)
+    if program.get("hash_seed") is not None:
+        environ.pop("PYTHONHASHSEED", None)
+    known_as, path = new_id(), str(Path(parent.path).absolute())
+    with folder() as place:
+        plan = Plan("fork", known_as, path, str(store.root), str(place), options=options.tree())
+        environ |= plan.environ(environ, seed=program.get("hash_seed"))
+        status, pid = run(argv, executable, environ, cwd=cwd, stdout=aside(quiet))
+        reports = reports_in(place)
+    failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
+    said = reports.get("main", {})
+    if failed or "how" not in said:
+        return _unfinished(parent, argv, status, failed, store.folder(known_as), known=bool(reports))
+    return _judged(parent, status, said, mine=said.get("pid") == pid)
+
+
+def _unfinished(
+    parent: Recording, argv: Sequence[str], status: int, failed: str, path: Path, *, known: bool
+) -> Forked:
+    """It did not tell how it ended: killed, say. What it had written by then is there."""
+    how = f"ended by {ended_by(status)}" if status < 0 else f"exit status {status}"
+    if not failed and (path / EVENTS).is_file():
+        return Forked(parent, status, load(path), "ran", f"unsealed: {how}")
+    if not failed and not known:
+        failed = f"no Python that could be forked was started by `{shown(argv)}`"
+    return Forked(parent, status, None, "failed", failed or f"the program left no word ({how})")
+
+
+def _judged(parent: Recording, status: int, said: dict[str, Any], *, mine: bool) -> Forked:
+    how, reason = str(said["how"]), str(said.get("reason", ""))
+    if said.get("diverged"):
+        reason = f"the program is not the recorded one, or no longer: {reason}"
+    if "path" not in said:
+        return Forked(parent, status, None, how, reason)
+    path = Path(str(said["path"]))
+    if how == "ran" and parent.header.get("entry") == "program":
+        _correct(path / EVENTS, status, mine=mine)
+    try:
+        return Forked(parent, status, load(path), how, reason)
+    except (RecordingError, UsageError) as error:
+        return Forked(parent, status, None, "failed", str(error))

@@ -1,0 +1,79 @@
+"""What a launch is told, and what it tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from reenact.core.model.divergence import Verdict
+from reenact.core.query.recording import Recording
+from reenact.core.replay.match import Rules
+from reenact.errors import UsageError
+
+STDOUT = "stdout"
+"""The rule that lets a program write something else than recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What became of a program that was to be recorded.
+
+    Attributes:
+        status: Its exit status as the shell sees it; of a program ended by a signal, minus the signal's number.
+        recording: What it left behind, or None.
+        failed: Why nothing was recorded, in one sentence.
+    """
+
+    status: int
+    recording: Recording | None = None
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What became of a program that was replayed.
+
+    Attributes:
+        recording: What was replayed.
+        verdict: What the replay amounted to, or None where it died without one.
+        status: The program's exit status.
+        failed: Why there is no verdict, in one sentence.
+        warnings: What differs from when it was recorded, one sentence each.
+    """
+
+    recording: Recording
+    verdict: Verdict | None
+    status: int
+    failed: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to replay; the words are those of `reenact.replay()`."""
+
+    live: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    on_divergence: str = "raise"
+    inserted: str = "refuse"
+    pace: str = "fast"
+
+    def tree(self) -> dict[str, Any]:
+        """For the plan of a process. Raises UsageError for what cannot be meant."""
+        for name, value, known in (
+            ("on-divergence", self.on_divergence, ("raise", "realign", "live")),
+            ("inserted", self.inserted, ("refuse", "live")),
+            ("pace", self.pace, ("fast", "real")),
+        ):
+            if value not in known:
+                raise UsageError(f"--{name} {value}: it is one of {', '.join(known)}")
+        rules = tuple(rule for rule in self.ignore if rule != STDOUT)
+        Rules(rules)
+        return {
+            "live": list(self.live),
+            "ignore": list(rules),
+            "policy": self.on_divergence,
+            "inserted": self.inserted,
+            "pace": self.pace,
+            "silent": STDOUT in self.ignore,
+        }

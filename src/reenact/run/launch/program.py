@@ -1,0 +1,73 @@
+"""The command that a recording remembers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from reenact.adapters.stdlib.processes import option_takes_value
+from reenact.core.query.recording import Recording
+from reenact.core.store.local import LocalStore
+from reenact.core.trust import consent
+from reenact.errors import ProgramError
+
+
+def by_proxy(recording: Recording) -> bool:
+    """Whether a recording was made by the proxy."""
+    return "proxy" in (recording.header.get("program") or {})
+
+
+def remembered(
+    recording: Recording,
+    *,
+    home: str | os.PathLike[str] | None,
+    run_foreign: bool = False,
+    verb: str = "replay",
+) -> tuple[list[str], str]:
+    """The command and the folder that a recording remembers.
+
+    Args:
+        recording: The recording.
+        home: The folder of the recordings; it decides whether this one is foreign.
+        run_foreign: The user lets a foreign recording's program run.
+        verb: What the user may try with another command.
+
+    Raises:
+        ForeignRecording: It comes from elsewhere, or was changed, and the user has not agreed.
+        ProgramError: The command or the folder is of no use.
+    """
+    program = recording.header.get("program") or {}
+    argv = [str(word) for word in program.get("argv") or ()]
+    word, _, more = verb.partition(" ")
+    options = f" {more}" if more else ""
+    other = f"say what to run: reenact {word} {recording.id}{options} -- python agent.py"
+    if not argv:
+        why = "the proxy ran beside it" if by_proxy(recording) else "it was imported?"
+        raise ProgramError(f"recording {recording.id} remembers no program ({why}); {other}")
+    consent.check(recording, LocalStore(home).root, run_foreign=run_foreign, instead=other)
+    cwd = str(program.get("cwd") or "")
+    if not Path(cwd).is_dir():
+        raise ProgramError(f"the folder that the program ran in is gone: {cwd}; {other}")
+    if shutil.which(argv[0]) is None:
+        what = "the program is gone" if by_proxy(recording) else "the Python that ran the program is gone"
+        raise ProgramError(f"{what}: {argv[0]}; {other}")
+    # Of another language's command line only its own program knows which word is a file.
+    file = _script(argv) if not by_proxy(recording) else None
+    if file is not None and not Path(cwd, file).exists():
+        raise ProgramError(f"the program is gone: {Path(cwd, file)}; {other}")
+    return argv, cwd
+
+
+def _script(argv: Sequence[str]) -> str | None:
+    """The file that a Python's command line names; None for a module, code, or standard input."""
+    rest = iter(argv[1:])
+    for word in rest:
+        if word in ("-m", "-c", "-"):
+            return None
+        if option_takes_value(word):
+            next(rest, None)
+        elif not word.startswith("-"):
+            return word
+    return None

@@ -1,0 +1,310 @@
+"""Starting a program in any language behind the proxy, so that it is recorded, replayed or forked."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import sleep
+
+from reenact.core.model.divergence import Departure, Divergence, Mismatch, Verdict, merged
+from reenact.core.model.event import Tree
+from reenact.core.query import recording as model
+from reenact.core.store.local import LocalStore, new_id
+from reenact.core.trust import consent
+from reenact.errors import ForkStopped, RecordingError, UsageError
+from reenact.run import proxy
+from reenact.run.api import load
+from reenact.run.child.output import Output, compare
+from reenact.run.fork.point import Point
+from reenact.run.launch.options import Options, Recorded, Replayed
+from reenact.run.launch.process import executable_of, run, shown
+from reenact.run.launch.program import remembered
+from reenact.run.launch.reports import listening, out
+from reenact.run.processes import OPTIONS
+from reenact.run.proxy import Route, Serving
+
+_PROMPT = 3.0
+"""Seconds that a program has to end by itself once its replay has diverged, and again to heed a signal."""
+
+
+@dataclass(slots=True)
+class _Program:
+    """A program that is run, and can be ended."""
+
+    ended: bool = False
+    process: subprocess.Popen[bytes] | None = None
+    _halted: threading.Event = field(default_factory=threading.Event)
+
+    def started(self, process: subprocess.Popen[bytes]) -> None:
+        """It runs."""
+        self.process = process
+        if self._halted.is_set():
+            self._end_soon()
+
+    def halt(self) -> None:
+        """Its replay is over: it has a moment to end by itself."""
+        self._halted.set()
+        if self.process is not None:
+            self._end_soon()
+
+    def _end_soon(self) -> None:
+        threading.Thread(target=self._end, name="reenact-end", daemon=True).start()
+
+    def _end(self) -> None:
+        process = self.process
+        assert process is not None
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            sleep(_PROMPT)
+            if process.poll() is not None:
+                return
+            self.ended = True
+            process.send_signal(number)
+
+
+def _run(
+    command: Sequence[str],
+    environ: Mapping[str, str],
+    *,
+    cwd: str | os.PathLike[str] | None = None,
+    quiet: bool,
+    program: _Program | None = None,
+) -> tuple[int, Output]:
+    """Run it to its end; its exit status, and what it wrote."""
+    executable = executable_of(command)
+    started = program.started if program is not None else None
+    where = None if cwd is None else os.fspath(cwd)
+    with listening(out(quiet)) as (stdout, heard):
+        status, _ = run(command, executable, dict(environ), cwd=where, stdout=stdout, started=started)
+    return status, heard
+
+
+def _ending(status: int, heard: Output) -> dict[str, Tree]:
+    return {
+        "status": "error" if status else "ok",
+        "exit": status,
+        "stdout": heard.tree(),
+        "packages": {},
+    }
+
+
+# -- record --------------------------------------------------------------------------------------------------
+
+
+def record(
+    command: Sequence[str],
+    *,
+    name: str = "",
+    tags: Sequence[str] = (),
+    home: str | os.PathLike[str] | None = None,
+    quiet: bool = False,
+) -> Recorded:
+    """Run a command whose SDKs are pointed at the proxy, and record what it asks.
+
+    Raises UsageError where there is nothing to run.
+    """
+    executable_of(command)
+    with _recording(command, name=name, tags=tags, home=home) as (serving, session, found):
+        environ = {**os.environ, **proxy.environ(found, serving.port, os.environ)}
+        status, heard = _run(command, environ, quiet=quiet)
+    session.seal(_ending(status, heard))
+    return _recorded(session, status)
+
+
+def beside(
+    ready: Callable[[Mapping[str, str]], None],
+    *,
+    name: str = "",
+    tags: Sequence[str] = (),
+    home: str | os.PathLike[str] | None = None,
+) -> Recorded:
+    """Record whoever asks the proxy, until ctrl-C or SIGTERM. `ready` is told the variables to set, when it listens."""
+    over = threading.Event()
+    before = {
+        number: signal.signal(number, lambda *_: over.set()) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        with _recording((), name=name, tags=tags, home=home) as (serving, session, found):
+            ready(proxy.environ(found, serving.port, os.environ))
+            over.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    session.seal({"status": "ok", "packages": {}})
+    return _recorded(session, 0)
+
+
+@contextmanager
+def _recording(
+    command: Sequence[str], *, name: str, tags: Sequence[str], home: str | os.PathLike[str] | None
+) -> Iterator[tuple[Serving, proxy.Recording, tuple[Route, ...]]]:
+    """The proxy, recording, for as long as the body runs."""
+    routes, at = proxy.routes(os.environ), proxy.free()
+    said: dict[str, Tree] = {
+        "port": at.getsockname()[1],
+        "upstreams": {route.variable: route.upstream for route in routes},
+        "keys": proxy.wanted(os.environ),
+    }
+    program: dict[str, Tree] = {"argv": list(command), "packages": {}, "proxy": said}
+    session = proxy.Recording(name or shown(command), tags=tags, home=home, program=program)
+
+    def begin() -> proxy.Recording:
+        session.start()
+        return session
+
+    with Serving(at, routes, begin) as serving:
+        yield serving, session, routes
+
+
+def _recorded(session: proxy.Recording, status: int) -> Recorded:
+    if not session.started:
+        return Recorded(status, failed=f"{session.path} cannot be written")
+    try:
+        return Recorded(status, load(session.path))
+    except RecordingError as error:
+        return Recorded(status, failed=str(error))
+
+
+# -- replay, fork --------------------------------------------------------------------------------------------
+
+
+def _again(
+    recording: model.Recording, *, trusted: bool
+) -> tuple[socket.socket, tuple[Route, ...], dict[str, str]]:
+    """The socket, the routes and the environment for the program of a recording to be run again.
+
+    Without `trusted`, requests that are let through go where this environment says: a header could send them, with the
+    user's keys, to anybody.
+    """
+    said = (recording.header.get("program") or {}).get("proxy") or {}
+    if not trusted:
+        said = {"port": said.get("port")}
+    routes = tuple(Route(str(name), str(url)) for name, url in (said.get("upstreams") or {}).items())
+    routes = routes if trusted else proxy.routes(os.environ)
+    # At the port where it was, as far as that is free: an address that the program shows or sends is then the same.
+    listening = proxy.free(int(said.get("port") or 0))
+    port = listening.getsockname()[1]
+    environ = {**os.environ, **proxy.environ(routes, port, os.environ)}
+    return listening, routes, environ | proxy.placeholders(said.get("keys") or (), os.environ)
+
+
+def _command(
+    recording: model.Recording,
+    command: Sequence[str],
+    verb: str,
+    *,
+    home: str | os.PathLike[str] | None,
+    run_foreign: bool,
+) -> tuple[list[str], str | os.PathLike[str] | None, bool]:
+    """What is run, where, and whether all else that the header says may be done too."""
+    if command:
+        executable_of(command)
+        return list(command), None, run_foreign or consent.allowed(recording, LocalStore(home).root)
+    argv, cwd = remembered(recording, home=home, run_foreign=run_foreign, verb=verb)
+    executable_of(argv)
+    return argv, cwd, True
+
+
+def replay(
+    recording: model.Recording,
+    options: Options,
+    *,
+    command: Sequence[str] = (),
+    cwd: str | os.PathLike[str] | None = None,
+    home: str | os.PathLike[str] | None = None,
+    quiet: bool = False,
+    run_foreign: bool = False,
+) -> Replayed:
+    """Run the recorded program again, or another command, the proxy answering from the recording.
+
+    Raises ForeignRecording, ProgramError or UsageError where it cannot be run.
+    """
+    words = options.tree()
+    argv, where, trusted = _command(recording, command, "replay", home=home, run_foreign=run_foreign)
+    listening_at, routes, environ = _again(recording, trusted=trusted)
+    program = _Program()
+    known = {name: words[name] for name in OPTIONS if name in words}
+
+    def begin() -> proxy.Replaying:
+        return proxy.Replaying(recording, known, program.halt, real_time=words["pace"] == "real")
+
+    with Serving(listening_at, routes, begin) as serving:
+        status, heard = _run(argv, environ, cwd=where if cwd is None else cwd, quiet=quiet, program=program)
+    session = serving.session
+    assert isinstance(session, proxy.Replaying)
+    verdict = session.verdict(whole=not program.ended and (not status or recording.status == "error"))
+    if not verdict.divergences:
+        verdict = merged(
+            [verdict, _compared(recording, session, status, heard, silent=bool(words["silent"]))]
+        )
+    return Replayed(recording, verdict, status)
+
+
+def _compared(
+    recording: model.Recording, session: proxy.Replaying, status: int, heard: Output, *, silent: bool
+) -> Verdict:
+    """Whether it wrote the same, and ended the same."""
+    sealed = recording.logs[0].sealed or {}
+    found: list[Divergence] = []
+    rules: tuple[str, ...] = ()
+    if "stdout" in sealed:
+        written = session.replayer.terms.clean(heard.tree())
+        differs, rule = compare("main", sealed["stdout"], written, silent=silent)
+        found += [differs] if differs is not None else []
+        rules = (rule,) if rule else ()
+    recorded = sealed.get("exit")
+    if not found and recorded is not None and recorded != status:
+        detail = "the program ended with another exit status"
+        mismatch = (Mismatch("exit", recorded, status),)
+        found.append(Divergence(Departure.CHANGED, "main/exit", None, mismatch, detail))
+    return Verdict(recording.id, divergences=tuple(found), rules=rules)
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """What became of a fork: where the child lies (or nothing), and the words of `launch.forking.Forked`."""
+
+    status: int
+    path: str
+    how: str
+    reason: str = ""
+
+
+def fork(
+    parent: model.Recording,
+    point: Point,
+    store: LocalStore,
+    *,
+    command: Sequence[str] = (),
+    quiet: bool = False,
+    run_foreign: bool = False,
+) -> Branch:
+    """Run the recorded program again, the proxy answering from the recording up to a step, and its providers from
+    there on.
+
+    Raises ForeignRecording, ProgramError or UsageError where it cannot be run.
+    """
+    verb = f"fork --at {point.step.number}"
+    argv, where, trusted = _command(parent, command, verb, home=store.root, run_foreign=run_foreign)
+    listening_at, routes, environ = _again(parent, trusted=trusted)
+    program, known_as = _Program(), new_id()
+
+    def begin() -> proxy.Forking:
+        return proxy.Forking(parent, point, store, known_as, halted=program.halt)
+
+    with Serving(listening_at, routes, begin) as serving:
+        status, heard = _run(argv, environ, cwd=where, quiet=quiet, program=program)
+    session = serving.session
+    assert isinstance(session, proxy.Forking)
+    try:
+        session.seal(_ending(status, heard))
+    except ForkStopped as stopped:
+        return Branch(status, session.path, "stopped", str(stopped))
+    except UsageError as error:
+        return Branch(status, "", "failed", str(error))
+    return Branch(status, session.path, "ran")

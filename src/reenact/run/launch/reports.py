@@ -1,0 +1,73 @@
+"""A program's standard output, listened to from outside while it goes on to where it would."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import pty
+import sys
+import termios
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from reenact.run.child.output import Output
+
+_BLOCK = 65536
+_PATIENCE = 1.0
+"""Seconds for the last of it: a process that the program has left behind may keep its end open for good."""
+
+
+@contextmanager
+def listening(onto: int) -> Iterator[tuple[int, Output]]:
+    """A file for a program to write to, and what was heard there by the end of the body. It goes on to the file
+    `onto`; where that is a terminal, the program's is one too.
+    """
+    ours, theirs = _terminal(onto) if os.isatty(onto) else os.pipe()
+    heard = Output()
+    thread = threading.Thread(target=_pass_on, args=(ours, onto, heard), name="reenact-output", daemon=True)
+    thread.start()
+    try:
+        yield theirs, heard
+    finally:
+        os.close(theirs)
+        thread.join(_PATIENCE)
+
+
+def _terminal(like: int) -> tuple[int, int]:
+    ours, theirs = pty.openpty()
+    with suppress(termios.error, OSError):
+        termios.tcsetwinsize(theirs, termios.tcgetwinsize(like))
+        settings = termios.tcgetattr(theirs)
+        # The real terminal turns line ends into what it needs; once is enough.
+        settings[1] &= ~termios.OPOST
+        termios.tcsetattr(theirs, termios.TCSANOW, settings)
+    return ours, theirs
+
+
+def _pass_on(source: int, onto: int, heard: Output) -> None:
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    gone = False
+    while data := _read(source):
+        heard.heard(decoder.decode(data))
+        try:
+            while data and not gone:
+                data = data[os.write(onto, data) :]
+        except OSError:
+            # Whoever read it has left; the program may still finish.
+            gone = True
+    with suppress(OSError):
+        os.close(source)
+
+
+def _read(source: int) -> bytes:
+    try:
+        return os.read(source, _BLOCK)
+    except OSError:
+        # A terminal whose other end is closed.
+        return b""
+
+
+def out(quiet: bool) -> int:
+    """Where a program writes: to standard output, or (`quiet`) to standard error."""
+    return (sys.stderr if quiet else sys.stdout).fileno()

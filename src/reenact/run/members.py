@@ -1,0 +1,335 @@
+"""The processes of a run, each from its beginning to its end, and what they know of each other."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace as replaced
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any
+
+from reenact.adapters import stdlib
+from reenact.core.boundary import RecordingTurnstile, Run, Scope, entered
+from reenact.core.boundary.scope import _scope
+from reenact.core.boundary.tracked import of_run
+from reenact.core.model.divergence import Departure, Divergence, Verdict, merged, verdict_of, verdict_tree
+from reenact.core.model.event import FORMAT, RULES, Tree
+from reenact.core.model.log import Log
+from reenact.core.query.recording import Recording
+from reenact.core.record.own import own_identity
+from reenact.core.record.recorder import Recorder
+from reenact.core.record.snapshot import risky_filter
+from reenact.core.redact import Redactor
+from reenact.core.replay.replayer import Replayer
+from reenact.core.store.local import load
+from reenact.core.store.writer import Writer, warn
+from reenact.run.exit import on_exit
+from reenact.run.plan import Plan, key
+from reenact.run.replayer import no_blobs, replayer_of, rules_of
+from reenact.run.reports import has_file, header_of, report, reported, reserve
+
+_PATIENCE = 0.05
+
+UNSET: Any = object()
+"""Stands for an output that was never set; None is an output."""
+
+
+class Recorded:
+    """The processes of a recording under way."""
+
+    def __init__(self, run: Run, recorder: Recorder, plan: Plan) -> None:
+        self._run = run
+        self._recorder = recorder
+        self.plan = plan
+        self._spawned: dict[str, str] = {}
+
+    def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
+        """Write down that a process is started."""
+        path = scope.child(name).path
+        self._recorder.spawned(scope, path, command)
+        self._spawned[path] = command[0] if command else name
+        return path
+
+    def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
+        """What makes the process join."""
+        return self.plan.child(path).environ(environ)
+
+    def running(self, path: str | None, pid: int | None) -> None:
+        """Forget about a process that could not be started."""
+        if pid is None and path is not None:
+            self._spawned.pop(path, None)
+
+    def forked(self, path: str) -> Scope:
+        """Go on in a file of its own."""
+        plan = self.plan.child(path)
+        member = Member(plan)
+        member.run = self._run
+        member.record()
+        return self._run.root
+
+    def finish(self) -> None:
+        """The run is over: say which processes were started and left nothing."""
+        outside = Counter(
+            command for path, command in self._spawned.items() if not has_file(self.plan.folder, path)
+        )
+        for command, count in outside.items():
+            times = f" ({count} times)" if count > 1 else ""
+            self._recorder.note(
+                "unrecorded", f"the program ran {command}{times}: what it did is not recorded"
+            )
+            warn(f"the program ran {command}{times}, which is not recorded: a replay needs --live process")
+        self._spawned.clear()
+
+
+class Replayed:
+    """The processes of a replay under way."""
+
+    def __init__(self, run: Run, recording: Recording, log: Log, plan: Plan) -> None:
+        self._run = run
+        self.recording = recording
+        self._log = log
+        self.plan = plan
+        self.output: Any = UNSET
+        """What the replayed block gave, where the program ran through it again."""
+        self._block_begun = False
+        self._started: list[str] = []
+        self._own: str | None = None
+
+    @property
+    def _replayer(self) -> Replayer:
+        handler = getattr(self._run.handler, "replayer", self._run.handler)
+        assert isinstance(handler, Replayer)
+        return handler
+
+    def is_block(self, name: str) -> bool:
+        """Whether a `record()` of that name, begun now, is the one that made this recording."""
+        header = self.recording.header
+        if self._block_begun or header.get("entry") != "block" or header.get("name") != name:
+            return False
+        nested = f"{self._log.process}/record:{name}"
+        self._block_begun = not any(call.scope.startswith(nested) for call in self._log.calls.values())
+        return self._block_begun
+
+    def knows(self, scope: Scope, name: str) -> bool:
+        """Whether the process that is about to be started was recorded. Counts nothing."""
+        return f"{scope.path}/{name}.{scope.peek('+' + name)}" in self._log.spawned
+
+    def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
+        """Find the recorded process; an unknown one is a departure."""
+        path = scope.child(name).path
+        known = path in self._log.spawned
+        if known:
+            self._started.append(path)
+            if logs_of(self.recording, path):
+                return path
+            if command and shutil.which(command[0]) is None:
+                # It could not be started when it was recorded, and cannot now.
+                return None
+        replayer = self._replayer
+        kind, _, word = name.partition(":")
+        if replayer.gone_live or replayer.lets_live("process", f"process:{word or kind}"):
+            replayer.let_live[f"process:{word or kind}"] = (
+                replayer.let_live.get(f"process:{word or kind}", 0) + 1
+            )
+            return None
+        # What it would do to the world, nobody knows: it is not run again without being asked for.
+        what = "what it did is not recorded" if known else "it was not recorded"
+        detail = f"a process is started, and {what}: {' '.join(command)[:200]}"
+        if replayer.strict:
+            raise replayer.refuse(path, detail, "let it run: live=['process']")
+        replayer.divergences.append(Divergence(Departure.EXTRA, path, detail=detail))
+        return None
+
+    def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
+        """What makes the process replay its own file."""
+        if not self.plan.report:
+            with entered(None):
+                self._own = tempfile.mkdtemp(prefix="reenact-")
+            self.plan = replaced(self.plan, report=self._own)
+        return self.plan.child(path).environ(environ)
+
+    def running(self, path: str | None, pid: int | None) -> None:
+        """While it runs, time does not stand still: no timer may fire early because nothing else happens here."""
+        if pid is None or not hasattr(os, "waitid"):
+            return
+        turnstile = self._run.turnstile
+        turnstile.live_begins()
+
+        def watch() -> None:
+            try:
+                os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+            except OSError:
+                pass
+            sleep(_PATIENCE)
+            turnstile.live_ends()
+
+        watcher = threading.Thread(target=watch, name="reenact-child", daemon=True)
+        watcher._reenact_own = True  # type: ignore[attr-defined]
+        with entered(None):
+            watcher.start()
+
+    def forked(self, path: str) -> Scope:
+        """Replay its own file from here on."""
+        member = Member(self.plan.child(path))
+        member.run = self._run
+        member.replay(self.recording)
+        return self._run.root
+
+    def finish(self) -> None:
+        """The run is over: what was recorded and not started is missing."""
+        replayer = self._replayer
+        if replayer.gone_live or replayer.poison is not None:
+            return
+        for path, spawned in self._log.spawned.items():
+            within = spawned.get("in")
+            if path in self._started or (within is not None and within in replayer.cursor.asked):
+                continue
+            detail = "the process was not started"
+            replayer.divergences.append(Divergence(Departure.MISSING, path, detail=detail))
+
+    def verdicts(self) -> list[Verdict]:
+        """What the processes have reported."""
+        found = []
+        for path in self._started:
+            logs = logs_of(self.recording, path)
+            report = reported(self.plan.report, path)
+            if report is not None:
+                found.append(verdict_of(report))
+                found += [
+                    verdict_of(more) for log in logs[1:] if (more := reported(self.plan.report, log.process))
+                ]
+            elif any(log.sealed is not None for log in logs):
+                text = f"the process {path} gave no verdict: it still runs, or was killed"
+                found.append(Verdict(self.recording.id, notes=(text,)))
+        return found
+
+    def close(self) -> None:
+        """Clean up."""
+        if self._own is not None:
+            shutil.rmtree(self._own, ignore_errors=True)
+
+
+class Member:
+    """A process that was started by the program of a run, and takes its part in it."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.run: Run | None = None
+        self._recorder: Recorder | None = None
+        self._replayer: Replayer | None = None
+        self._family: Recorded | Replayed | None = None
+        self._recording: Recording | None = None
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """The recorder behind it, if this is a recording."""
+        return self._recorder
+
+    @property
+    def replayer(self) -> Replayer | None:
+        """The replayer behind it, if this is a replay."""
+        return self._replayer
+
+    def record(self) -> Run:
+        """Begin to write a file beside the others."""
+        folder = Path(self.plan.folder)
+        header = header_of(folder)
+        plan, writer = self._claim(folder)
+        self.plan = plan
+        rules = rules_of(header, plan.patterns)
+        redactor = Redactor(rules, salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ))
+        now = perf_counter()
+        self._recorder = Recorder(writer, redactor, started=now, identity=own_identity(plan.home))
+        self._recorder.snapshots.every = plan.every or self._recorder.snapshots.every
+        self._recorder.snapshots.risky = risky_filter(plan.risky)
+        self._recorder.open(
+            {
+                "format": FORMAT,
+                "rules": RULES,
+                "id": plan.id,
+                "process": plan.process,
+                "offset": round(now - plan.began, 6),
+                "pid": os.getpid(),
+                "parent": os.getppid(),
+            }
+        )
+        run = self._enter(self._recorder, RecordingTurnstile(), replaying=False)
+        self._family = run.family = Recorded(run, self._recorder, plan)
+        return run
+
+    def _claim(self, folder: Path) -> tuple[Plan, Writer]:
+        """The file of this process. Where a command starts several Pythons, each comes after the last."""
+        ordinal = 0
+        while True:
+            process = self.plan.process + (f"~{ordinal}" if ordinal else "")
+            try:
+                return replaced(self.plan, process=process), Writer(folder / f"events.{key(process)}.jsonl")
+            except FileExistsError:
+                ordinal += 1
+
+    def replay(self, recording: Recording | None = None) -> Run:
+        """Begin to replay the file of this process."""
+        self._recording = recording = recording or load(Path(self.plan.folder))
+        ordinal = 0
+        while not reserve(self.plan.report, self.plan.process + (f"~{ordinal}" if ordinal else "")):
+            ordinal += 1
+        process = self.plan.process + (f"~{ordinal}" if ordinal else "")
+        self.plan = replaced(self.plan, process=process)
+        log = next((log for log in recording.logs if log.process == process), None)
+        if log is None:
+            # Its own header only: whatever it asks for is more than was recorded.
+            log = Log((), no_blobs)
+        self._replayer = replayer_of(recording, log, self.plan.options)
+        run = self._enter(self._replayer, self._replayer.turnstile, replaying=True)
+        self._family = run.family = Replayed(run, recording, log, self.plan)
+        return run
+
+    def _enter(self, handler: Any, turnstile: Any, *, replaying: bool) -> Run:
+        run = self.run
+        if run is None:
+            run = self.run = Run(handler, turnstile, replaying=replaying, root=self.plan.process)
+            stdlib.begin(run)
+        else:
+            # Forked: what refers to the parent's run is this process's from here on.
+            run.handler, run.turnstile, run.lock = handler, turnstile, threading.RLock()
+            run.came, run.replaying = None, replaying
+            run.root = Scope(self.plan.process, run)
+        # A file of its own begins with the whole state.
+        of_run(run).due = 0
+        on_exit(self.finish)
+        return run
+
+    def finish(self, code: int | None, *, ending: Mapping[str, Tree] | None = None) -> None:
+        """The process ends: seal its file, or report its verdict."""
+        _scope.set(None)
+        if self.run is not None:
+            stdlib.end(self.run)
+        if self._recorder is not None and isinstance(self._family, Recorded):
+            self._family.finish()
+            given = dict(ending or {})
+            if self.run is not None:
+                self._recorder.snapshots.finish(self.run)
+            status = "error" if code or "error" in given else "ok"
+            self._recorder.seal({"status": status, "exit": code, **given})
+        elif self._replayer is not None and isinstance(self._family, Replayed):
+            self._replayer.finish()
+            self._family.finish()
+            halted = self._replayer.poison is not None
+            report(self.plan, verdict=verdict_tree(self.verdict()), halted=halted)
+            self._family.close()
+
+    def verdict(self) -> Verdict:
+        """What the replay of this process and of those that it started amounts to."""
+        assert self._replayer is not None
+        assert isinstance(self._family, Replayed)
+        return merged([self._replayer.verdict(self.plan.id), *self._family.verdicts()])
+
+
+def logs_of(recording: Recording, path: str) -> list[Log]:
+    """The recorded processes of one spawn: usually one; a command may have started several Pythons."""
+    return [log for log in recording.logs if log.process == path or log.process.startswith(f"{path}~")]

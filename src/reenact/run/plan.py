@@ -1,0 +1,143 @@
+"""What a process is told when it is started under Reenact: one environment variable, taken away before the program
+can see it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+VARIABLE = "REENACT_RUN"
+"""Tells the first Python of a command what to do."""
+
+JOIN = "REENACT_JOIN"
+"""Tells a process that the program starts which scope of the run it is."""
+
+BOOTSTRAP = Path(__file__).parents[1] / "_bootstrap"
+"""The folder whose `sitecustomize` makes a Python join."""
+
+_NEEDED = (
+    "_cffi_backend",
+    "cryptography",
+    "hyperscan",
+    "orjson",
+    "re2",
+    "_time_machine",
+    "time_machine",
+    "wrapt",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do in a process.
+
+    Attributes:
+        mode: `record` or `replay`.
+        id: The recording's id.
+        folder: Where the recording lies (or is going to).
+        home: The folder of the recordings.
+        report: A folder to say there what became of it.
+        process: The scope path of the process; `main` for the first of a command.
+        name, tags: The recording's.
+        began: The recording's beginning, by `perf_counter` (one clock in all processes of a machine).
+        patterns: The shapes of secrets that the user added.
+        risky: The filter of effects before which the state is kept.
+        every: After how many steps the state is looked at; 0: as always.
+        options: How to replay.
+        argv: The recorded command, for a replay.
+        python_path: What PYTHONPATH was, to be put back.
+        hash_seed: The value of PYTHONHASHSEED, where it is ours and to be taken away.
+        modules: Where Reenact and what it needs are found by a Python that has not installed it.
+        python: Which Python these modules are for.
+    """
+
+    mode: str
+    id: str
+    folder: str
+    home: str
+    report: str
+    process: str = "main"
+    name: str = ""
+    tags: tuple[str, ...] = ()
+    began: float = 0.0
+    patterns: tuple[str, ...] = ()
+    risky: str = ""
+    every: int = 0
+    options: dict[str, Any] = field(default_factory=dict)
+    python_path: str | None = None
+    hash_seed: str | None = None
+    modules: dict[str, str] = field(default_factory=dict)
+    python: str = ""
+
+    def environ(self, given: Mapping[str, str], *, seed: str | None = None) -> dict[str, str]:
+        """What to add to an environment, for a process to join. `seed` holds where the user has set none."""
+        path = given.get("PYTHONPATH")
+        known = given.get("PYTHONHASHSEED")
+        ours = (seed or self.hash_seed) if known is None else None
+        plan = dataclasses.replace(
+            self, python_path=path, hash_seed=ours, modules=modules(), python=_python()
+        )
+        added = {
+            VARIABLE if self.process == "main" else JOIN: orjson.dumps(dataclasses.asdict(plan)).decode(),
+            "PYTHONPATH": str(BOOTSTRAP) + (os.pathsep + path if path else ""),
+        }
+        return added if ours is None else {**added, "PYTHONHASHSEED": ours}
+
+    def child(self, process: str) -> Plan:
+        """The plan of a process that this one starts."""
+        return dataclasses.replace(self, process=process)
+
+
+def parse(text: str) -> Plan:
+    """The plan of this process, from its environment variable."""
+    tree = orjson.loads(text)
+    return Plan(**{**tree, "tags": tuple(tree["tags"]), "patterns": tuple(tree["patterns"])})
+
+
+def take(environ: Any) -> Plan | None:
+    """The plan of this process, its traces in the environment removed; None where it has none."""
+    text = environ.pop(JOIN, None)
+    first = environ.pop(VARIABLE, None)
+    text = text or first
+    if text is None:
+        return None
+    plan = parse(text)
+    if plan.python_path is None:
+        environ.pop("PYTHONPATH", None)
+    else:
+        environ["PYTHONPATH"] = plan.python_path
+    if plan.hash_seed is not None:
+        environ.pop("PYTHONHASHSEED", None)
+    return plan
+
+
+def modules() -> dict[str, str]:
+    """Where Reenact and what it needs are found: module by module, so that nothing else comes along."""
+    found = {"reenact": str(Path(__file__).parents[2])}
+    for name in _NEEDED:
+        # Looked for, not imported: whoever starts a program need not have needed it.
+        spec = find_spec(name)
+        file = spec.origin if spec is not None else None
+        if file is not None:
+            parts = 2 if Path(file).name.startswith("__init__.") else 1
+            found[name] = str(Path(file).absolute().parents[parts - 1])
+    return found
+
+
+def key(process: str) -> str:
+    """A short name for a process's files, from its scope path."""
+    return "main" if process == "main" else hashlib.sha256(process.encode()).hexdigest()[:12]
+
+
+def _python() -> str:
+    return ".".join(map(str, sys.version_info[:2]))

@@ -1,0 +1,28 @@
+"""The processes of one run: each has its own file of events, and finds it again by the path of its scope.
+
+A process that the program starts is named in its parent's program order, as a task or a thread is. It is told by an
+environment variable (`reenact.run.plan`) which scope it is, or knows because it was forked. It writes to, or replays, a
+file of its own, and leaves its verdict where its parent finds it.
+"""
+
+from reenact.run.exit import end, moved, on_exit
+from reenact.run.members import UNSET, Member, Recorded, Replayed, logs_of
+from reenact.run.replayer import MIX, OPTIONS, replayer_of, rules_of
+from reenact.run.reports import report, reserve
+
+__all__ = [
+    "MIX",
+    "OPTIONS",
+    "UNSET",
+    "Member",
+    "Recorded",
+    "Replayed",
+    "end",
+    "logs_of",
+    "moved",
+    "on_exit",
+    "replayer_of",
+    "report",
+    "reserve",
+    "rules_of",
+]

@@ -1,0 +1,237 @@
+"""When a recorded answer may go out, and which one is meant: a program in another process, seen only at its requests.
+
+Inside of a Python program every task has a name, and the turnstile sees when its loop is quiet. Here there is neither.
+So a request is known by its content, equal ones by their order of arrival, and the program is held to what is seen of
+its order: an answer goes out when all requests that were recorded to come before it have come, and a request is
+answered when all that was recorded to go out before it has gone. What was under way at once may come in any order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from time import monotonic
+from typing import Any
+
+from reenact.core.boundary import ForkingTurnstile, ReplayingTurnstile
+from reenact.core.model.log import CallRecord, Log
+from reenact.core.replay import counterparts, match
+from reenact.core.replay.cursor import Cursor
+from reenact.core.replay.question import Question
+
+PATIENCE = 3.0
+"""Seconds for something that is due, beside the time that it took when it was recorded."""
+
+_APART = 0.005
+"""Seconds between answers of two exchanges, for the program to take them in that order."""
+
+ARRIVAL = "match equal questions that were asked at once by their order of arrival"
+"""The rule under which one of two such questions got its answer."""
+
+
+class Turns(ReplayingTurnstile):
+    """The turnstile of a replay whose program runs in another process.
+
+    Args:
+        log: The recorded process.
+    """
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(len(log.times))
+        self._times = log.times
+        self._calls = sorted(log.calls.values(), key=lambda call: (call.place, call.number))
+        self._came = 0
+        self._owner = _owners(log)
+        self._last: int | None = None
+        self._waiters: list[asyncio.Future[None]] = []
+        self._loop = asyncio.get_running_loop()
+        self.cursor: Cursor | None = None
+        """What has been asked for."""
+        self.on_hurry: Callable[[str], object] = len
+        """Told where something went on without what was recorded to come before."""
+
+    # -- for requests ----------------------------------------------------------------------------------------
+
+    async def reached(self, call: CallRecord) -> bool:
+        """Wait until all has gone out that went out before this request. False where it does not."""
+        self._moved()
+        return await self._until(lambda: self._open or self._next >= call.place, call.place)
+
+    def arrived(self) -> None:
+        """A request has come, or its program has left."""
+        self._progress = monotonic()
+        self._moved()
+
+    # -- for answers -----------------------------------------------------------------------------------------
+
+    async def pass_async(self, order: int | None, write: Callable[[], None] | None) -> None:
+        if order is not None and not await self._until(lambda: self._due(order), order):
+            waited = self._unasked(order)
+            if waited is not None:
+                self.on_hurry(
+                    f"an answer went out before {waited.address} was asked for, which was recorded first"
+                )
+        if order is not None and order < len(self._owner):
+            await self._keep_apart(order)
+        if write is not None:
+            write()
+        self._mark(order)
+
+    def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
+        return _leaving(self._times, stuck)
+
+    def rest(self) -> None:
+        """Whoever else may ask is not in this process."""
+
+    def over(self, place: int) -> bool:
+        return False
+
+    def abandon(self, orders: Iterable[int]) -> None:
+        super().abandon(orders)
+        self.arrived()
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    async def _keep_apart(self, order: int) -> None:
+        owner = self._owner[order]
+        if owner != self._last and self._last is not None and not self._open:
+            before = self._times[order - 1] if order else 0.0
+            await asyncio.sleep(min(_APART, max(0.0, self._times[order] - before)))
+        self._last = owner
+        if self._pace is not None:
+            await asyncio.to_thread(self._pace, order)
+
+    def _due(self, order: int) -> bool:
+        return self._open or (order <= self._next and self._unasked(order) is None)
+
+    def _unasked(self, order: int) -> CallRecord | None:
+        """The first call that was asked before that place, and has not been yet."""
+        asked = self.cursor.asked if self.cursor is not None else set()
+        while self._came < len(self._calls) and self._calls[self._came].number in asked:
+            self._came += 1
+        found = self._calls[self._came] if self._came < len(self._calls) else None
+        return found if found is not None and found.place <= order else None
+
+    async def _until(self, ready: Callable[[], bool], place: int) -> bool:
+        while not ready():
+            before = self._times[self._next - 1] if 0 < self._next <= len(self._times) else 0.0
+            due = self._times[place] if place < len(self._times) else before
+            left = self._progress + PATIENCE + max(0.0, due - before) - monotonic()
+            if left <= 0:
+                return False
+            waiter: asyncio.Future[None] = self._loop.create_future()
+            self._waiters.append(waiter)
+            await asyncio.wait({waiter}, timeout=left)
+        return True
+
+    def _moved(self) -> None:
+        def wake() -> None:
+            waiters, self._waiters = self._waiters, []
+            for waiter in waiters:
+                if not waiter.done():
+                    waiter.set_result(None)
+
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(wake)
+
+
+def _owners(log: Log) -> list[int | None]:
+    """Which call each place in the order belongs to."""
+    found: list[int | None] = [None] * len(log.times)
+    for call in log.calls.values():
+        for place in (call.order, call.end_order, *(order for order, _, _ in call.pieces)):
+            if place is not None:
+                found[place] = call.number
+    return found
+
+
+class Forks(ForkingTurnstile):
+    """The turnstile of a fork whose program runs in another process.
+
+    Args:
+        log: The recorded process.
+    """
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(len(log.times))
+        self._times = log.times
+
+    def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
+        return _leaving(self._times, stuck)
+
+
+async def _leaving(times: list[float], stuck: Callable[[], BaseException]) -> None:
+    """Wait until the program leaves, as it did: on its own clock."""
+    await asyncio.sleep(PATIENCE + (times[-1] if times else 0.0))
+    raise stuck()
+
+
+class Asked:
+    """Finds the recorded call that a request means.
+
+    Args:
+        log: The recorded process.
+        cursor: What of it has been asked for.
+        rules: What need not match, and where to note what was needed.
+    """
+
+    def __init__(self, log: Log, cursor: Cursor, rules: match.Rules) -> None:
+        self._log = log
+        self._cursor = cursor
+        self._rules = rules
+        self._claimed: set[int] = set()
+        self._used: dict[str, set[int]] = {}
+
+    def claim(self, question: Question) -> CallRecord | None:
+        """The first call that nobody has claimed and that asks the same, or None."""
+        body = question.args.get("body")
+        # Mostly equal is equal to the letter: only where nothing is, every part is looked at.
+        alike = (call for call in self._open(question) if self._log.args(call).get("body") == body)
+        for call in itertools.chain(alike, self._open(question)):
+            if self._cursor.equal(call, question.label, question.args):
+                self._take(call)
+                return call
+        return None
+
+    def nearest(self, question: Question, position: int) -> CallRecord | None:
+        """The unclaimed call for a departure to be named against: of those that are due, the one most like it."""
+        calls = list(self._open(question))
+        due = [call for call in calls if call.place <= position] or calls[:1]
+        body = {"body": question.args.get("body")}
+        alike = [match.likeness({"body": self._log.args(call).get("body")}, body) for call in due]
+        return due[alike.index(max(alike))] if due else None
+
+    def next_ordinal(self, label: str) -> int:
+        """The ordinal of a question that the recording does not have."""
+        used = self._used.setdefault(label, set())
+        return next(number for number in range(len(used) + 1) if number not in used)
+
+    def use(self, label: str, ordinal: int) -> None:
+        """That ordinal is taken."""
+        self._used.setdefault(label, set()).add(ordinal)
+
+    def _open(self, question: Question) -> Iterator[CallRecord]:
+        calls = self._cursor.unasked(question.scope.path, question.label)
+        return (call for call in calls if call.number not in self._claimed)
+
+    def _take(self, call: CallRecord) -> None:
+        self._claimed.add(call.number)
+        self.use(call.label, call.ordinal)
+        others = (c for c in self._log.calls.values() if c is not call and c.label == call.label)
+        for other in others:
+            if _together(call, other) and self._twins(call, other):
+                self._rules.applied[ARRIVAL] = None
+
+    def _twins(self, one: CallRecord, other: CallRecord) -> bool:
+        """Whether two calls ask the same, and were answered otherwise."""
+        equal = self._cursor.equal(one, other.label, self._log.args(other))
+        return equal and counterparts.answer(self._log, one) != counterparts.answer(self._log, other)
+
+
+def _together(one: CallRecord, other: CallRecord) -> bool:
+    """Whether both were under way at the same time."""
+    ends: list[Any] = [
+        call.began + call.duration if call.duration is not None else 1e18 for call in (one, other)
+    ]
+    return bool(one.began < ends[1] and other.began < ends[0])

@@ -1,0 +1,108 @@
+"""The proxy's server: uvicorn on loopback, in a thread of its own, for as long as the program runs."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from types import TracebackType
+from typing import Self
+
+import uvicorn
+
+from reenact.run.proxy.app import Session, Upstream, application
+from reenact.run.proxy.providers import Route
+
+_GRACE = 2
+"""Seconds that requests under way have, when the program has ended."""
+
+
+def free(port: int = 0) -> socket.socket:
+    """A socket that listens on loopback: at that port, where it is to be had, else at any."""
+    for number in dict.fromkeys((port, 0)):
+        # By its protocol asyncio knows that it may send small pieces at once: a stream waits 40 ms for each without.
+        found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            found.bind(("127.0.0.1", number))
+        except OSError:
+            found.close()
+            if number == 0:
+                raise
+            continue
+        found.listen(128)
+        return found
+    raise AssertionError
+
+
+class Serving:
+    """`with Serving(...)`: the proxy answers while the body runs.
+
+    Args:
+        listening: The socket, from `free`.
+        routes: What leads where.
+        begin: Makes the session; called in the server's own thread and event loop.
+
+    Attributes:
+        session: The session, within the body and behind it.
+        port: The port.
+    """
+
+    def __init__(
+        self, listening: socket.socket, routes: Sequence[Route], begin: Callable[[], Session]
+    ) -> None:
+        self.port: int = listening.getsockname()[1]
+        self.session: Session
+        self._listening = listening
+        self._routes = routes
+        self._begin = begin
+        self._up: Future[uvicorn.Server] = Future()
+        self._thread = threading.Thread(target=self._run, name="reenact-proxy", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        try:
+            self._server = self._up.result()
+        except BaseException:
+            self._listening.close()
+            raise
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self._listening.close()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as error:
+            if self._up.done():
+                raise
+            self._up.set_exception(error)
+
+    async def _serve(self) -> None:
+        self.session = self._begin()
+        upstream = Upstream()
+        config = uvicorn.Config(
+            application(self._routes, self.session, upstream),
+            http="h11",
+            ws="none",
+            lifespan="off",
+            # What goes wrong is the program's to tell; a server's log would only get between its lines.
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            # Headers are the provider's own.
+            server_header=False,
+            date_header=False,
+            timeout_graceful_shutdown=_GRACE,
+        )
+        server = uvicorn.Server(config)
+        try:
+            self._up.set_result(server)
+            await server.serve(sockets=[self._listening])
+        finally:
+            await upstream.close()

@@ -1,0 +1,91 @@
+"""Who answers in one process of a recording: its replayer, and what it counts as secrets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reenact.core.boundary import ReplayingTurnstile
+from reenact.core.model.automaton import LONGEST
+from reenact.core.model.event import Tree
+from reenact.core.model.log import Log
+from reenact.core.query.recording import Recording
+from reenact.core.redact import DEFAULT_RULES, Redactor, SecretRules
+from reenact.core.replay.mixing import Mix, Mixing
+from reenact.core.replay.replayer import Replayer
+from reenact.core.store.local import load
+from reenact.errors import CorruptRecording
+
+MIX = "mix"
+"""What is answered from another recording, among a plan's options."""
+
+OPTIONS = ("live", "ignore", "policy", "inserted", MIX)
+"""What a plan's options say to the replayer; the rest is for the process as a whole."""
+
+
+def replayer_of(
+    recording: Recording, log: Log, options: Mapping[str, Any], turnstile: ReplayingTurnstile | None = None
+) -> Replayer:
+    """The replayer of one process of a recording."""
+    steps = {step.call.number: step.number for step in recording if step.log is log}
+    header = recording.header
+    redactor = Redactor(
+        rules_of(header), salt=bytes.fromhex(str(header.get("salt", ""))), environ=dict(os.environ)
+    )
+    known = {name: options[name] for name in OPTIONS if name in options and name != MIX}
+    if options.get(MIX):
+        return Mixing(log, redactor, steps=steps, mix=_mix(recording, log, options[MIX]), **known)
+    return Replayer(log, redactor, steps=steps, turnstile=turnstile, **known)
+
+
+_MOST_RULES = {"names": (1000, 200), "headers": (1000, 200), "patterns": (64, LONGEST)}
+"""How many texts of how many characters a header's rules may have."""
+
+
+def _mix(recording: Recording, log: Log, words: Mapping[str, Any]) -> Mix:
+    """What one process takes from another recording, as the plan has it."""
+    other = load(Path(words["other"]))
+    same = next((each for each in other.logs if each.process == log.process), None)
+    if same is None:
+        return Mix(Log((), no_blobs), exact=words["exact"])
+    pairs = [(recording.step(int(one)), other.step(two)) for one, two in words["swap"].items()]
+    swap = {one.call.number: two.call.number for one, two in pairs if one.log is log and two.log is same}
+    reads = {(path, source) for path, source in words["reads"]}
+    return Mix(same, swap, reads, words["exact"])
+
+
+def rules_of(header: Mapping[str, Tree], patterns: Sequence[str] = ()) -> SecretRules:
+    """What a recording counts as secrets, as far as its header says so."""
+    known = header.get("secrets") or {}
+    names, headers, theirs = (_listed(known, field) for field in ("names", "headers", "patterns"))
+    patterns = tuple(dict.fromkeys((*DEFAULT_RULES.patterns, *theirs, *patterns)))
+    return SecretRules(
+        names=DEFAULT_RULES.names | set(names),
+        headers=DEFAULT_RULES.headers | set(headers),
+        patterns=patterns,
+        values=DEFAULT_RULES.values,
+    )
+
+
+def _listed(known: Tree, field: str) -> list[str]:
+    """One field of a header's rules. A stranger may have written it, so there are limits to what is compiled.
+
+    Raises:
+        CorruptRecording: It is no list of texts, or has more or longer ones than a recorder writes.
+    """
+    found = known.get(field, []) if isinstance(known, dict) else None
+    if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        raise CorruptRecording(f"the recording's header has no list of texts under secrets.{field}")
+    most, longest = _MOST_RULES[field]
+    if len(found) > most or any(len(text) > longest for text in found):
+        raise CorruptRecording(
+            f"the recording's header says too much under secrets.{field}: {most} texts of {longest} characters at most"
+        )
+    return found
+
+
+def no_blobs(address: str) -> bytes:
+    """The bytes of a log that has no file, so none. Raises CorruptRecording."""
+    raise CorruptRecording(f"blob {address[:19]}… belongs to no recorded process")

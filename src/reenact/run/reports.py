@@ -1,0 +1,60 @@
+"""The word that processes leave for each other in a folder: names that are taken, and verdicts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.core.model.event import Tree
+from reenact.core.store.lines import read_events
+from reenact.core.store.local import EVENTS
+from reenact.run.plan import Plan, key
+
+
+def report(plan: Plan, **what: Any) -> None:
+    """Leave word for the parent."""
+    folder = Path(plan.report)
+    if not plan.report or not folder.is_dir():
+        return
+    path = folder / f"{key(plan.process)}.json"
+    part = path.with_suffix(".part")
+    part.write_bytes(orjson.dumps({"process": plan.process, "pid": os.getpid(), **what}, default=repr))
+    part.replace(path)
+
+
+def reported(folder: str, process: str) -> dict[str, Any] | None:
+    """The verdict that a process has left, as a tree, or None."""
+    try:
+        tree = orjson.loads((Path(folder) / f"{key(process)}.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    verdict = tree.get("verdict")
+    return verdict if isinstance(verdict, dict) else None
+
+
+def reserve(folder: str, process: str) -> bool:
+    """Take the name of a process in a replay, once."""
+    if not folder:
+        return True
+    try:
+        Path(folder, f"{key(process)}.claim").touch(mode=0o600, exist_ok=False)
+    except FileExistsError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def has_file(folder: str, path: str) -> bool:
+    """Whether a process has written events to the folder of a recording."""
+    return (Path(folder) / f"events.{key(path)}.jsonl").exists()
+
+
+def header_of(folder: Path) -> Mapping[str, Tree]:
+    """The header of the recording that lies in a folder."""
+    with (folder / EVENTS).open("rb") as file:
+        return next(iter(read_events(file.readline(), str(folder / EVENTS), []))).data

@@ -1,0 +1,119 @@
+"""Whether a server can do its work now: a few checks, each of a thing that it cannot do without.
+
+Who asks needs no key, so an answer says which thing it is and no more: no address, no path, no name. A thing that hangs
+must not hang who asks: each check runs in a thread of its own, one at a time, and what has not come back is a no.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+
+from reenact.core.store.intake import Limits
+
+Check = Callable[[], str]
+"""Gives nothing where all is well, or in a few words what is not. What it raises is a no."""
+
+OK = "ok"
+SILENT = "does not answer"
+_PATIENCE = 2.0
+_LASTS = 1.0
+
+
+class Checks:
+    """What a server cannot do without.
+
+    Args:
+        checks: Each by its name.
+        patience: Seconds that one may take.
+        lasts: Seconds for which an answer is given again: who asks often costs nothing.
+    """
+
+    def __init__(
+        self, checks: Mapping[str, Check], *, patience: float = _PATIENCE, lasts: float = _LASTS
+    ) -> None:
+        self._checks = dict(checks)
+        self._patience = patience
+        self._lasts = lasts
+        self._lock = threading.Lock()
+        self._asked: dict[str, Future[str]] = {}
+        self._last: tuple[float, dict[str, str]] = float("-inf"), {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What is checked."""
+        return tuple(self._checks)
+
+    async def ask(self) -> dict[str, str]:
+        """By name `ok`, or what is the matter."""
+        at, known = self._last
+        if time.monotonic() - at < self._lasts:
+            return known
+        asked = {name: asyncio.wrap_future(self._begun(name)) for name in self._checks}
+        if asked:
+            await asyncio.wait(asked.values(), timeout=self._patience)
+        found = {name: one.result() if one.done() else SILENT for name, one in asked.items()}
+        self._last = time.monotonic(), found
+        return found
+
+    @property
+    def last(self) -> dict[str, str]:
+        """What was answered last; nothing where nobody has asked."""
+        return self._last[1]
+
+    def _begun(self, name: str) -> Future[str]:
+        with self._lock:
+            running = self._asked.get(name)
+            if running is not None and not running.done():
+                return running
+            future = self._asked[name] = Future()
+        check = self._checks[name]
+
+        def run() -> None:
+            try:
+                future.set_result(check() or OK)
+            except Exception:
+                # What it says may name addresses.
+                future.set_result(SILENT)
+
+        threading.Thread(target=run, name=f"reenact-check-{name}", daemon=True).start()
+        return future
+
+
+def ready(found: Mapping[str, str]) -> bool:
+    """Whether all is well."""
+    return all(said == OK for said in found.values())
+
+
+def room(folder: Path, least: int = Limits().free) -> Check:
+    """Whether a folder's disk has room: nothing is taken without.
+
+    Args:
+        folder: The folder, which need not be there yet.
+        least: How many bytes must be free.
+    """
+
+    def check() -> str:
+        enough = shutil.disk_usage(_nearest(folder)).free >= least
+        return "" if enough else f"less than {least >> 20} MB free"
+
+    return check
+
+
+def writable(folder: Path) -> Check:
+    """Whether something can be written there; the folder need not be there yet."""
+
+    def check() -> str:
+        return "" if os.access(_nearest(folder), os.W_OK | os.X_OK) else "cannot be written to"
+
+    return check
+
+
+def _nearest(folder: Path) -> Path:
+    return next(path for path in (folder, *folder.absolute().parents) if path.exists())

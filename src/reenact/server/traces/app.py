@@ -1,0 +1,247 @@
+"""OTLP over HTTP as an ASGI application: `POST /v1/traces`, protobuf or JSON, compressed or not.
+
+And `POST /v1/logs`: some instrumentations send the messages of a model call as log records; these events join their
+spans.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+
+import anyio
+import orjson
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from reenact.analysis.interchange.importers.otel import wire
+from reenact.analysis.interchange.importers.otel.span import Span
+
+MOST = 64 << 20
+"""How many bytes a request may have, unpacked."""
+
+_LOGS = "/v1/logs"
+PATHS = ("/v1/traces", _LOGS)
+"""Where it is sent to."""
+
+_PROTOBUF, _JSON = "application/x-protobuf", "application/json"
+_CODES = {400: 3, 403: 7, 404: 5, 405: 12, 413: 3, 415: 3, 429: 8, 503: 14}
+_ENCODINGS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+
+Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
+
+
+Take = Callable[[list[Span]], int]
+"""Keeps the spans of a request; only when it returns is the request acknowledged. Gives how many it has left out. What
+it raises as OSError is answered with 503, upon which senders try again."""
+
+
+class Refused(Exception):
+    """A request that is answered with an error: its status, one line, and when to try again."""
+
+    def __init__(self, status: int, text: str, again: int = 0) -> None:
+        super().__init__(text)
+        self.status = status
+        self.headers = {"retry-after": str(again)} if again else {}
+
+
+class Gate:
+    """How much is taken in at once. What is more is told to come again: it is the sender that has a queue on its disk.
+
+    Args:
+        room: Gives nothing where there is room on the disk, or why there is none.
+        most: How many bytes of requests, packed and unpacked, are held at once.
+    """
+
+    def __init__(self, room: Callable[[], str] = lambda: "", most: int = 4 * MOST) -> None:
+        self._room = room
+        self._most = most
+        self._held = 0
+
+    def open(self) -> None:
+        """Before a request is read. Raises Refused."""
+        if said := self._room():
+            raise Refused(429, f"no more is taken: the disk has {said}", again=30)
+
+    def hold(self, size: int) -> None:
+        """So many bytes more are in memory. Raises Refused where that is too much."""
+        if self._held + size > self._most:
+            raise Refused(429, "too many requests at once; this one may come again", again=1)
+        self._held += size
+
+    def release(self, size: int) -> None:
+        """So many less."""
+        self._held -= size
+
+
+def application(
+    take: Take,
+    settle: Callable[[], None] = lambda: None,
+    *,
+    every: float = 0.5,
+    end: Callable[[], None] = lambda: None,
+    gate: Gate | None = None,
+    more: Sequence[Route] = (),
+) -> Starlette:
+    """The application.
+
+    Args:
+        take: Keeps the spans of a request.
+        settle: Called again and again, to make recordings.
+        every: Seconds between those calls.
+        end: Called once, as it ends.
+        gate: How much is taken in at once.
+        more: What else is answered.
+    """
+    gate = gate or Gate()
+
+    async def collect(request: Request) -> Response:
+        return await collected(request, take, gate)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async def again() -> None:
+            while True:
+                await anyio.sleep(every)
+                # Whatever goes wrong in telling of recordings, what is sent must still be taken.
+                with suppress(Exception):
+                    await run_in_threadpool(settle)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(again)
+            yield
+            tasks.cancel_scope.cancel()
+        await run_in_threadpool(end)
+
+    return Starlette(
+        routes=[*(Route(path, collect, methods=["POST"]) for path in PATHS), *more],
+        exception_handlers={HTTPException: _elsewhere},
+        lifespan=lifespan,
+    )
+
+
+async def collected(request: Request, take: Take, gate: Gate) -> Response:
+    """Answer a request of spans, or of log records."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    held = 0
+
+    def hold(size: int) -> None:
+        nonlocal held
+        gate.hold(size)
+        held += size
+
+    try:
+        gate.open()
+        read = wire.logs_from_protobuf if request.url.path == _LOGS else wire.from_protobuf
+        encoding = _encoding(request)
+        data = await run_in_threadpool(_unpacked, await _body(request, hold), encoding)
+        hold(len(data) if encoding in _ENCODINGS else 0)
+        spans = await run_in_threadpool(_spans, data, kind, read)
+        left_out = await run_in_threadpool(take, spans)
+    except Refused as refused:
+        return _refusal(refused.status, str(refused), kind, refused.headers)
+    except ClientDisconnect:
+        return Response(status_code=400)
+    except OSError as error:
+        text = f"the spans could not be kept: {error.strerror or error}"
+        return _refusal(503, text, kind, {"retry-after": "5"})
+    finally:
+        gate.release(held)
+    return _acknowledged(kind, left_out, logs=request.url.path == _LOGS)
+
+
+def _acknowledged(kind: str, left_out: int, *, logs: bool) -> Response:
+    """All of it was taken; or all but what nobody need send again."""
+    why = "their trace was recorded by an earlier collector, which has ended"
+    if kind == _JSON:
+        what = "rejectedLogRecords" if logs else "rejectedSpans"
+        told = {"partialSuccess": {what: str(left_out), "errorMessage": why}} if left_out else {}
+        return Response(orjson.dumps(told), media_type=kind)
+    if not left_out:
+        # A response that says nothing.
+        return Response(b"", media_type=kind)
+    answer = ExportLogsServiceResponse() if logs else ExportTraceServiceResponse()
+    if isinstance(answer, ExportLogsServiceResponse):
+        answer.partial_success.rejected_log_records = left_out
+    else:
+        answer.partial_success.rejected_spans = left_out
+    answer.partial_success.error_message = why
+    return Response(answer.SerializeToString(), media_type=kind)
+
+
+async def _elsewhere(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    text = f"{request.method} {request.url.path}: traces are collected at POST /v1/traces"
+    return _refusal(status, text, request.headers.get("content-type", ""))
+
+
+def _encoding(request: Request) -> str:
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("", "identity", *_ENCODINGS):
+        raise Refused(415, f"content-encoding {encoding[:40]!r} is not known; gzip, deflate and identity are")
+    return encoding
+
+
+async def _body(request: Request, hold: Callable[[int], None]) -> bytes:
+    found = bytearray()
+    async for chunk in request.stream():
+        hold(len(chunk))
+        found += chunk
+        if len(found) > MOST:
+            raise Refused(413, f"the request has more than {MOST >> 20} MB; a smaller batch size helps")
+    return bytes(found)
+
+
+def _spans(data: bytes, kind: str, from_protobuf: Callable[[bytes], list[Span]]) -> list[Span]:
+    if kind not in (_PROTOBUF, _JSON, "application/protobuf"):
+        raise Refused(415, f"content-type {kind[:60]!r} is not known; {_PROTOBUF} and {_JSON} are")
+    try:
+        if kind != _JSON:
+            return from_protobuf(data)
+        return wire.from_json(orjson.loads(data))
+    except orjson.JSONDecodeError as error:
+        raise Refused(400, f"the body is no JSON ({error})") from None
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, f"the body cannot be read: {error}") from None
+
+
+def _unpacked(body: bytes, encoding: str) -> bytes:
+    if encoding not in _ENCODINGS:
+        return body
+    unpack = zlib.decompressobj(_ENCODINGS[encoding])
+    try:
+        data = unpack.decompress(body, MOST + 1)
+    except zlib.error as error:
+        raise Refused(400, f"the body is no {encoding} ({error})") from None
+    if len(data) > MOST:
+        raise Refused(413, f"the request has more than {MOST >> 20} MB unpacked; a smaller batch size helps")
+    if not unpack.eof:
+        raise Refused(400, f"the body is no whole {encoding}: it ends early")
+    return data
+
+
+def _refusal(status: int, text: str, kind: str, headers: dict[str, str] | None = None) -> Response:
+    """An error as OTLP has it: a `google.rpc.Status` in the form that the request came in."""
+    kind = kind.partition(";")[0].strip().lower()
+    line = " ".join(text.split())
+    code = _CODES.get(status, 2)
+    if kind == _JSON:
+        return Response(orjson.dumps({"code": code, "message": line}), status, headers, _JSON)
+    if kind == _PROTOBUF:
+        return Response(_status(code, line.encode()), status, headers, _PROTOBUF)
+    return Response(line + "\n", status, headers, "text/plain")
+
+
+def _status(code: int, text: bytes) -> bytes:
+    """`google.rpc.Status` on the wire, of which opentelemetry-proto has no class: field 1 a number, field 2 a text."""
+    size, length = b"", len(text)
+    while length > 127:
+        size, length = size + bytes([length & 127 | 128]), length >> 7
+    return bytes([0x08, code, 0x12]) + size + bytes([length]) + text

@@ -1,0 +1,52 @@
+"""What is counted of traces on their way to recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from reenact.server.traces.traces import Traces
+
+
+class Measures:
+    """Reads the counts of traces when they are asked for.
+
+    Args:
+        traces: Those of a collector.
+    """
+
+    def __init__(self, traces: Traces) -> None:
+        self._traces = traces
+
+    def collect(self) -> Iterator[Metric]:
+        """The counts, as they stand."""
+        return families([("", self._traces)])
+
+
+def families(traces: Iterable[tuple[str, Traces]]) -> Iterator[Metric]:
+    """The counts of several.
+
+    Args:
+        traces: Each with the project that it is of; nothing for none.
+    """
+    spans = CounterMetricFamily(
+        "reenact_spans", "Spans that came, by what became of them.", labels=["project", "outcome"]
+    )
+    made = CounterMetricFamily(
+        "reenact_traces_recorded", "Traces that became recordings.", labels=["project"]
+    )
+    strange = CounterMetricFamily(
+        "reenact_traces_left_out", "Traces without a model call or a tool.", labels=["project"]
+    )
+    waiting = GaugeMetricFamily(
+        "reenact_traces_waiting", "Traces that are not recordings yet.", labels=["project"]
+    )
+    for project, one in traces:
+        counts = one.counts
+        spans.add_metric([project, "taken"], counts.spans)
+        spans.add_metric([project, "late"], counts.late)
+        made.add_metric([project], counts.recordings)
+        strange.add_metric([project], counts.strange)
+        waiting.add_metric([project], one.waiting)
+    yield from (spans, made, strange, waiting)

@@ -1,0 +1,133 @@
+"""The collector as a server: it listens, makes recordings as traces end, and loses nothing when it ends itself."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+
+import uvicorn
+from prometheus_client import CollectorRegistry
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from reenact import __version__
+from reenact.analysis.interchange.importers.otel.span import Span
+from reenact.errors import UsageError
+from reenact.run.connections import Connection
+from reenact.server.operations.checks import Checks, ready, room, writable
+from reenact.server.operations.logs import of_uvicorn
+from reenact.server.operations.metrics import TOKEN, Page, Requests, local, shown
+from reenact.server.operations.observed import Observed
+from reenact.server.traces.app import Gate, application
+from reenact.server.traces.measuring import Measures
+from reenact.server.traces.traces import Kept, Traces
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where it listens: an open socket, and the URL that senders are given."""
+
+    socket: socket.socket
+    url: str
+
+
+def listen(host: str, port: int) -> Address:
+    """Open the port; 0 is any that is free. Raises UsageError where it cannot be had."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        found = socket.create_server((host, port), family=family, backlog=128)
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(
+            f"{host}:{port} cannot be listened on ({why}); --port 0 takes any that is free"
+        ) from None
+    shown = f"[{host}]" if ":" in host else host
+    return Address(found, f"http://{shown}:{found.getsockname()[1]}")
+
+
+def watched(traces: Traces, settle: Callable[[], None], end: Callable[[], None], token: str = "") -> Observed:
+    """The application with what it is watched by: `/health`, `/ready` and `/metrics`.
+
+    Args:
+        traces: Where the spans go; its clock is `time.monotonic`.
+        settle: Called again and again, to make recordings.
+        end: Called once, as it ends.
+        token: By which metrics may be read from other machines; empty for none.
+    """
+    registry = CollectorRegistry()
+    requests, page = Requests(registry), Page(registry)
+    registry.register(Measures(traces))
+    home = traces.folder.parent
+    disk = room(home)
+    checks = Checks({"disk": disk, "home": writable(home)})
+
+    async def health(request: Request) -> Response:
+        return JSONResponse({"status": "ok", "version": __version__})
+
+    async def ready_(request: Request) -> Response:
+        found = await checks.ask()
+        well = ready(found)
+        return JSONResponse({"ready": well, "checks": found}, 200 if well else 503)
+
+    async def metrics(request: Request) -> Response:
+        if not local(request) and not shown(request.headers, token):
+            return PlainTextResponse(f"metrics are for this machine, and for who has {TOKEN}\n", 401)
+        return await page.answer(request)
+
+    more = [Route("/health", health), Route("/ready", ready_), Route("/metrics", metrics)]
+    take = partial(_take, traces)
+    return Observed(application(take, settle, end=end, gate=Gate(disk), more=more), requests)
+
+
+def _take(traces: Traces, spans: list[Span]) -> int:
+    return traces.take(spans, monotonic())
+
+
+def serve(
+    traces: Traces,
+    address: Address,
+    *,
+    kept: Callable[[Kept], None],
+    failed: Callable[[str], None],
+    ended: Callable[[], None],
+    token: str = "",
+) -> None:
+    """Collect until interrupted.
+
+    Args:
+        traces: Where the spans go; its clock is `time.monotonic`.
+        address: Where to listen.
+        token: By which metrics may be read from other machines; empty for none.
+        kept: Told of each recording.
+        failed: Told of a trace that could not be recorded.
+        ended: Called when all that had come is recorded.
+    """
+
+    def settle(*, all: bool = False) -> None:
+        for one in traces.settle(monotonic(), all=all, failed=failed):
+            kept(one)
+
+    def end() -> None:
+        settle(all=True)
+        ended()
+
+    config = uvicorn.Config(
+        watched(traces, settle, end, token),
+        **of_uvicorn(),
+        http=Connection,
+        ws="none",
+        lifespan="on",
+        timeout_graceful_shutdown=5,
+        server_header=False,
+    )
+    try:
+        uvicorn.Server(config).run(sockets=[address.socket])
+    except KeyboardInterrupt:
+        # Uvicorn ends in good order, and then repeats the signal that it was ended by.
+        return
+    finally:
+        address.socket.close()

@@ -1,0 +1,291 @@
+"""What becomes of spans that arrive: they are kept at once, and are a recording when their trace is whole.
+
+Nobody says when a trace has ended. It counts as whole when its outermost span has come (spans are sent as they end) and
+nothing of it has come for a while; without an outermost span when nothing has come for longer. What comes later still
+makes the recording anew, under its id, as long as the collector runs.
+
+Until then a trace's spans lie in a file of its own in the store, a line each, without their secrets: a collector that
+is killed loses none, the next one takes the file up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from reenact.analysis.interchange.importers.otel import runs
+from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent
+from reenact.analysis.interchange.importers.run import ImportedRun, keep
+from reenact.core.redact import DEFAULT_RULES, Redactor
+from reenact.core.store.deleted import Deleted
+from reenact.core.store.intake import synced
+from reenact.core.store.local import LocalStore
+
+_ID = re.compile(r"[0-9a-f]{1,64}")
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+QUIET = 2.0
+PATIENCE = 60.0
+LATE = 600.0
+FOLDER = "traces"
+"""The folder in a home where spans lie until they are recordings."""
+
+_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A trace that became a recording, or became it anew."""
+
+    id: str
+    name: str
+    steps: int
+    again: bool
+
+
+@dataclass(slots=True)
+class _Trace:
+    """A trace under way. Times are seconds of the clock that the caller has."""
+
+    last: float
+    whole: bool = False
+    spans: int = 0
+    kept: int = 0
+    recorded: bool = False
+    seen: set[tuple[str, int, str]] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Counts:
+    """What has come, for the summary."""
+
+    spans: int = 0
+    recordings: int = 0
+    strange: int = 0
+    late: int = 0
+
+
+class Traces:
+    """Spans by their traces, on their way to recordings.
+
+    Args:
+        store: Where the recordings go.
+        quiet: How many seconds after its last span a trace with an outermost span is whole.
+        patience: The same for a trace whose outermost span has not come.
+        tags: More tags for the recordings.
+        now: The time as it begins, by the clock that the calls have.
+
+    Every method may be called by any thread.
+    """
+
+    def __init__(
+        self,
+        store: LocalStore,
+        *,
+        quiet: float = QUIET,
+        patience: float = PATIENCE,
+        tags: Iterable[str] = (),
+        now: float = 0.0,
+    ) -> None:
+        self._store = store
+        self.folder = store.root / FOLDER
+        """Where spans lie until they are recordings."""
+        self._quiet = quiet
+        self._patience = max(patience, quiet)
+        self._tags = tuple(tags)
+        self._lock = threading.Lock()
+        self._traces: dict[str, _Trace] = {}
+        self._redactor = Redactor(DEFAULT_RULES, salt=secrets.token_bytes(16), environ=dict(os.environ))
+        self._pool = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="reenact-sync")
+        self.counts = Counts()
+        self._resume(now)
+
+    def take(self, spans: Iterable[Span], now: float) -> int:
+        """Keep spans that have come. What returns from here is on the disk. Raises OSError where it cannot be kept.
+
+        Returns how many were left out, since an earlier collector has recorded their traces.
+        """
+        sorted_out: dict[str, list[Span]] = {}
+        for span in spans:
+            sorted_out.setdefault(_known(span.trace), []).append(span)
+        with self._lock:
+            late = self.counts.late
+            for trace, each in sorted_out.items():
+                self._take(trace, each, now)
+            late = self.counts.late - late
+        # Others are taken meanwhile.
+        self._sync([self.folder, *map(self._file, sorted_out)])
+        return late
+
+    def _sync(self, paths: list[Path]) -> None:
+        shares = [paths[at::_AT_ONCE] for at in range(min(_AT_ONCE, len(paths)))]
+        if len(shares) > 2:
+            list(self._pool.map(synced, shares))
+        else:
+            synced(paths)
+
+    def settle(
+        self, now: float, *, all: bool = False, failed: Callable[[str], None] | None = None
+    ) -> list[Kept]:
+        """Make recordings of the traces that are whole.
+
+        Args:
+            now: The time.
+            all: Of all of them: it ends here. Their files are removed then.
+            failed: Told of a trace that cannot be made a recording; its file stays.
+        """
+        found = []
+        with self._lock:
+            known = list(self._traces)
+        for trace in known:
+            # One at a time, so that who sends meanwhile does not wait for all of them.
+            with self._lock:
+                try:
+                    found += self._settle(trace, now, all=all)
+                except Exception as error:
+                    if all:
+                        del self._traces[trace]
+                    if failed is not None:
+                        why = f"{type(error).__name__}: {error}"
+                        failed(f"trace {trace} could not be recorded ({why}); its spans: {self._file(trace)}")
+        if all and self.folder.is_dir() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
+        return found
+
+    def _settle(self, trace: str, now: float, *, all: bool) -> list[Kept]:
+        under_way = self._traces[trace]
+        idle = now - under_way.last
+        kept = None
+        whole = idle >= (self._quiet if under_way.whole else self._patience)
+        if under_way.spans > under_way.kept and (all or whole):
+            kept = self._record(trace, under_way)
+        if under_way.spans == under_way.kept and (all or idle >= LATE):
+            self._file(trace).unlink(missing_ok=True)
+            del self._traces[trace]
+        return [kept] if kept is not None else []
+
+    @property
+    def waiting(self) -> int:
+        """How many traces are under way."""
+        with self._lock:
+            return sum(1 for trace in self._traces.values() if trace.spans > trace.kept)
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _take(self, trace: str, spans: list[Span], now: float) -> None:
+        self.counts.spans += sum(not span.loose for span in spans)
+        under_way = self._traces.get(trace)
+        if Deleted(self._store.root).get(_recording_id(trace)) is not None:
+            # Its recording was deleted, and does not come back with a span that is late.
+            self.counts.late += len(spans)
+            return
+        if under_way is None and self._store.folder(_recording_id(trace)).exists():
+            # Recorded by a collector that has ended: its other spans are not here any more.
+            self.counts.late += len(spans)
+            return
+        seen = under_way.seen if under_way is not None else set()
+        # Who got no answer sends again; a span that was sent as it began comes a second time as it ends.
+        spans = list({key: span for span in spans if (key := _key(span)) not in seen}.values())
+        if not spans:
+            return
+        self._append(trace, spans)
+        if under_way is None:
+            under_way = self._traces[trace] = _Trace(now)
+        under_way.seen.update(map(_key, spans))
+        under_way.last = now
+        under_way.spans += len(spans)
+        under_way.whole = under_way.whole or any(not span.parent and not span.loose for span in spans)
+
+    def _append(self, trace: str, spans: list[Span]) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lines = b"".join(
+            self._redactor.line(orjson.dumps(asdict(span), default=str, option=orjson.OPT_NON_STR_KEYS))
+            + b"\n"
+            for span in spans
+        )
+        file = os.open(self._file(trace), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            start = os.fstat(file).st_size
+            left = memoryview(lines)
+            try:
+                while left:
+                    left = left[os.write(file, left) :]
+            except OSError:
+                # The sender will send all of it again.
+                os.ftruncate(file, start)
+                raise
+        finally:
+            os.close(file)
+
+    def _record(self, trace: str, under_way: _Trace) -> Kept | None:
+        spans = list(runs.traces(_read(self._file(trace))).values())
+        under_way.kept = under_way.spans
+        if not spans or not runs.tells(spans[0]):
+            self.counts.strange += 0 if under_way.recorded else 1
+            under_way.recorded = True
+            return None
+        if Deleted(self._store.root).get(_recording_id(trace)) is not None:
+            return None
+        made = runs.run(spans[0], source={"format": "otel", "collected": True})
+        run: ImportedRun = replace(made, tags=tuple(dict.fromkeys((*made.tags, *self._tags))))
+        try:
+            id = keep(self._store, run, id=_recording_id(trace))
+        except Exception:
+            under_way.kept = 0
+            raise
+        again, under_way.recorded = under_way.recorded, True
+        self.counts.recordings += 0 if again else 1
+        return Kept(id, run.name, len(list(run.effects)), again)
+
+    def _resume(self, now: float) -> None:
+        """Take up what a collector left that did not end well."""
+        for file in sorted(self.folder.glob("*.jsonl")) if self.folder.is_dir() else ():
+            spans = _read(file)
+            whole = any(not span.parent and not span.loose for span in spans)
+            seen = set(map(_key, spans))
+            self._traces[file.stem] = _Trace(now, whole=whole, spans=len(spans), seen=seen)
+
+    def _file(self, trace: str) -> Path:
+        return self.folder / f"{trace}.jsonl"
+
+
+def _key(span: Span) -> tuple[str, int, str]:
+    """What tells a span, or an event of its that came by itself, from any other of its trace."""
+    return (span.id, span.ended, repr(span.events) if span.loose else "")
+
+
+def _known(trace: str) -> str:
+    """A trace's id as a file may be named."""
+    return trace if _ID.fullmatch(trace) else hashlib.sha256(trace.encode()).hexdigest()[:32]
+
+
+def _recording_id(trace: str) -> str:
+    """The id of a trace's recording: always the same, so that a trace is never two recordings."""
+    number = int.from_bytes(hashlib.sha256(f"reenact trace {trace}".encode()).digest()[:8], "big")
+    letters = []
+    for _ in range(10):
+        number, place = divmod(number, len(_ALPHABET))
+        letters.append(_ALPHABET[place])
+    return "".join(letters)
+
+
+def _read(file: Path) -> list[Span]:
+    found = []
+    for line in file.read_bytes().splitlines():
+        try:
+            item: dict[str, Any] = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            # The last line of a collector that was killed as it wrote; its sender was not told that it is kept.
+            continue
+        events = tuple(SpanEvent(**event) for event in item.pop("events"))
+        found.append(Span(**item, events=events))
+    return found

@@ -1,0 +1,427 @@
+"""A team's store, put aside and brought back: the database by Postgres's own tools, the blobs beside it.
+
+    TARGET/dumps/<when>/database.dump     what `pg_dump` makes of the schema `reenact`
+                        manifest.json     written last: without it a dump is not whole
+    TARGET/.making/<when>/                one that is being made, in a folder; it gets its name when it is done
+    TARGET/<project>/blobs/ab/<sha256>    as in the store; each once, for all dumps
+
+The database is read in one snapshot, and so is which blobs it names. A blob is there before the line that names it is
+committed, so whoever copies the blobs later has all of them, while agents go on writing. What was copied before is not
+copied again. A dump that is brought back gets its blobs first: nobody reads a line whose blob is not there yet.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+import obstore
+import orjson
+import psycopg
+from obstore.exceptions import BaseError, NotFoundError
+from obstore.store import LocalStore as Folder
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from sqlalchemy import create_engine, text
+
+from reenact import __version__
+from reenact.errors import StoreAway, UsageError
+from reenact.team.away import asking
+from reenact.team.objects import opened, path_of
+from reenact.team.place import Place
+from reenact.team.receipts import obey
+from reenact.team.schema import ready
+from reenact.team.tables import META
+
+FORMAT = 1
+_SCHEMA = META.schema
+_DUMP, _MANIFEST = "database.dump", "manifest.json"
+_DUMPS, _MAKING = "dumps", ".making"
+_AT_ONCE = 8
+_BLOCK = 1 << 20
+_AHEAD = 1_000_000
+_LOCAL = ("/usr/lib/postgresql", "/usr/local/opt/libpq", "/opt/homebrew/opt/libpq")
+
+_NAMED = f"""
+SELECT DISTINCT p.name, b.address, b.size FROM {_SCHEMA}.blobs b
+JOIN {_SCHEMA}.recordings r ON r.key = b.recording JOIN {_SCHEMA}.projects p ON p.key = r.project
+ORDER BY p.name, b.address
+"""  # noqa: S608 - a schema's name of our own
+
+Said = Callable[[str], None]
+"""Told what is being done."""
+
+
+@dataclass(slots=True)
+class Kept:
+    """What came of it.
+
+    Attributes:
+        name: The dump's.
+        recordings: How many the dump has.
+        bytes: Of the dump.
+        blobs: How many it names.
+        copied: How many of them were not there yet.
+        copied_bytes: Theirs.
+        missing: Blobs, `project/sha256:…`, that are nowhere, or damaged.
+        deleted: Recordings of the dump, `project/id`, that were deleted after it was made, and are left out.
+    """
+
+    name: str = ""
+    recordings: int = 0
+    bytes: int = 0
+    blobs: int = 0
+    copied: int = 0
+    copied_bytes: int = 0
+    missing: list[str] = field(default_factory=list)
+    deleted: list[str] = field(default_factory=list)
+
+
+def backup(place: Place, target: str, *, tools: Path | None = None, say: Said = lambda _: None) -> Kept:
+    """Put a team's store aside, all its projects, while it is in use.
+
+    Args:
+        place: The store.
+        target: Where to: the address of an object store, or of a folder.
+        tools: The folder of `pg_dump`; by default it is looked for.
+        say: Told what is being done.
+
+    Raises:
+        UsageError: There is no `pg_dump` of that Postgres's version, or no store yet.
+        StoreAway: One of the three does not answer.
+    """
+    program = _tool("pg_dump", tools)
+    kept = opened(target, patient=True)
+    found = Kept(datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ"))
+    making = f"{_MAKING if isinstance(kept, Folder) else _DUMPS}/{found.name}"
+    try:
+        _make(place, program, kept, found, say=say, making=making)
+    except BaseException:
+        _dropped(kept, making)
+        raise
+    return found
+
+
+def _make(place: Place, program: str, kept: Any, found: Kept, *, making: str, say: Said) -> None:
+    """Put the dump, the blobs and the manifest there, in this order."""
+    source = opened(place.objects, patient=True)
+    with _away(place), psycopg.connect(place.database) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        if not _there(connection):
+            raise UsageError(f"{place.name} has no recordings yet: nothing to put aside")
+        snapshot = _one(connection, "SELECT pg_export_snapshot()")
+        found.recordings = _one(connection, f"SELECT count(*) FROM {_SCHEMA}.recordings WHERE version > 0")  # noqa: S608
+        say("the database")
+        what = [f"--schema={_SCHEMA}"]
+        if _one(connection, "SELECT 1 FROM pg_extension WHERE extname = 'pg_trgm'"):
+            # The index by which words are found wants it.
+            what.append("--extension=pg_trgm")
+        words = ["--format=custom", *what, "--no-owner", f"--snapshot={snapshot}"]
+        digest = hashlib.sha256()
+        obstore.put(kept, f"{making}/{_DUMP}", _dumped(program, place, words, digest, found))
+        say("the blobs")
+        with connection.cursor("blobs") as rows:
+            rows.itersize = 10_000
+            _copy(rows.execute(_NAMED), source, kept, found)
+        connection.rollback()
+        found.missing = [one for one in found.missing if _still(connection, one)]
+    manifest = {
+        "format": FORMAT, "reenact": __version__, "made": found.name, "recordings": found.recordings,
+        "blobs": found.blobs, "missing": found.missing, "bytes": found.bytes, "sha256": digest.hexdigest(),
+    }  # fmt: skip
+    with _away(place):
+        folder = f"{_DUMPS}/{found.name}"
+        if making != folder:
+            obstore.rename(kept, f"{making}/{_DUMP}", f"{folder}/{_DUMP}")
+        obstore.put(kept, f"{folder}/{_MANIFEST}", orjson.dumps(manifest, option=orjson.OPT_INDENT_2))
+        _emptied(kept, making)
+
+
+def _dropped(kept: Any, making: str) -> None:
+    """Remove what there is of a backup that failed, as far as that is possible now."""
+    with contextlib.suppress(BaseError, OSError):
+        obstore.delete(kept, f"{making}/{_DUMP}")
+    _emptied(kept, making)
+
+
+def _emptied(kept: Any, making: str) -> None:
+    """Remove the folder that a backup was made in, with what a failed write left there."""
+    if isinstance(kept, Folder) and making.startswith(_MAKING) and kept.prefix is not None:
+        shutil.rmtree(Path(kept.prefix) / making, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            (Path(kept.prefix) / _MAKING).rmdir()
+
+
+def restore(
+    place: Place, source: str, *, name: str = "", tools: Path | None = None, say: Said = lambda _: None
+) -> Kept:
+    """Bring back what was put aside, into a Postgres without recordings.
+
+    Args:
+        place: The store; its object store may have some of the blobs already.
+        source: Where it was put.
+        name: Which dump; by default the newest.
+        tools: The folder of `pg_restore`; by default it is looked for.
+        say: Told what is being done.
+
+    Raises:
+        UsageError: There are recordings already, or there is no such dump, or it is damaged.
+        StoreAway: One of the three does not answer.
+    """
+    program, kept, target = (
+        _tool("pg_restore", tools),
+        opened(source, patient=True),
+        opened(place.objects, patient=True),
+    )
+    with _away(place), psycopg.connect(place.database) as connection:
+        if _there(connection):
+            raise UsageError(
+                f"{place.name} has recordings already; a backup is restored into an empty database"
+            )
+    with _away(place), tempfile.TemporaryDirectory(prefix="reenact-") as folder:
+        manifest = _manifest(kept, source, name)
+        found = Kept(manifest["made"], manifest["recordings"], manifest["bytes"])
+        say("the dump")
+        file = Path(folder) / _DUMP
+        _fetched(kept, f"dumps/{found.name}/{_DUMP}", file, manifest["sha256"])
+        say("the blobs")
+        _copy(_listed_all(kept), kept, target, found)
+        say("the database")
+        _run(
+            [program, "--no-owner", "--exit-on-error", "--single-transaction", *_database(place), str(file)],
+            place,
+        )
+    with _away(place):
+        found.deleted = _upgraded(place, target)
+        found.blobs, found.missing = 0, []
+        with psycopg.connect(place.database) as connection, connection.cursor("blobs") as rows:
+            _copy(rows.execute(_NAMED), kept, target, found, fetch=False)
+    return found
+
+
+# -- the database ----------------------------------------------------------------------------------------------------
+
+
+def _dumped(program: str, place: Place, words: list[str], digest: Any, found: Kept) -> Iterator[bytes]:
+    """What the program writes, piece by piece. Raises UsageError where it fails, so that nothing is kept."""
+    with (
+        tempfile.TemporaryFile() as said,
+        _started([program, *words, *_database(place)], place, said) as process,
+    ):
+        assert process.stdout is not None
+        while block := process.stdout.read(_BLOCK):
+            digest.update(block)
+            found.bytes += len(block)
+            yield block
+        _ended(process, said)
+
+
+def _run(words: list[str], place: Place) -> None:
+    with tempfile.TemporaryFile() as said, _started(words, place, said) as process:
+        process.communicate()
+        _ended(process, said)
+
+
+def _started(words: list[str], place: Place, said: IO[bytes]) -> subprocess.Popen[bytes]:
+    password = conninfo_to_dict(place.database).get("password")
+    # Others on the machine see a program's arguments.
+    environ = {**os.environ, **({"PGPASSWORD": str(password)} if password else {})}
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=said, env=environ)  # noqa: S603 - Postgres's own
+
+
+def _ended(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
+    if process.wait():
+        said.seek(0)
+        lines = said.read().decode(errors="replace").strip().splitlines() or ["it said nothing"]
+        hint = "; --tools names the folder of newer ones" if "version" in lines[0] else ""
+        name = Path(str(process.args[0])).name  # type: ignore[index]
+        raise UsageError(f"{name} failed: {' '.join(lines[:2])[:300]}{hint}")
+
+
+def _database(place: Place) -> list[str]:
+    parts = conninfo_to_dict(place.database)
+    parts.pop("password", None)
+    return [f"--dbname={make_conninfo('', **parts)}"]
+
+
+def _tool(name: str, folder: Path | None) -> str:
+    """Where one of Postgres's programs is. Raises UsageError."""
+    if folder is not None:
+        places = [folder]
+    else:
+        known = [
+            one for place in _LOCAL if Path(place).is_dir() for one in sorted(Path(place).glob("**/bin"))
+        ]
+        places = [*map(Path, os.get_exec_path()), *reversed(known)]
+    found = next((str(one / name) for one in places if os.access(one / name, os.X_OK)), None)
+    if found is None:
+        where = f"in {folder}" if folder is not None else "here"
+        raise UsageError(
+            f"there is no {name} {where}: install Postgres's client programs (Debian: postgresql-client), of the "
+            "server's version or newer, or say where they are with --tools"
+        )
+    return found
+
+
+def _there(connection: psycopg.Connection[Any]) -> bool:
+    return _one(connection, f"SELECT to_regclass('{_SCHEMA}.recordings')") is not None
+
+
+def _still(connection: psycopg.Connection[Any], blob: str) -> bool:
+    """Whether a recording names a blob now: one that was deleted meanwhile took its blobs along."""
+    project, address = blob.split("/", 1)
+    asked = f"SELECT 1 FROM ({_NAMED}) AS named WHERE name = %s AND address = %s"  # noqa: S608
+    return connection.execute(asked, (project, address)).fetchone() is not None
+
+
+def _one(connection: psycopg.Connection[Any], asked: Any) -> Any:
+    row = connection.execute(asked).fetchone()
+    return row[0] if row is not None else None
+
+
+def _upgraded(place: Place, objects: Any) -> list[str]:
+    """Bring the tables to this version, and delete again what was deleted after the dump; returns which those were."""
+    engine = create_engine("postgresql+psycopg://" + place.database.partition("://")[2])
+    try:
+        ready(engine)
+        with engine.begin() as connection:
+            # Caches know recordings by their version: none that was given after the dump is given again.
+            asked = f"SELECT setval('{_SCHEMA}.versions', last_value + {_AHEAD}) FROM {_SCHEMA}.versions"  # noqa: S608
+            connection.execute(text(asked))
+            return obey(connection, objects)
+    finally:
+        engine.dispose()
+
+
+# -- the blobs -------------------------------------------------------------------------------------------------------
+
+Named = tuple[str, str, int]
+"""A project, an address and a size."""
+
+
+def _copy(named: Iterable[Named], source: Any, target: Any, found: Kept, *, fetch: bool = True) -> None:
+    """Copy what the target lacks; without `fetch`, only see what it lacks."""
+    there: tuple[str, set[str]] = "", set()
+
+    def lacks(one: Named) -> bool:
+        nonlocal there
+        path = path_of(one[0], one[1])
+        above = path.rpartition("/")[0]
+        if there[0] != above:
+            # Rows come in order: one folder of the target is in memory at a time.
+            there = above, {entry["path"].rpartition("/")[2] for entry in _entries(target, above)}
+        return path.rpartition("/")[2] not in there[1]
+
+    def copied(one: Named) -> tuple[Named, int]:
+        return one, _moved(source, target, *one[:2]) if fetch else -1
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        rows = _counted(named, found)
+        while some := list(islice(rows, 200)):
+            for one, size in pool.map(copied, [one for one in some if lacks(one)]):
+                if size < 0:
+                    found.missing.append(f"{one[0]}/{one[1]}")
+                else:
+                    found.copied += 1
+                    found.copied_bytes += size
+
+
+def _counted(named: Iterable[Named], found: Kept) -> Iterator[Named]:
+    for one in named:
+        found.blobs += 1
+        yield one
+
+
+def _moved(source: Any, target: Any, project: str, address: str) -> int:
+    """Copy one; returns its size, or -1 where it is not there as it should be."""
+    path = path_of(project, address)
+    try:
+        data = bytes(obstore.get(source, path).bytes())
+    except (FileNotFoundError, NotFoundError):
+        return -1
+    if f"sha256:{hashlib.sha256(data).hexdigest()}" != address:
+        return -1
+    obstore.put(target, path, data, use_multipart=False)
+    return len(data)
+
+
+def _listed_all(store: Any) -> Iterator[Named]:
+    """All blobs that were put aside, folder by folder."""
+    for project in sorted(_folders(store, None)):
+        for above in sorted(_folders(store, f"{project}/blobs")):
+            for entry in _entries(store, above):
+                yield project, f"sha256:{entry['path'].rpartition('/')[2]}", entry["size"]
+
+
+def _folders(store: Any, above: str | None) -> list[str]:
+    return [str(one) for one in obstore.list_with_delimiter(store, above)["common_prefixes"]]
+
+
+def _entries(store: Any, above: str) -> Iterator[Any]:
+    for some in obstore.list(store, above):
+        yield from some
+
+
+def _manifest(kept: Any, source: str, name: str) -> dict[str, Any]:
+    names = sorted(one.rpartition("/")[2] for one in _folders(kept, "dumps"))
+    for one in [name] if name else reversed(names):
+        try:
+            found: dict[str, Any] = orjson.loads(bytes(obstore.get(kept, f"dumps/{one}/{_MANIFEST}").bytes()))
+        except (FileNotFoundError, NotFoundError):
+            if name:
+                raise UsageError(_incomplete(kept, source, name, names)) from None
+            continue
+        except ValueError:
+            raise UsageError(
+                f"the backup {one} in {source} is damaged: its {_MANIFEST} cannot be read"
+            ) from None
+        if found["format"] > FORMAT:
+            raise UsageError(f"the backup {one} was made by a later Reenact ({found['reenact']}): upgrade")
+        return found
+    raise UsageError(_incomplete(kept, source, name, names))
+
+
+def _incomplete(kept: Any, source: str, name: str, names: list[str]) -> str:
+    """Say why there is no backup to restore."""
+    making = {one.rpartition("/")[2] for one in _folders(kept, _MAKING)}
+    known = sorted({*names, *making})
+    which = f"no whole backup {name!r}" if name else "no whole backup"
+    if name in known or (known and not name):
+        return f"there is {which} in {source}: {name or known[-1]} was cut off, or is still being made"
+    return f"there is {which} in {source}" + (f"; there are {', '.join(known[-5:])}" if known else "")
+
+
+def _fetched(kept: Any, path: str, file: Path, wanted: str) -> None:
+    digest = hashlib.sha256()
+    with file.open("wb") as writing:
+        for block in obstore.get(kept, path).stream(_BLOCK):
+            digest.update(block)
+            writing.write(block)
+    if digest.hexdigest() != wanted:
+        raise UsageError(
+            f"{path} is damaged: its bytes are not those that were put aside; try another with --from"
+        )
+
+
+@contextmanager
+def _away(place: Place) -> Iterator[None]:
+    """Says what does not answer, without who may."""
+    try:
+        with asking(place.name):
+            yield
+    except (BaseError, FileNotFoundError) as error:
+        line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+        raise StoreAway(
+            f"the object store, or where the backup is, does not do what it is asked ({line})"
+        ) from None

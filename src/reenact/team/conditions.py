@@ -1,0 +1,152 @@
+"""Terms of a filter as SQL: a condition that holds wherever the term does, and whether it holds nowhere else.
+
+What a filter means is Python's to say (`model.filter`): patterns are Python's, and which letters are one but for their
+case. So SQL finds the rows for which a term may hold, by an index where there is one, and who asks looks again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from sqlalchemy import ColumnElement, Double, cast, false, func, literal, or_, select
+
+from reenact.core.model.plain import compact
+from reenact.core.query.filter import literal as literal_of
+from reenact.core.query.grammar import Term
+from reenact.core.store.needles import Needles
+from reenact.core.store.query import NUMBERS, WORDS, is_number
+from reenact.team.fitting import fit
+from reenact.team.tables import ODD, RECORDINGS, STEPS, folded, lowered
+
+Condition = ColumnElement[bool]
+
+_SAME = str.maketrans(*ODD)
+_LETTERS = re.compile(r"[\x01-\x7f]")
+_WHOLE = 1 << 53
+_SPECIAL = re.compile(r"[\\%_]")
+_COMPARED: dict[str, Callable[[Any, Any], Condition]] = {
+    "==": lambda one, other: one == other,
+    "!=": lambda one, other: one != other,
+    "<": lambda one, other: one < other,
+    "<=": lambda one, other: one <= other,
+    ">": lambda one, other: one > other,
+    ">=": lambda one, other: one >= other,
+}
+_NUMBERS: dict[str, ColumnElement[Any]] = {
+    "step": STEPS.c.number,
+    "tokens": STEPS.c.input_tokens + STEPS.c.output_tokens,
+    **{name: STEPS.c[name] for name in ("input_tokens", "output_tokens", "cost", "duration")},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What SQL says of a term.
+
+    Attributes:
+        condition: True wherever the term holds; elsewhere false, null or, unless it is exact, true.
+        exact: Whether it is true nowhere else.
+    """
+
+    condition: Condition
+    exact: bool = False
+
+
+def in_column(term: Term) -> bool:
+    """Whether columns of a step say all that a term asks."""
+    return term.field in WORDS or term.field in NUMBERS
+
+
+def of_step(term: Term) -> Bound:
+    """A term about what columns say of a step."""
+    if term.field == "label":
+        # `model:gpt-4o` means the model, whoever carries the call.
+        kind, _, pattern = term.value.partition(":")
+        labelled = _globbed(STEPS.c.label, term.value)
+        if not _globbed_can_be(kind, "model"):
+            return Bound(labelled)
+        rest = pattern if kind.lower() == "model" else "*"
+        return Bound(or_(labelled, _globbed(STEPS.c.model, rest)))
+    if term.field == "calls":
+        return Bound(_calls(term))
+    if term.field in WORDS:
+        return _text(STEPS.c[term.field], term)
+    return _number(_NUMBERS[term.field], term)
+
+
+def of_recording(term: Term) -> Bound:
+    """A term about the recording itself."""
+    if term.field != "tag":
+        return _text(RECORDINGS.c[term.field], term)
+    tag = func.unnest(RECORDINGS.c.tags).column_valued("tag")
+    found = _text(tag, term)
+    return Bound(select(literal(1)).where(found.condition).exists(), found.exact)
+
+
+def inside(text: ColumnElement[Any], word: str) -> Condition:
+    """A text holds a word, as it stands."""
+    return text.like(f"%{_plain(word)}%", escape="\\")
+
+
+# -- by the kinds of columns ---------------------------------------------------------------------------------
+
+
+def _text(column: ColumnElement[Any], term: Term) -> Bound:
+    op, value = term.op, term.value
+    if op == "is":
+        return Bound(column != "" if value is True else column == value, exact=True)
+    if op in ("==", "!="):
+        return Bound(_COMPARED[op](column, fit(compact(value))), exact=True)
+    if op == ":":
+        return Bound(_globbed(column, value))
+    if op in ("~", "!~"):
+        bare = literal_of(term)
+        if bare is not None and b"\0" not in bare:
+            found = inside(lowered(column), bare.decode())
+            return Bound(found if op == "~" else ~found, exact=True)
+        word = Needles(term).word
+        return Bound(inside(lowered(column), word.decode()) if word else column.is_not(None))
+    # An order of texts: no index would find more.
+    return Bound(column.is_not(None) if isinstance(value, str) else false())
+
+
+def _number(column: ColumnElement[Any], term: Term) -> Bound:
+    op, value = term.op, term.value
+    if op not in _COMPARED or not is_number(value):
+        return Bound(column.is_not(None))
+    if isinstance(value, float):
+        return Bound(_COMPARED[op](cast(column, Double), value))
+    return Bound(_COMPARED[op](column, value), exact=abs(value) < _WHOLE)
+
+
+def _calls(term: Term) -> Condition:
+    column = STEPS.c.calls
+    if term.op == "==" and isinstance(term.value, str):
+        # As it stands in the list, which is JSON.
+        return inside(column, orjson.dumps(term.value.encode(errors="replace").decode()).decode())
+    word = Needles(term).word
+    return inside(lowered(column), word.decode()) if word else column.is_not(None)
+
+
+def _globbed(column: ColumnElement[Any], pattern: str) -> Condition:
+    """A pattern with `*` and `?`, without regard to case; of letters that are not ASCII anything is taken."""
+    same = pattern.translate(_SAME).lower()
+    if same.isascii() and not re.search(r"[*?\0]", same):
+        return folded(column) == same
+    parts = [
+        {"*": "%", "?": "_"}.get(letter, _plain(letter)) if _LETTERS.match(letter) else "%" for letter in same
+    ]
+    return folded(column).like("".join(parts), escape="\\")
+
+
+def _globbed_can_be(pattern: str, text: str) -> bool:
+    """Whether what stands before a label's colon may mean a text."""
+    return bool(set(pattern) & set("*?")) or pattern.translate(_SAME).lower() == text
+
+
+def _plain(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)

@@ -1,0 +1,149 @@
+"""The Postgres of a team's store, with its tables as they should be."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Select, Table, create_engine, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import ArgumentError
+
+from reenact.errors import UsageError
+from reenact.team.away import asking
+from reenact.team.place import STORE, Place
+from reenact.team.schema import ready
+from reenact.team.tables import CLOCK, PROJECTS, RECORDINGS
+
+PATIENCE = 10
+"""Seconds to wait for a server."""
+
+_BLOBS_LOCK = 0x7265656E
+
+
+class Database:
+    """A Postgres, and one project in it. Nothing is asked of it before somebody asks. Any thread may.
+
+    Args:
+        place: Where it is.
+        patience: Seconds to wait for it.
+
+    Raises:
+        UsageError: The address is none.
+    """
+
+    def __init__(self, place: Place, patience: int = PATIENCE) -> None:
+        self.place = place
+        self._lock = threading.Lock()
+        self._project: int | None = None
+        try:
+            self._engine: Engine = create_engine(
+                "postgresql+psycopg://" + place.database.partition("://")[2],
+                pool_pre_ping=True,
+                pool_size=5,
+                max_overflow=15,
+                connect_args={"connect_timeout": patience},
+            )
+        except (ArgumentError, ValueError):
+            raise UsageError(
+                f"{STORE} is no address of a Postgres; postgresql://user@host/database"
+            ) from None
+
+    @contextmanager
+    def begin(self) -> Iterator[Connection]:
+        """A transaction, committed at the end. Raises StoreAway where the server does not answer."""
+        self.project  # noqa: B018 - the tables are there, then
+        with asking(self.place.name), self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def administered(self) -> Iterator[Connection]:
+        """The same, of all projects: that of the place is not made where there is none."""
+        with asking(self.place.name):
+            ready(self._engine)
+            with self._engine.begin() as connection:
+                yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """The same, to read only: all questions are answered as of one moment."""
+        self.project  # noqa: B018 - as above
+        with asking(self.place.name), self._engine.connect() as connection:
+            connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin():
+                yield connection
+
+    @property
+    def project(self) -> int:
+        """The project's key; it is made where there is none of that name. Raises StoreAway, UsageError."""
+        if self._project is None:
+            with self._lock, asking(self.place.name):
+                ready(self._engine)
+                with self._engine.begin() as connection:
+                    wanted = select(PROJECTS.c.key).where(PROJECTS.c.name == self.place.project)
+                    found = connection.execute(wanted).scalar()
+                    if found is None:
+                        new = insert(PROJECTS).values(name=self.place.project).on_conflict_do_nothing()
+                        connection.execute(new)
+                        found = connection.execute(wanted).scalar_one()
+                self._project = found
+        return self._project
+
+    def now(self) -> int:
+        """The database's clock, in nanoseconds since 1970. Raises StoreAway."""
+        with self.begin() as connection:
+            return int(connection.execute(select(CLOCK)).scalar_one())
+
+    def recordings(self, *columns: Any) -> Select[Any]:
+        """A question about the project's recordings."""
+        return select(*columns).where(RECORDINGS.c.project == self.project)
+
+    def sizes(self) -> dict[str, tuple[int, int]]:
+        """Of every project, how many recordings it has and of how many bytes of lines. Raises StoreAway."""
+        asked = (
+            select(PROJECTS.c.name, func.count(), func.coalesce(func.sum(RECORDINGS.c.bytes), 0))
+            .join_from(PROJECTS, RECORDINGS)
+            .where(RECORDINGS.c.version > 0)
+            .group_by(PROJECTS.c.name)
+        )
+        with self.begin() as connection:
+            return {name: (int(count), int(size)) for name, count, size in connection.execute(asked)}
+
+    def blobs_held(self, connection: Connection, *, alone: bool = False) -> None:
+        """Until the end of a transaction no blob of the project is deleted; with `alone`, none is added either."""
+        take = func.pg_advisory_xact_lock if alone else func.pg_advisory_xact_lock_shared
+        connection.execute(select(take(_BLOBS_LOCK, self.project)))
+
+    def close(self) -> None:
+        """End its connections."""
+        with contextlib.suppress(Exception):
+            self._engine.dispose()
+
+
+def copied(
+    connection: Connection,
+    table: Table,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    types: Sequence[str] = (),
+) -> None:
+    """Put many rows into a table at once.
+
+    Args:
+        connection: In its transaction.
+        table: The table.
+        columns: Its columns that the rows have, in their order.
+        rows: The rows.
+        types: What Postgres calls the columns' types, where all values are just of these: that is faster.
+    """
+    driver: Any = connection.connection.driver_connection
+    binary = " (FORMAT BINARY)" if types else ""
+    statement = f"COPY {table.fullname} ({', '.join(columns)}) FROM STDIN{binary}"
+    with driver.cursor() as cursor, cursor.copy(statement) as copy:
+        if types:
+            copy.set_types(types)
+        for row in rows:
+            copy.write_row(row)

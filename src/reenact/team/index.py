@@ -1,0 +1,249 @@
+"""A team's recordings on their lines, and searched: by Postgres, which has in columns what filters ask most.
+
+What nobody has read yet is read first, and written down for the others. Only what is shown is fetched, the newest
+first, a page at a time. Where a line says that a recording lies (`path`) it lies once it was asked for by
+`TeamStore.find`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, cast, func, or_, select, text, true
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.types import Text
+
+from reenact.core.model.storable import storable
+from reenact.core.query.filter import Filter
+from reenact.core.query.summary import Summary
+from reenact.core.store.base import Listed
+from reenact.core.store.blocks import Blocks
+from reenact.core.store.details import PARTS, Details
+from reenact.core.store.index import Hit, Progress
+from reenact.core.store.writer import warn
+from reenact.errors import RecordingError
+from reenact.team.fitting import fit, unfit
+from reenact.team.lines import LINE, Lines
+from reenact.team.plan import Plan, Step
+from reenact.team.tables import DETAILS, META, RECORDINGS, STEPS
+
+_NEWEST = 128
+"""So many are looked at as they come, before it is left to the indexes to find some."""
+
+_FIRST = 64
+_MOST = 1024
+_SOME = 2000
+_AT_ONCE = 500
+_WORDED = 1000
+_ORDER = RECORDINGS.c.moment.desc(), RECORDINGS.c.written.desc(), RECORDINGS.c.id.collate("C")
+
+_KINDS = text(f"""
+    WITH RECURSIVE each AS (
+        (SELECT kind FROM {META.schema}.steps ORDER BY kind LIMIT 1)
+        UNION ALL
+        SELECT (SELECT kind FROM {META.schema}.steps WHERE kind > each.kind ORDER BY kind LIMIT 1)
+        FROM each WHERE each.kind IS NOT NULL
+    )
+    SELECT kind FROM each WHERE kind IS NOT NULL
+""")  # noqa: S608 - one look at the index for each kind
+
+_NEIGHBOURS = text(f"""
+    SELECT unnest(ARRAY[
+        (SELECT max(id COLLATE "C") FROM {META.schema}.recordings
+         WHERE project = :project AND id COLLATE "C" < shown.id AND version > 0),
+        (SELECT min(id COLLATE "C") FROM {META.schema}.recordings
+         WHERE project = :project AND id COLLATE "C" > shown.id AND version > 0)
+    ]) FROM unnest(CAST(:ids AS text[])) AS shown (id)
+""")  # noqa: S608
+
+Row = Any
+Condition = ColumnElement[bool]
+
+
+class TeamIndex(Lines):
+    """What finds the recordings of one project of a team's store, and what they say."""
+
+    def close(self) -> None:
+        """Nothing is held open here."""
+
+    def summaries(self, progress: Progress | None = None) -> list[Summary]:
+        """All recordings, those first that began last. Raises StoreAway."""
+        return [hit.summary for hit in self._listed(Filter(""), true(), progress)]
+
+    def search(
+        self, wanted: Filter, *, limit: int | None = None, progress: Progress | None = None
+    ) -> Iterator[Hit]:
+        """The recordings that a filter means, those first that began last. Raises StoreAway."""
+        return islice(self._listed(wanted, RECORDINGS.c.broken == "", progress), limit)
+
+    def listed(
+        self,
+        wanted: Filter,
+        *,
+        status: str = "",
+        tags: Sequence[str] = (),
+        limit: int | None = None,
+        progress: Progress | None = None,
+    ) -> Listed:
+        """The same as a list shows them, with that status and these tags; of an empty filter also the broken ones.
+        Raises StoreAway.
+        """
+        meant: list[Condition] = [true()]
+        if wanted.text.strip() or status not in ("", "broken"):
+            meant.append(RECORDINGS.c.broken == "")
+        if status:
+            meant.append(RECORDINGS.c.broken != "" if status == "broken" else RECORDINGS.c.status == status)
+        if tags:
+            meant.append(RECORDINGS.c.tags.contains(cast(fit(tuple(tags)), ARRAY(Text))))
+        more = None if limit is None else limit + 1
+        hits = list(islice(self._listed(wanted, and_(*meant), progress), more))
+        shown = hits[:limit]
+        return Listed(shown, len(hits) if len(hits) == len(shown) else None, self._told_apart(shown))
+
+    def meant(self, wanted: Filter, ids: Sequence[str]) -> set[str]:
+        """Those of some recordings that a filter means, and those that are broken: of these nobody can say. Raises
+        StoreAway.
+        """
+        found: set[str] = set()
+        for at in range(0, len(ids), _AT_ONCE):
+            some = list(ids[at : at + _AT_ONCE])
+            among = RECORDINGS.c.id == func.any(some)
+            broken = self.store.database.recordings(RECORDINGS.c.id).where(among, RECORDINGS.c.broken != "")
+            found |= {
+                hit.summary.id for hit in self._listed(wanted, and_(among, RECORDINGS.c.broken == ""), None)
+            }
+            with self.store.database.begin() as connection:
+                found |= set(connection.execute(broken).scalars())
+        return found
+
+    def count(self) -> int:
+        """How many recordings there are. Raises StoreAway."""
+        asked = self.store.database.recordings(func.count()).where(RECORDINGS.c.version > 0)
+        with self.store.database.begin() as connection:
+            return int(connection.execute(asked).scalar_one())
+
+    def kinds(self) -> set[str]:
+        """The kinds of effects that there are, in any project. Raises StoreAway."""
+        with self.store.database.begin() as connection:
+            return set(connection.execute(_KINDS).scalars())
+
+    def folder_of(self, line: Summary) -> Path:
+        """Where a recording lies, once it is brought here. Raises RecordingNotFound, StoreAway."""
+        return self.store.find(line.id)
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _listed(self, wanted: Filter, meant: Condition, progress: Progress | None) -> Iterator[Hit]:
+        self.renew(progress)
+        plan = Plan(wanted, self.store.database.project)
+        if plan.parts:
+            self.word_some(_WORDED)
+        last: Row | None = None
+        size = _FIRST
+        if wanted.about_steps:
+            # What is frequent is found among the newest, and no index knows how frequent a word is.
+            rows, hits = self._page(plan, and_(meant, plan.heads), last, _NEWEST)
+            yield from hits
+            if len(rows) == _NEWEST:
+                yield from self._beyond(plan, and_(meant, plan.recordings), rows[-1])
+            return
+        while True:
+            rows, hits = self._page(plan, and_(meant, plan.recordings), last, size)
+            yield from hits
+            if len(rows) < size:
+                return
+            last, size = rows[-1], min(2 * size, _MOST)
+
+    def _beyond(self, plan: Plan, meant: Condition, last: Row | None) -> Iterator[Hit]:
+        """Those after a line for which a condition holds: asked for once and for all, since that may take long."""
+        size: int | None = _SOME
+        while True:
+            keys = RECORDINGS.c.key, RECORDINGS.c.moment, RECORDINGS.c.written, RECORDINGS.c.id
+            asked = self.store.database.recordings(*keys).where(RECORDINGS.c.known > 0, meant, _after(last))
+            with self.store.database.snapshot() as connection:
+                found = connection.execute(asked.order_by(*_ORDER).limit(size)).all()
+            for at in range(0, len(found), _AT_ONCE):
+                some = [row.key for row in found[at : at + _AT_ONCE]]
+                yield from self._page(plan, RECORDINGS.c.key == func.any(some), None, _AT_ONCE)[1]
+            if size is None or len(found) < size:
+                return
+            last, size = found[-1], None
+
+    def _page(
+        self, plan: Plan, meant: Condition, last: Row | None, size: int
+    ) -> tuple[Sequence[Row], list[Hit]]:
+        """The next lines for which a condition holds, and those of them that the filter means."""
+        columns = [RECORDINGS.c.key, *(RECORDINGS.c[name] for name in LINE)]
+        asked = self.store.database.recordings(*columns).where(RECORDINGS.c.known > 0, meant, _after(last))
+        steps: dict[int, list[Step]] = {}
+        blocks: dict[tuple[int, str], bytes] = {}
+        with self.store.database.snapshot() as connection:
+            rows = connection.execute(asked.order_by(*_ORDER).limit(size)).all()
+            keys = [row.key for row in rows]
+            if plan.about_steps:
+                wanted = select(STEPS.c.recording, *(STEPS.c[name] for name in plan.columns))
+                wanted = wanted.where(STEPS.c.recording == func.any(keys), plan.steps)
+                for key, *step in connection.execute(wanted):
+                    said = dict(zip(plan.columns, map(unfit, step), strict=True))
+                    steps.setdefault(key, []).append(said)
+            if plan.parts and steps:
+                parts = [PARTS.index(name) for name in plan.parts]
+                packed = select(DETAILS.c.recording, DETAILS.c.part, DETAILS.c.data).where(
+                    DETAILS.c.recording == func.any(list(steps)), DETAILS.c.part.in_(parts)
+                )
+                for key, part, data in connection.execute(packed):
+                    blocks[key, PARTS[part]] = bytes(data)
+        return rows, list(self._meant(plan, rows, steps, blocks))
+
+    def _meant(
+        self,
+        plan: Plan,
+        rows: Sequence[Row],
+        steps: Mapping[int, list[Step]],
+        blocks: Mapping[tuple[int, str], bytes],
+    ) -> Iterator[Hit]:
+        with Blocks(lambda key, name: blocks[key, name]) as ahead:
+            ahead.expect(plan.parts[0] if plan.parts else None, steps)
+            for row in rows:
+                line = self._line(row)
+                details = Details(partial(self.folder_of, line), partial(ahead.block, row.key))
+                try:
+                    found = plan.meant(line, steps.get(row.key, ()), details)
+                except RecordingError as error:
+                    warn(f"{line.id} is left out: {error}")
+                    continue
+                if found is not None:
+                    yield Hit(line, found)
+
+    def _line(self, row: Row) -> Summary:
+        said = {name: _said(getattr(row, name)) for name in LINE}
+        return Summary(path=str(self.store.folder(row.id)), **said)
+
+    def _told_apart(self, hits: Sequence[Hit]) -> list[str]:
+        """The ids of these, and of those that come before and after each in the order of ids."""
+        ids = [hit.summary.id for hit in hits]
+        with self.store.database.begin() as connection:
+            near = connection.execute(
+                _NEIGHBOURS, {"project": self.store.database.project, "ids": ids}
+            ).scalars()
+            return [*dict.fromkeys([*ids, *(id for id in near if id is not None)])]
+
+
+def _said(value: Any) -> Any:
+    """A column's value. One that an earlier Reenact wrote may hold what cannot be shown."""
+    if isinstance(value, list):
+        return tuple(map(_said, value))
+    return storable(unfit(value)) if isinstance(value, str) else value
+
+
+def _after(last: Row | None) -> Condition:
+    """Holds for what comes after that line, in the order of lists."""
+    if last is None:
+        return true()
+    moment, written, id = RECORDINGS.c.moment, RECORDINGS.c.written, RECORDINGS.c.id.collate("C")
+    same = or_(written < last.written, and_(written == last.written, id > last.id))
+    return and_(moment <= last.moment, or_(moment < last.moment, same))

@@ -1,0 +1,221 @@
+"""What recordings say of themselves, made from their lines by whoever reads one first, and written down for all.
+
+A recording's line, its steps, what filters ask besides, and the texts in which Postgres finds words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, func, select, update
+
+from reenact.core.query.summary import Summary
+from reenact.core.store.details import words_in
+from reenact.core.store.index import Progress
+from reenact.core.store.local import LocalStore
+from reenact.core.store.summarised import STEP, Summarised, summarised, unsummarised
+from reenact.errors import RecordingError, RecordingNotFound
+from reenact.team.away import UNFIT
+from reenact.team.database import copied
+from reenact.team.fitting import fit
+from reenact.team.store import TeamStore
+from reenact.team.tables import CLOCK, DETAILS, FILES, RECORDINGS, STEPS, TEXTS
+
+LINE = [field.name for field in fields(Summary) if field.name != "path"]
+"""The columns of a recording's line."""
+
+_SAID = [name for name in LINE if name not in ("id", "written")]
+"""Those of them that are made from its lines."""
+
+_AT_ONCE = 100
+_NOT_WORDED = -1
+_QUIET = 3_000_000_000
+"""Nanoseconds without a new byte, before others are spared the reading of a recording."""
+
+
+class Lines:
+    """What the recordings of one project of a team's store say.
+
+    Args:
+        store: The recordings.
+    """
+
+    def __init__(self, store: TeamStore) -> None:
+        self.store = store
+
+    def settle(self, known: Mapping[str, tuple[Path, Mapping[str, int]]]) -> None:
+        """Write down what recordings say on their lines, that are at hand elsewhere. Raises StoreAway.
+
+        Args:
+            known: By their ids, where each is, and how much of each file the team's store has of it: if it has more
+                by now, nothing is done.
+        """
+        columns = RECORDINGS.c.id, RECORDINGS.c.key, RECORDINGS.c.version, RECORDINGS.c.written
+        asked = self.store.database.recordings(*columns, FILES.c.name, FILES.c.length)
+        asked = asked.join_from(RECORDINGS, FILES).where(RECORDINGS.c.id == func.any(list(known)))
+        found: dict[tuple[str, int, int, int], dict[str, int]] = {}
+        with self.store.database.begin() as connection:
+            for *recording, name, length in connection.execute(asked):
+                found.setdefault(tuple(recording), {})[name] = length
+        self._write(
+            (key, version, summarised(known[id][0], written))
+            for (id, key, version, written), lengths in found.items()
+            if lengths == known[id][1]
+        )
+
+    def settle_some(self, copy: LocalStore, most: int) -> None:
+        """Write down the lines of some recordings that nobody has read yet, and that are whole in a copy. Raises
+        StoreAway.
+        """
+        # One that still grows is not read anew with each line.
+        ids = self._unread(RECORDINGS.c.written < CLOCK - _QUIET, most=most)
+        lengths = self.store.intake.lengths(ids)
+        whole: dict[str, tuple[Path, Mapping[str, int]]] = {}
+        for id in ids:
+            folder = copy.folder(id)
+            here = {
+                name: path.stat().st_size for name in lengths.get(id, {}) if (path := folder / name).is_file()
+            }
+            if here == lengths.get(id):
+                whole[id] = folder, here
+        if whole:
+            self.settle(whole)
+        self.word_some(most)
+
+    def renew(self, progress: Progress | None = None) -> None:
+        """Read what nobody has read yet, and write it down. Raises StoreAway."""
+        unread = self._unread()
+        for number, id in enumerate(unread):
+            if progress is not None:
+                progress(number, len(unread))
+            self._make(id)
+        if progress is not None and unread:
+            progress(len(unread), len(unread))
+
+    def word_some(self, most: int) -> None:
+        """Write the texts of some recordings whose lines an earlier Reenact has written. Raises StoreAway."""
+        columns = RECORDINGS.c.key, RECORDINGS.c.known
+        # One that cannot be is marked so, and asked no more.
+        asked = self.store.database.recordings(*columns).where(
+            RECORDINGS.c.worded != RECORDINGS.c.known, RECORDINGS.c.worded >= 0, RECORDINGS.c.known > 0
+        )
+        with self.store.database.begin() as connection:
+            left = list(connection.execute(asked.limit(most)).all())
+        for at in range(0, len(left), _AT_ONCE):
+            some = {row.key: row.known for row in left[at : at + _AT_ONCE]}
+            with self.store.database.begin() as connection:
+                packed: dict[int, list[bytes]] = {}
+                wanted = select(DETAILS.c.recording, DETAILS.c.data).where(
+                    DETAILS.c.recording == func.any(list(some))
+                )
+                for key, data in connection.execute(wanted.order_by(DETAILS.c.recording, DETAILS.c.part)):
+                    packed.setdefault(key, []).append(bytes(data))
+                # Who writes a line meanwhile writes its texts, too.
+                held = select(RECORDINGS.c.key, RECORDINGS.c.known).where(
+                    RECORDINGS.c.key == func.any(list(some))
+                )
+                rows = connection.execute(held.order_by(RECORDINGS.c.id).with_for_update()).all()
+                same = [row.key for row in rows if row.known == some[row.key]]
+                words = {key: words_in(packed.get(key, [])) for key in same}
+                worded = update(RECORDINGS).where(RECORDINGS.c.key == bindparam("held"))
+                values = [
+                    {"held": key, "texts": _NOT_WORDED if words[key] is None else some[key]} for key in same
+                ]
+                if values:
+                    connection.execute(worded.values(worded=bindparam("texts")), values)
+                _texts(connection, words)
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _unread(self, *conditions: Any, most: int | None = None) -> list[str]:
+        asked = self.store.database.recordings(RECORDINGS.c.id).where(
+            RECORDINGS.c.known < RECORDINGS.c.version, *conditions
+        )
+        with self.store.database.begin() as connection:
+            newest = asked.order_by(RECORDINGS.c.version.desc()).limit(most)
+            return list(connection.execute(newest).scalars())
+
+    def _make(self, id: str) -> None:
+        """Read a recording here, and write down what it says."""
+        asked = self.store.database.recordings(
+            RECORDINGS.c.key, RECORDINGS.c.version, RECORDINGS.c.written
+        ).where(RECORDINGS.c.id == id)
+        with self.store.database.begin() as connection:
+            row = connection.execute(asked).first()
+        if row is None:
+            return
+        try:
+            made = summarised(self.store.find(id), row.written)
+        except RecordingNotFound:
+            # It was deleted just now.
+            return
+        except RecordingError as error:
+            made = unsummarised(self.store.folder(id), row.written, str(error).removeprefix(f"{id}: "))
+        self._write([(row.key, row.version, made)])
+
+    def _write(self, made: Iterable[tuple[int, int, Summarised]]) -> None:
+        """Write down lines, steps and texts of recordings, each by its key, for that version."""
+        left = iter(made)
+        while some := {key: (version, said) for key, version, said in islice(left, _AT_ONCE)}:
+            try:
+                self._write_some(some)
+            except UNFIT:
+                # One of them is not as the tables want it, and the others are to be written down all the same.
+                for key, one in some.items():
+                    self._write_one(key, *one)
+
+    def _write_one(self, key: int, version: int, made: Summarised) -> None:
+        """Write down one recording, as a broken one where the database refuses what it says."""
+        try:
+            self._write_some({key: (version, made)})
+        except UNFIT as error:
+            line, why = made[0], getattr(error, "orig", error)
+            text = f"the team's store cannot keep what it says ({why})"
+            self._write_some({key: (version, unsummarised(Path(line.path), line.written, text))})
+
+    def _write_some(self, some: Mapping[int, tuple[int, Summarised]]) -> None:
+        words = {key: words_in(blocks) for key, (_, (_, _, blocks)) in some.items()}
+        with self.store.database.begin() as connection:
+            known = select(RECORDINGS.c.key, RECORDINGS.c.known).where(
+                RECORDINGS.c.key == func.any(list(some))
+            )
+            # In the order in which intakes hold them: nobody waits for one who waits for him.
+            rows = connection.execute(known.order_by(RECORDINGS.c.id).with_for_update()).all()
+            due = [row.key for row in rows if row.known < some[row.key][0]]
+            if due:
+                _lines(connection, [_line(key, some[key][0], some[key][1][0], words[key]) for key in due])
+                _rest(connection, {key: some[key][1][1:] for key in due})
+                _texts(connection, {key: words[key] for key in due})
+
+
+def _line(key: int, version: int, line: Summary, words: Sequence[str] | None) -> dict[str, Any]:
+    values = {name: fit(getattr(line, name)) for name in _SAID}
+    return {"held": key, "known": version, "worded": _NOT_WORDED if words is None else version, **values}
+
+
+def _lines(connection: Connection, rows: list[dict[str, Any]]) -> None:
+    names = ("known", "worded", *_SAID)
+    held = update(RECORDINGS).where(RECORDINGS.c.key == bindparam("held"))
+    connection.execute(held.values({name: bindparam(name) for name in names}), rows)
+
+
+def _rest(
+    connection: Connection, made: Mapping[int, tuple[Sequence[Sequence[Any]], Sequence[bytes]]]
+) -> None:
+    """Their steps and details, in the place of what was known of them."""
+    for table in (STEPS, DETAILS):
+        connection.execute(delete(table).where(table.c.recording == func.any(list(made))))
+    steps = [(key, *map(fit, step)) for key, (steps, _) in made.items() for step in steps]
+    copied(connection, STEPS, ("recording", *STEP), steps)
+    blocks = [(key, part, data) for key, (_, blocks) in made.items() for part, data in enumerate(blocks)]
+    copied(connection, DETAILS, ("recording", "part", "data"), blocks, ("int8", "int2", "bytea"))
+
+
+def _texts(connection: Connection, words: Mapping[int, Sequence[str] | None]) -> None:
+    connection.execute(delete(TEXTS).where(TEXTS.c.recording == func.any(list(words))))
+    rows = [(key, part, body) for key, bodies in words.items() for part, body in enumerate(bodies or ())]
+    copied(connection, TEXTS, ("recording", "part", "body"), rows, ("int8", "int2", "text"))

@@ -1,0 +1,310 @@
+"""Blobs in an object store: S3, Google's, Azure's, or a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+import obstore
+import orjson
+from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
+from obstore.store import LocalStore as Folder
+from obstore.store import from_url
+
+from reenact.core.store.base import BLOB, ID
+from reenact.errors import CorruptRecording, StoreAway, UsageError
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+_RETRIES = {"retry_timeout": timedelta(seconds=20), "max_retries": 4}
+_OPTIONS = (
+    "allow_http", "allow_invalid_certificates", "connect_timeout", "proxy_ca_certificate", "proxy_excludes",
+    "proxy_url", "timeout",
+)  # fmt: skip
+_CLIENT: dict[str, Any] = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=20)}
+"""Who does not answer in this time is away."""
+
+_PART = 2 << 20
+"""Bytes that come in that time, or the connection is good for nothing. Larger blobs are read in parts."""
+
+_LENT = "lent"
+_LENT_FOR, _SWEEP = 48 * 3600.0, 3600.0
+"""Seconds for which what was lent is kept, and between two looks for what is older."""
+
+_RECEIPT = 64 << 20
+"""Bytes of a receipt at most."""
+
+_EMPTY = hashlib.sha256().hexdigest()
+_UPLOAD = timedelta(minutes=10)
+"""For a blob that is larger, and is sent as a whole."""
+
+
+class ObjectBlobs:
+    """The blobs of one project.
+
+    Args:
+        url: `s3://bucket/prefix`, `gs://…`, `az://…` or `file:///folder`. Who may is said by the environment, as the
+            object store's own tools have it (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL` …).
+        project: Its name: blobs of one project are not another's, even where they are equal.
+
+    Raises:
+        UsageError: The address is none.
+    """
+
+    def __init__(self, url: str, project: str) -> None:
+        self._url = url
+        self._project = project
+        self._swept = float("-inf")
+        self._folder = Path(unquote(urlsplit(url).path)) if url.startswith("file:") else None
+        self._store = opened(url)
+        self._patient = opened(url, patient=True)
+
+    def has(self, address: str) -> bool:
+        """Whether they are there. Raises StoreAway."""
+        try:
+            obstore.head(self._store, self._path(address))
+        except (FileNotFoundError, NotFoundError):
+            return False
+        except BaseError as error:
+            raise self._away(error) from None
+        return True
+
+    def put(self, data: bytes) -> str:
+        """Keep them; returns their address. Raises StoreAway."""
+        address = f"sha256:{hashlib.sha256(data).hexdigest()}"
+        try:
+            # Whoever comes second has the same bytes: they need not travel far.
+            store = self._store if len(data) <= _PART else self._patient
+            obstore.put(store, self._path(address), data, mode="create", use_multipart=False)
+        except AlreadyExistsError:
+            pass
+        except (BaseError, OSError) as error:
+            raise self._away(error) from None
+        if self._folder is not None:
+            self._sync(self._folder / self._path(address))
+        return address
+
+    def get(self, address: str) -> bytes:
+        """They, and no others. Raises CorruptRecording, StoreAway."""
+        if not BLOB.fullmatch(address):
+            raise CorruptRecording(f"{address[:80]} is no blob's address")
+        try:
+            data = self._read(self._path(address))
+        except (FileNotFoundError, NotFoundError):
+            raise CorruptRecording(f"{address[:19]}… is missing in {self._url}; restore it there") from None
+        except BaseError as error:
+            raise self._away(error) from None
+        if f"sha256:{hashlib.sha256(data).hexdigest()}" != address:
+            raise CorruptRecording(f"{address[:19]}… is damaged in {self._url}; restore it there")
+        return data
+
+    def remove(self, address: str) -> None:
+        """Forget them. Raises StoreAway."""
+        try:
+            obstore.delete(self._store, self._path(address))
+        except (FileNotFoundError, NotFoundError):
+            pass
+        except BaseError as error:
+            raise self._away(error) from None
+
+    def pages(self) -> Iterator[list[tuple[str, float]]]:
+        """All blobs that there are, some at a time: their addresses, and when each was put there, in seconds since
+        1970. Raises StoreAway.
+        """
+        try:
+            for page in obstore.list(self._store, f"{self._project}/blobs"):
+                yield [
+                    (f"sha256:{name}", one["last_modified"].timestamp())
+                    for one in page
+                    if BLOB.fullmatch(f"sha256:{(name := one['path'].rpartition('/')[2])}")
+                ]
+        except (BaseError, OSError) as error:
+            raise self._away(error) from None
+
+    def keep_receipt(self, id: str, data: bytes) -> None:
+        """Keep the receipt of a recording's deletion beside the blobs. Raises StoreAway."""
+        try:
+            obstore.put(self._store, f"{self._project}/receipts/{id}.json", data, use_multipart=False)
+        except (BaseError, OSError) as error:
+            raise self._away(error) from None
+
+    def drop_receipt(self, id: str) -> None:
+        """Forget a receipt; harmless where there is none. Raises StoreAway."""
+        try:
+            obstore.delete(self._store, f"{self._project}/receipts/{id}.json")
+        except (FileNotFoundError, NotFoundError):
+            pass
+        except BaseError as error:
+            raise self._away(error) from None
+
+    def receipts(self) -> Iterator[dict[str, Any]]:
+        """The receipts that are kept beside the blobs. Raises StoreAway."""
+        try:
+            yield from kept(self._store, self._project)
+        except (BaseError, OSError) as error:
+            raise self._away(error) from None
+
+    @property
+    def signs(self) -> bool:
+        """Whether it hands out what it has itself, to whoever has an address that it signs: a folder does not."""
+        return not isinstance(self._store, Folder)
+
+    def url(self, address: str, seconds: int) -> str | None:
+        """Where anybody may fetch them for so many seconds; None of a folder. Raises StoreAway."""
+        return self._signed(self._path(address), seconds) if self.signs else None
+
+    def lend(self, file: Path, headers: dict[str, str]) -> str:
+        """Keep a file for a while, for others to fetch; twice the same is once. Raises StoreAway, OSError.
+
+        Args:
+            file: The file.
+            headers: What it is fetched with: `Content-Type`, `Content-Disposition`.
+
+        Returns:
+            What `lent_url` is asked for.
+        """
+        with file.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256")
+        digest.update(repr(sorted(headers.items())).encode())
+        path = f"{self._project}/{_LENT}/{digest.hexdigest()}"
+        try:
+            self._sweep()
+            if self._age(path) > _LENT_FOR / 2:
+                obstore.put(self._patient, path, file, attributes=dict(headers))
+        except BaseError as error:
+            raise self._away(error) from None
+        return path
+
+    def lent_url(self, lent: str, seconds: int) -> str:
+        """Where anybody may fetch what was lent, for so many seconds. Raises StoreAway."""
+        return self._signed(lent, seconds)
+
+    def _signed(self, path: str, seconds: int) -> str:
+        store: Any = self._store
+        try:
+            return str(obstore.sign(store, "GET", path, timedelta(seconds=seconds)))
+        except (BaseError, NotImplementedError, TypeError) as error:
+            raise self._away(error) from None
+
+    def _age(self, path: str) -> float:
+        """Seconds since it was kept; infinite where it is not there."""
+        try:
+            kept = obstore.head(self._store, path)["last_modified"]
+        except (FileNotFoundError, NotFoundError):
+            return float("inf")
+        return (datetime.now(UTC) - kept).total_seconds()
+
+    def _sweep(self) -> None:
+        """Once in a while, forget what was lent long ago."""
+        if monotonic() < self._swept + _SWEEP:
+            return
+        self._swept = monotonic()
+        ago = datetime.now(UTC) - timedelta(seconds=_LENT_FOR)
+        for some in obstore.list(self._store, f"{self._project}/{_LENT}"):
+            old = [one["path"] for one in some if one["last_modified"] < ago]
+            if old:
+                obstore.delete(self._store, old)
+
+    def _sync(self, file: Path) -> None:
+        """A file outlives the power, as what is acknowledged does. Raises StoreAway."""
+        try:
+            for path in (file, *list(file.parents)[:3]):
+                opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                try:
+                    os.fsync(opened)
+                finally:
+                    os.close(opened)
+        except OSError as error:
+            raise self._away(error) from None
+
+    def _read(self, path: str) -> bytes:
+        # No part can be asked for of what has no bytes.
+        asked: Any = {} if path.endswith(_EMPTY) else {"range": (0, _PART)}
+        first = obstore.get(self._store, path, options=asked)
+        parts = [bytes(first.bytes())]
+        for start in range(_PART, first.meta["size"], _PART):
+            end = min(start + _PART, first.meta["size"])
+            parts.append(bytes(obstore.get_range(self._store, path, start=start, end=end)))
+        return b"".join(parts)
+
+    def _path(self, address: str) -> str:
+        return path_of(self._project, address)
+
+    def _away(self, error: Exception) -> StoreAway:
+        return StoreAway(f"the object store {self._url} does not do what it is asked ({_first(error)})")
+
+
+def opened(url: str, *, patient: bool = False) -> ObjectStore:
+    """An object store by its address.
+
+    Args:
+        url: Its address.
+        patient: Give large things the time that they take to send.
+
+    Raises:
+        UsageError: The address is none.
+    """
+    try:
+        # Each takes other arguments.
+        make: Any = from_url
+        found: ObjectStore
+        if url.startswith("file:"):
+            found = make(url, mkdir=True)
+        else:
+            options = _CLIENT | ({"timeout": _UPLOAD} if patient else {}) | _said(os.environ)
+            found = make(url, retry_config=_RETRIES, client_options=options)
+    except (BaseError, ValueError, OSError) as error:
+        raise UsageError(
+            f"{url!r} is no object store ({_first(error)}); e.g. s3://bucket/prefix or file:///srv/blobs"
+        ) from None
+    return found
+
+
+def kept(store: Any, project: str) -> Iterator[dict[str, Any]]:
+    """The receipts of deletions that an object store has of a project. One that is damaged is left out."""
+    for page in obstore.list(store, f"{project}/receipts"):
+        for entry in page:
+            found = _receipt(store, entry["path"], entry["size"])
+            if found is not None:
+                yield found
+
+
+def _receipt(store: Any, path: str, size: int) -> dict[str, Any] | None:
+    """A receipt of a deletion, read from an object store; None where it is damaged, or none."""
+    id = path.rpartition("/")[2].removesuffix(".json")
+    if not ID.fullmatch(id) or size > _RECEIPT:
+        return None
+    try:
+        found = orjson.loads(bytes(obstore.get(store, path).bytes()))
+    except (ValueError, FileNotFoundError, NotFoundError):
+        return None
+    return found if isinstance(found, dict) and found.get("id") == id else None
+
+
+def path_of(project: str, address: str) -> str:
+    """Where a blob is in an object store."""
+    digest = address.removeprefix("sha256:")
+    return f"{project}/blobs/{digest[:2]}/{digest}"
+
+
+def _said(environ: Mapping[str, str]) -> dict[str, Any]:
+    """What the environment says of connections: who gives a client any option has to give it all."""
+    return {
+        option: environ[name]
+        for option in _OPTIONS
+        for prefix in ("AWS_", "GOOGLE_", "AZURE_")
+        if (name := prefix + option.upper()) in environ
+    }
+
+
+def _first(error: Exception) -> str:
+    """The first line of what an error says: the rest is for its authors."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0][:200]

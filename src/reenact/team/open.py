@@ -1,0 +1,125 @@
+"""The recordings here and, by their ids, those of the team's store, where the environment names one.
+
+What is asked for by an id, or the beginning of one, and lies in the team's store only, is brought into the cache (see
+`store.team.store`) and read from there: what is here stays what was recorded here or pulled. `last`, a path and a list
+speak of what is here. While the store is away, what is here or was brought before is found all the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reenact.core.store.base import ID
+from reenact.core.store.local import LocalStore
+from reenact.core.store.writer import warn
+from reenact.errors import AmbiguousRecording, StoreAway, UsageError
+from reenact.team.place import Place
+
+if TYPE_CHECKING:
+    from reenact.team.store import TeamStore
+
+_PATIENCE = 3
+"""Seconds that whoever asks for what may be here waits for a server."""
+
+_NAMED = 8
+
+
+def team_store(place: Place, *, patience: int = 0) -> TeamStore:
+    """The team's store. Raises UsageError where what it needs is not installed.
+
+    Args:
+        place: Where it is.
+        patience: Seconds to wait for its Postgres; 0 for as long as usual.
+    """
+    try:
+        from reenact.team.store import TeamStore  # noqa: PLC0415 - drivers that few need
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{error.name} is not installed: pip install 'reenact[team]'") from None
+    return TeamStore(place, patience=patience) if patience else TeamStore(place)
+
+
+class Reaching(LocalStore):
+    """The recordings in a folder, and those of the team's store by their ids.
+
+    A server must not have this one: its projects are other ones than the environment's.
+    """
+
+    def lies_there(self, path: Path) -> TeamStore | None:
+        """The team's store, opened, where `find` gave what was brought from there; else None."""
+        place = _place()
+        return team_store(place) if place is not None and path.parent == place.cache / "recordings" else None
+
+    def _begun(self, text: str, ids: Sequence[str]) -> Path | None:
+        mine = [id for id in ids if id.startswith(text)]
+        if not ID.fullmatch(text) or len(mine) > 1:
+            return super()._begun(text, ids)
+        try:
+            place = _place()
+            return super()._begun(text, ids) if place is None else self._either(text, mine, place)
+        except UsageError as error:
+            if not mine:
+                raise
+            warn(str(error))
+            return self._at_hand(mine[0])
+
+    def _either(self, text: str, mine: list[str], place: Place) -> Path | None:
+        try:
+            with team_store(place, patience=_PATIENCE) as team:
+                there = [id for id in team.beginning(text, _NAMED + 2) if id not in mine]
+                if not mine and text in there:
+                    # It cannot be meant otherwise.
+                    there = [text]
+                if len(mine) + len(there) > 1:
+                    raise AmbiguousRecording(_either_of(text, mine, there, place))
+                return _brought(team, there[0]) if there else self._mine(mine)
+        except StoreAway as error:
+            found = self._mine(mine) or _before(place, text)
+            if found is None:
+                raise
+            warn(f"{error}; this is {'what is here' if mine else 'as it was brought here before'}")
+            return found
+
+    def _mine(self, ids: Sequence[str]) -> Path | None:
+        return self._at_hand(ids[0]) if ids else None
+
+    def _sought(self) -> str:
+        place = _place()
+        return self.place if place is None else f"{self.place}, nor in {place.name}"
+
+
+def _place() -> Place | None:
+    return Place.of(os.environ)
+
+
+def _brought(team: TeamStore, id: str) -> Path:
+    before = _size(team.folder(id))
+    found = team.find(id)
+    if (new := _size(found) - before) > 0:
+        warn(
+            f"{id} is in {team.place}: {'brought' if not before else 'what is new was brought'} here ({new:,} bytes)"
+        )
+    return found
+
+
+def _before(place: Place, text: str) -> Path | None:
+    """What was brought from there before, by the beginning of its id; None where that is none, or not one."""
+    cache = LocalStore(place.cache)
+    matches = [id for id in cache.ids() if id.startswith(text)]
+    chosen = [text] if text in matches else matches
+    return cache.folder(chosen[0]) if len(chosen) == 1 else None
+
+
+def _either_of(text: str, mine: Sequence[str], there: Sequence[str], place: Place) -> str:
+    many = f"{len(mine) + len(there)}" if len(there) <= _NAMED else "many"
+    shown = [*(f"{id} (here)" for id in mine), *there[:_NAMED]]
+    return f"'{text}' may be any of {many} recordings: {', '.join(shown)} (in {place.name})"
+
+
+def _size(folder: Path) -> int:
+    try:
+        return sum(path.stat().st_size for path in folder.iterdir() if path.suffix == ".jsonl")
+    except OSError:
+        return 0

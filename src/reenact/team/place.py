@@ -1,0 +1,81 @@
+"""Where a team's store is, as the environment says it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from reenact.core.store.base import ID
+from reenact.errors import UsageError
+
+STORE, OBJECTS, PROJECT, CACHE = "REENACT_STORE", "REENACT_OBJECTS", "REENACT_PROJECT", "REENACT_CACHE"
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A team's store.
+
+    Attributes:
+        database: The address of its Postgres, `postgresql://…`. It may hold a password, and is shown to nobody.
+        objects: The address of its object store.
+        project: Which project in it.
+        cache: The folder that what is read is kept in.
+    """
+
+    database: str = field(repr=False)
+    objects: str
+    project: str = DEFAULT
+    cache: Path = Path()
+
+    @property
+    def name(self) -> str:
+        """What it is called: the address without who may, and the project."""
+        parts = urlsplit(self.database)
+        host = parts.netloc.rpartition("@")[2] or "local"
+        return f"postgresql://{host}{parts.path} ({self.project})"
+
+    @classmethod
+    def of(
+        cls, environ: Mapping[str, str], *, store: str = "", objects: str = "", project: str = ""
+    ) -> Place | None:
+        """What the environment names, or the arguments, which come first; None where neither does.
+
+        Raises:
+            UsageError: That is no store, or half of one.
+        """
+        database = store or environ.get(STORE, "").strip()
+        if not database:
+            return None
+        if not database.startswith(("postgresql://", "postgres://")):
+            scheme = database.partition("://")[0][:20]
+            raise UsageError(f"{STORE} is the address of a Postgres, postgresql://…, and not {scheme!r}")
+        found = objects or environ.get(OBJECTS, "").strip()
+        if not found:
+            raise UsageError(
+                f"{STORE} needs {OBJECTS} beside it, where large values go: s3://bucket/prefix, or file:///folder"
+            )
+        if "://" not in found:
+            raise UsageError(f"{OBJECTS}={found!r} is no address; s3://bucket/prefix, or file:///folder")
+        name = project or environ.get(PROJECT, "").strip() or DEFAULT
+        if not ID.fullmatch(name):
+            raise UsageError(f"{PROJECT}={name!r} is no name of a project: letters, digits, - and _")
+        return cls(database, found, name, _cache(environ, database, name))
+
+    def of_project(self, project: str, cache: Path) -> Place:
+        """Another project in the same store."""
+        return Place(self.database, self.objects, project, cache)
+
+
+def _cache(environ: Mapping[str, str], database: str, project: str) -> Path:
+    above = environ.get(CACHE) or os.path.join(  # noqa: PTH118
+        environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser(), "reenact"
+    )
+    # The same server by another user's name has the same recordings.
+    parts = urlsplit(database)
+    known = f"{parts.netloc.rpartition('@')[2]}\0{parts.path}\0{parts.query}\0{project}"
+    return Path(above).absolute() / hashlib.sha256(known.encode()).hexdigest()[:16]

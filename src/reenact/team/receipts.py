@@ -1,0 +1,74 @@
+"""Receipts of deletions in the object store, beside the blobs: `PROJECT/receipts/ID.json`.
+
+They outlive the database. A backup that is restored brings back no recording that was deleted after it was made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import obstore
+import orjson
+from sqlalchemy import Connection, delete, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from reenact.core.model.storable import integer, storable
+from reenact.team.fitting import fit
+from reenact.team.objects import kept, path_of
+from reenact.team.tables import BLOBS, CLOCK, PROJECTS, RECORDINGS, TOMBSTONES
+
+_AT_ONCE = 500
+_SHORT = 1000
+
+Receipt = dict[str, Any]
+"""What was deleted of a recording, when, why and by whom; docs/team.md has its members."""
+
+
+def obey(connection: Connection, store: Any) -> list[str]:
+    """Delete again what was deleted after a database's dump was made; returns `project/id` of each.
+
+    Args:
+        connection: In its transaction, with the tables as they are now.
+        store: The object store, with its receipts.
+    """
+    gone: list[str] = []
+    for project in connection.execute(select(PROJECTS.c.key, PROJECTS.c.name)).all():
+        found = {receipt["id"]: receipt for receipt in kept(store, project.name)}
+        ids = sorted(found)
+        for at in range(0, len(ids), _AT_ONCE):
+            some = ids[at : at + _AT_ONCE]
+            rows = [row for id in some if (row := _row(project.key, found[id])) is not None]
+            if rows:
+                connection.execute(insert(TOMBSTONES).on_conflict_do_nothing(), rows)
+            lasting = select(TOMBSTONES.c.id).where(
+                TOMBSTONES.c.project == project.key,
+                TOMBSTONES.c.until > CLOCK,
+                TOMBSTONES.c.id == func.any(some),
+            )
+            mine = RECORDINGS.c.project == project.key, RECORDINGS.c.id.in_(lasting)
+            had = select(BLOBS.c.address).join_from(BLOBS, RECORDINGS).where(*mine)
+            addresses = set(connection.execute(had).scalars())
+            back = connection.execute(delete(RECORDINGS).where(*mine).returning(RECORDINGS.c.id)).scalars()
+            gone += [f"{project.name}/{id}" for id in back]
+            named = (
+                select(BLOBS.c.address)
+                .join_from(BLOBS, RECORDINGS)
+                .where(RECORDINGS.c.project == project.key)
+            )
+            still = set(
+                connection.execute(named.where(BLOBS.c.address == func.any(list(addresses)))).scalars()
+            )
+            for address in addresses - still:
+                obstore.delete(store, path_of(project.name, address))
+    return gone
+
+
+def _row(project: int, receipt: Receipt) -> dict[str, Any] | None:
+    at, until = integer(receipt.get("at")), integer(receipt.get("until"))
+    if at is None or until is None:
+        return None
+    why, who = (fit(storable(str(receipt.get(name) or ""), _SHORT)) for name in ("why", "who"))
+    text = orjson.dumps(receipt).decode()
+    return {
+        "project": project, "id": receipt["id"], "at": at, "until": until, "why": why, "who": who, "receipt": fit(text)
+    }  # fmt: skip

@@ -1,0 +1,60 @@
+"""`python -m reenact.team.ship HOME`: the shipper that recording starts. `reenact ship` is the one for people."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from reenact.core.store.local import LocalStore
+from reenact.errors import UsageError
+from reenact.team.ship.destination import Destination
+from reenact.team.ship.queue import Lock, Queue
+from reenact.team.ship.sender import Refused
+from reenact.team.ship.shipper import Shipper
+
+_TRIES, _PAUSE = 5, 0.05
+
+SPOOL = "REENACT_SPOOL"
+"""`drop`: what is there in whole is removed here."""
+
+
+def main(home: str) -> int:
+    """Send what is marked in a home, alone, until there is nothing more; the exit status."""
+    to = Destination.of(os.environ)
+    if to is None:
+        return 2
+    store = LocalStore(home)
+    queue = Queue(store.root)
+    lock = Lock(queue, to.name)
+    while _taken(lock):
+        shipper = Shipper(store, to, drop=os.environ.get(SPOOL) == "drop")
+        try:
+            shipper.run()
+        except Refused:
+            return 1
+        finally:
+            shipper.close()
+            lock.free()
+        # Who marked one while we were about to leave saw the lock, and started nobody.
+        if not any(mark.destination == to.name and mark.id not in shipper.stuck for mark in queue.marks()):
+            return 0
+        if shipper.away:
+            return 1
+    return 0
+
+
+def _taken(lock: Lock) -> bool:
+    """Whether we are the one. Who only looks whether there is one holds the lock for an instant."""
+    for _ in range(_TRIES):
+        if lock.take():
+            return True
+        time.sleep(_PAUSE)
+    return False
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1]))
+    except UsageError as error:
+        sys.exit(f"reenact: {error}")

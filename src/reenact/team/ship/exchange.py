@@ -1,0 +1,209 @@
+"""Recordings between a home and a team's store, both ways: what the other has not got, and nothing twice.
+
+No account is kept of what went where. How far a recording is there says the store, how far it is here its folder; so
+whatever ends in the middle goes on where it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from reenact.core.store import shared
+from reenact.core.store.base import Piece
+from reenact.core.store.deleted import Deleted
+from reenact.core.store.intake import RECEIVED, Limits, LocalIntake
+from reenact.core.store.local import EVENTS, LocalStore
+from reenact.errors import CorruptRecording, RecordingError, RecordingNotFound, ReenactError
+from reenact.team.index import TeamIndex
+from reenact.team.ship.queue import Mark, Queue
+from reenact.team.ship.shipment import Shipment, requests
+from reenact.team.store import TeamStore
+
+_TOGETHER = 100
+_TRIES = 20
+_MANY = 1000
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(slots=True)
+class Moved:
+    """What came of it.
+
+    Attributes:
+        ids: The recordings of which something was moved.
+        bytes: How many bytes of lines.
+        problems: What could not be moved, in whole or in part, by recordings, and why.
+        deleted: What was not moved, by recordings, since it was deleted on the other side, and when, by whom and why.
+        removed: What was removed here, by recordings, since it came from the team and was deleted there.
+    """
+
+    ids: list[str] = field(default_factory=list)
+    bytes: int = 0
+    problems: dict[str, str] = field(default_factory=dict)
+    deleted: dict[str, str] = field(default_factory=dict)
+    removed: dict[str, str] = field(default_factory=dict)
+
+
+class Exchange:
+    """A home, and a team's store.
+
+    Args:
+        home: The recordings here.
+        team: Those of the team.
+    """
+
+    def __init__(self, home: LocalStore, team: TeamStore) -> None:
+        self._home = home
+        self._team = team
+        self._index = TeamIndex(team)
+        self._intake = LocalIntake(home, Limits(recording=1 << 62, blob=1 << 62), checked=False)
+
+    def close(self) -> None:
+        """End what it does in the background."""
+        self._intake.close()
+        self._index.close()
+
+    def push(self, ids: Sequence[str], progress: Progress | None = None) -> Moved:
+        """Bring these from here to the team. Raises StoreAway; what was acknowledged until then is there.
+
+        One that is being written goes as far as it is. One that was deleted there is not sent.
+        """
+        moved, queue = Moved(), Queue(self._home.root)
+        for done, some in _batches(ids, progress):
+            gone = self._team.deleted(some)
+            moved.deleted |= {id: stone.told for id, stone in gone.items()}
+            there = self._team.intake.lengths(some)
+            shipments = [
+                Shipment(Mark(id, "", ""), self._home.folder(id), queue, there.get(id, {}))
+                for id in some
+                if id not in gone
+            ]
+            self._compare(shipments)
+            self._send(shipments, moved)
+            new: dict[str, tuple[Path, Mapping[str, int]]] = {}
+            for one in shipments:
+                if one.gone:
+                    moved.deleted[one.id] = one.gone
+                    continue
+                if problem := one.stuck or one.lacks:
+                    moved.problems[one.id] = problem
+                if not one.stuck and one.sent != there.get(one.id, {}):
+                    moved.ids.append(one.id)
+                    new[one.id] = one.folder, one.sent
+            # They are at hand here: the others need not bring them to see their lines.
+            self._index.settle(new)
+            if progress is not None:
+                progress(done, len(ids))
+        return moved
+
+    def pull(self, ids: Sequence[str], progress: Progress | None = None, *, again: bool = False) -> Moved:
+        """Bring these from the team to here. Raises StoreAway; what came until then is here.
+
+        One that is here, and longer than there, stays as it is. One that was deleted here is left out.
+
+        Args:
+            ids: The recordings.
+            progress: Told how many of how many are done.
+            again: Bring also what was deleted here, and forget that it was.
+        """
+        moved, deleted = Moved(), Deleted(self._home.root)
+        for done, every in _batches(ids, progress):
+            gone = deleted.among(every)
+            if again:
+                for id in gone:
+                    deleted.drop(id)
+                gone = {}
+            moved.deleted |= {
+                id: f"{stone.told}; `reenact pull {id}` brings it" for id, stone in gone.items()
+            }
+            some = [id for id in every if id not in gone]
+            there, here = self._team.intake.lengths(some), self._intake.lengths(some)
+            for id in some:
+                lengths = here.get(id, {})
+                if all(lengths.get(name, 0) >= length for name, length in there.get(id, {}).items()):
+                    continue
+                try:
+                    # A fork has its parent's lines there, and refers to them here.
+                    if not (lengths and shared.shares(self._home.folder(id))):
+                        self._team.bring(id, self._intake)
+                        moved.bytes += sum(self._intake.lengths([id])[id].values()) - sum(lengths.values())
+                        moved.ids.append(id)
+                except RecordingNotFound:
+                    # It was deleted there meanwhile.
+                    continue
+                except RecordingError as error:
+                    moved.problems[id] = str(error).removeprefix(f"{id}: ")
+            if progress is not None:
+                progress(done, len(ids))
+        return moved
+
+    def forget_deleted(self) -> Moved:
+        """Remove here what came from the team and was deleted there, also from the cache. Raises StoreAway.
+
+        What was recorded here stays. A recording whose fork is being written stays for now.
+        """
+        moved = Moved()
+        self._team.forget_deleted()
+        here = self._home.ids()
+        for at in range(0, len(here), _MANY):
+            for id, stone in self._team.deleted(here[at : at + _MANY]).items():
+                if not (self._home.folder(id) / RECEIVED).is_file():
+                    continue
+                try:
+                    self._home.remove(id)
+                    moved.removed[id] = stone.told
+                except (ReenactError, OSError) as error:
+                    moved.problems[id] = str(error)
+        return moved
+
+    def _compare(self, shipments: Sequence[Shipment]) -> None:
+        """See that what is there in part is the same recording: its first line is no other's."""
+        heads: list[tuple[Shipment, Piece]] = []
+        for one in shipments:
+            with contextlib.suppress(FileNotFoundError, CorruptRecording):
+                if EVENTS in one.lengths and one.waits:
+                    with (one.folder / EVENTS).open("rb") as file:
+                        heads.append((one, Piece(one.id, EVENTS, 0, file.readline())))
+        taken = self._team.intake.take([piece for _, piece in heads]) if heads else []
+        for (one, _), said in zip(heads, taken, strict=True):
+            if said.status == "gone":
+                one.gone = said.detail
+            elif said.status != "ok":
+                one.stuck = f"{EVENTS}: {said.detail}"
+
+    def _send(self, shipments: Sequence[Shipment], moved: Moved) -> None:
+        """Send all that they have, a few megabytes at a time."""
+        tries = 0
+        while tries < _TRIES:
+            new = left = False
+            for some in requests(load for one in shipments for load in one.loads()):
+                left = True
+                for load, taken in zip(
+                    some, self._team.intake.take([one.piece for one in some]), strict=True
+                ):
+                    load.shipment.settle(load, taken)
+                    if taken.status == "ok":
+                        new = True
+                        moved.bytes += len(load.piece.data) if load.tail is not None else 0
+            if not left:
+                return
+            tries = 0 if new else tries + 1
+        for one in shipments:
+            # Somebody deletes there what we send.
+            if one.waits and not one.stuck and not one.gone:
+                one.stuck = "it is there, and then it is not; try again"
+
+
+def _batches(ids: Sequence[str], progress: Progress | None) -> Iterator[tuple[int, list[str]]]:
+    left = iter(ids)
+    done = 0
+    if progress is not None:
+        progress(0, len(ids))
+    while some := list(islice(left, _TOGETHER)):
+        done += len(some)
+        yield done, some

@@ -1,0 +1,78 @@
+"""How a shipper fares, in a file that others read: it writes to no terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import orjson
+
+from reenact.team.ship.queue import Queue
+
+State = Literal["sending", "done", "away", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a shipper says.
+
+    Attributes:
+        server: Whereto it sends.
+        state: `sending`; `done`: nothing is left; `away`: the server does not answer; `refused`: it takes nothing from
+            us.
+        why: What the matter is, of the latter two.
+        at: When that was, in seconds since 1970.
+        pid: Who says so.
+        sent: How many bytes it has sent since it began.
+        stuck: Recordings that the server does not take, each with the reason.
+    """
+
+    server: str
+    state: State
+    why: str = ""
+    at: float = 0.0
+    pid: int = 0
+    sent: int = 0
+    stuck: Mapping[str, str] = field(default_factory=dict)
+
+
+class News:
+    """The file of one destination.
+
+    Args:
+        queue: The home's.
+        destination: Its name.
+    """
+
+    def __init__(self, queue: Queue, destination: str) -> None:
+        self._path: Path = queue.folder / f"{destination}.json"
+
+    def write(self, report: Report) -> None:
+        """Say something else. What cannot be said is not."""
+        part = self._path.with_suffix(f".{os.getpid()}")
+        with contextlib.suppress(OSError):
+            part.write_bytes(orjson.dumps(asdict(report)))
+            part.replace(self._path)
+
+    def read(self) -> Report | None:
+        """What was said last."""
+        try:
+            return Report(**orjson.loads(self._path.read_bytes()))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def trouble(self) -> str:
+        """What a person ought to know, on one line; empty if nothing."""
+        report = self.read()
+        if report is None:
+            return ""
+        if report.state in {"away", "refused"}:
+            return report.why
+        if report.stuck:
+            id, why = next(iter(report.stuck.items()))
+            return f"{report.server} does not take recording {id}: {why}"
+        return ""

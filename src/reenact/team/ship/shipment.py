@@ -1,0 +1,172 @@
+"""One recording on its way: its files, how far each is sent, and whether that is all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+
+from reenact.core.store.local import EVENTS
+from reenact.errors import CorruptRecording
+from reenact.team.ship.queue import Mark, Queue
+from reenact.team.ship.tail import Tail, blobs, ended, files, sealed
+from reenact.team.ship.wire import LARGEST, PIECES, Piece, Taken
+
+BODY = 4 << 20
+"""Bytes of a request, about."""
+
+_QUIET = 0.5
+"""Seconds without a new byte, before a recording whose processes are gone is taken to be all there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One piece, and whose it is.
+
+    Attributes:
+        shipment: The recording's.
+        piece: What is sent.
+        tail: The file whose lines they are; None for a blob.
+        count: How many bytes the lines are in the file here.
+    """
+
+    shipment: Shipment
+    piece: Piece
+    tail: Tail | None = None
+    count: int = 0
+
+
+@dataclass(slots=True)
+class Shipment:
+    """One recording.
+
+    Attributes:
+        mark: Why it is sent.
+        folder: Where it is written.
+        queue: Where it is marked.
+        lengths: How long its files were there, when it was taken up.
+        stuck: Why the server does not take it; empty if it does.
+        gone: Why the server takes nothing of it ever again (it was deleted there); empty if it does.
+        lacks: Which blob the server has not got, and why; empty if it has all.
+    """
+
+    mark: Mark
+    folder: Path
+    queue: Queue
+    lengths: Mapping[str, int]
+    stuck: str = ""
+    gone: str = ""
+    lacks: str = ""
+    _tails: dict[str, Tail] = field(default_factory=dict)
+    _blobs: set[str] = field(default_factory=set)
+    _moved: float = field(default_factory=monotonic)
+
+    def loads(self) -> Iterator[Load]:
+        """What is new: some lines of each file, and before them the blobs that they name."""
+        if self.stuck or self.gone:
+            return
+        held = self.held
+        if held and self.mark.late:
+            return
+        for path in files(self.folder):
+            try:
+                tail = self._tails.get(path.name)
+                if tail is None:
+                    tail = self._tails[path.name] = Tail(path, self.lengths.get(path.name, 0))
+                data, count = tail.new(sealed=not held)
+            except CorruptRecording as error:
+                self.stuck = str(error)
+                return
+            except FileNotFoundError:
+                continue
+            if data:
+                yield from self._named(data)
+                yield Load(self, Piece(self.id, tail.name, tail.sent, data), tail, count)
+
+    def settle(self, load: Load, taken: Taken) -> None:
+        """What the server says of a load. For what it has no room for now, it is as if it had not been sent."""
+        if taken.status == "full":
+            return
+        if taken.status == "gone":
+            self.gone = taken.detail
+            return
+        self._moved = monotonic()
+        if load.tail is None:
+            self._blobs.add(load.piece.name)
+            if taken.status != "ok":
+                # The lines go on: a recording that lacks a blob says so where that is needed.
+                self.lacks = f"{load.piece.name[:19]}… is not there: {taken.detail}"
+        elif taken.status == "ok":
+            load.tail.advance(len(load.piece.data), load.count)
+        elif taken.status == "gap":
+            load.tail.seek(taken.length)
+        else:
+            self.stuck = f"{load.piece.name}: {taken.detail}"
+
+    @property
+    def id(self) -> str:
+        """The recording's."""
+        return self.mark.id
+
+    @property
+    def held(self) -> bool:
+        """Whether it is being written, as far as its own process says."""
+        return self.queue.held(self.id)
+
+    @property
+    def waits(self) -> int:
+        """How many bytes of lines are not sent. Raises CorruptRecording."""
+        total = 0
+        for path in files(self.folder):
+            tail = self._tails.get(path.name) or Tail(path, self.lengths.get(path.name, 0))
+            total += tail.waits
+        return total
+
+    @property
+    def sent(self) -> dict[str, int]:
+        """How long each file is there."""
+        return {name: tail.sent for name, tail in self._tails.items()}
+
+    @property
+    def sealed(self) -> bool:
+        """Whether it was ended in good order."""
+        return sealed(self.folder / EVENTS)
+
+    @property
+    def running(self) -> bool:
+        """Whether more may come: one of its processes lives, and has not sealed its file."""
+        return self.held or not all(map(ended, files(self.folder)))
+
+    def over(self) -> bool:
+        """Whether it has ended, and all of it is there. Asked when nothing is new."""
+        if self.stuck or monotonic() - self._moved < _QUIET or self.running:
+            return False
+        if any(path.name not in self._tails for path in files(self.folder)):
+            return False
+        return next(self.loads(), None) is None and not self.stuck
+
+    def _named(self, data: bytes) -> Iterator[Load]:
+        for address, file in blobs(data, self.folder):
+            if address in self._blobs:
+                continue
+            size = file.stat().st_size
+            if size > LARGEST:
+                self._blobs.add(address)
+                self.lacks = f"{address[:19]}… is not there: {size} bytes are too many to be sent"
+                continue
+            yield Load(self, Piece(self.id, address, 0, file.read_bytes()))
+
+
+def requests(loads: Iterable[Load]) -> Iterator[list[Load]]:
+    """Loads put together: each request neither too large nor of too many pieces."""
+    some: list[Load] = []
+    size = 0
+    for load in loads:
+        if some and (size + len(load.piece.data) > BODY or len(some) == PIECES):
+            yield some
+            some, size = [], 0
+        some.append(load)
+        size += len(load.piece.data)
+    if some:
+        yield some

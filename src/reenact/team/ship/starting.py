@@ -1,0 +1,103 @@
+"""What a process that records does about sending: it marks the recording, and sees to it that a shipper runs.
+
+Nothing here may harm the agent: whatever goes wrong costs one line on standard error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from reenact.core.store.writer import warn
+from reenact.errors import ReenactError
+from reenact.team.ship import queue as queues
+from reenact.team.ship.destination import SERVER, Destination
+from reenact.team.ship.news import News
+from reenact.team.ship.queue import Held, Lock, Mark, Queue
+
+_APART = '"$@" >/dev/null 2>&1 </dev/null &'
+"""The shell that starts a shipper ends at once, so that it is no child of an agent that waits for its children."""
+
+_told: set[str] = set()
+
+
+def begin(home: Path, id: str, *, late: bool = False) -> Held | None:
+    """A recording begins: mark it and start a shipper, where the environment names a server. Never raises."""
+    held = enlist(home, id, late=late)
+    if held is not None:
+        wake(home)
+    return held
+
+
+@contextlib.contextmanager
+def sending(home: Path, id: str) -> Iterator[None]:
+    """Another process, which the body starts and whose last line it may mend, writes a recording that is sent."""
+    held = begin(home, id)
+    try:
+        yield
+    finally:
+        ended(home, held)
+
+
+def ended(home: Path, held: Held | None) -> None:
+    """A recording has ended: its last line may go, too. Never raises."""
+    if held is not None:
+        held.release()
+        wake(home, say=True)
+
+
+def enlist(home: Path, id: str, *, late: bool = False) -> Held | None:
+    """Mark a recording that this process writes; None where it is not to be sent. Never raises."""
+    try:
+        to = Destination.of(os.environ)
+        if to is None or (queue := Queue(home)).private:
+            return None
+        if queues.fcntl is None:
+            _once(f"{SERVER} is set, but this system has no flock: send with `reenact ship {id}`")
+            return None
+        return queue.add(Mark(id, to.server, to.name, late))
+    except (ReenactError, OSError) as error:
+        _once(f"nothing is sent to a server: {error}")
+        return None
+
+
+def wake(home: Path, *, say: bool = False) -> None:
+    """See to it that a shipper runs where something waits; with `say`, tell if the last one did not get through.
+
+    Never raises.
+    """
+    try:
+        to = Destination.of(os.environ)
+        queue = Queue(home)
+        if to is None or queues.fcntl is None or queue.private or not queue.changed():
+            return
+        if say and (trouble := News(queue, to.name).trouble()):
+            _once(f"{trouble}; what is recorded waits in {home} (`reenact ship --status`)")
+        lock = Lock(queue, to.name)
+        if lock.take():
+            lock.free()
+            _start(home)
+    except (ReenactError, OSError) as error:
+        _once(f"nothing is sent to a server: {error}")
+
+
+def _start(home: Path) -> None:
+    if not sys.executable:
+        _once("nothing is sent to a server by itself: no Python is known here that could; use `reenact ship`")
+        return
+    words = [sys.executable, "-m", "reenact.team.ship", str(home)]
+    environ = {
+        name: value for name, value in os.environ.items() if name not in {"REENACT_RUN", "REENACT_JOIN"}
+    }
+    shell = ["/bin/sh", "-c", _APART, "sh", *words]
+    subprocess.run(shell, check=False, env=environ, cwd="/", start_new_session=True)  # noqa: S603 - ourselves
+
+
+def _once(text: str) -> None:
+    if text not in _told:
+        _told.add(text)
+        warn(text)

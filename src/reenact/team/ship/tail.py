@@ -1,0 +1,174 @@
+"""What is new in a recording's folder, and what of it may be sent: whole lines, with the blobs that they name."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+
+from reenact.core.store import shared
+from reenact.core.store.local import EVENTS
+from reenact.team.ship.wire import FILE
+
+_SAME = b'{"event":"same"'
+_SEALED = b'{"event":"sealed"'
+_BLOB = re.compile(rb'"sha256:([0-9a-f]{64})"')
+_AT_ONCE = 1 << 20
+_SHARED_AT_ONCE = 200
+_END = 1 << 16
+
+
+class Tail:
+    """One file, read on from where the server has it.
+
+    What the server has of a fork are its parent's lines in place of what refers to them: it is whole there, whether or
+    not its parent is there too. So two positions are kept.
+
+    Attributes:
+        name: The file's name.
+        sent: How much of it the server has.
+        read: How far it is read here; all before it is sent.
+    """
+
+    def __init__(self, path: Path, length: int) -> None:
+        self.path = path
+        self.name = path.name
+        self.sent = self.read = 0
+        self._header: bytes | None = None
+        self.seek(length)
+
+    def seek(self, length: int) -> None:
+        """The server has so much of it. Raises OSError, CorruptRecording."""
+        self.sent, self.read = length, length
+        if not self._forked():
+            return
+        # How far that is here only the lines can tell.
+        self.sent = self.read = 0
+        while self.sent < length:
+            whole, count = self._lines()
+            if not whole:
+                break
+            if self.sent + len(whole) > length:
+                # The server was cut off within: it has the beginning of this already, and says so again.
+                break
+            self.sent, self.read = self.sent + len(whole), self.read + count
+
+    def new(self, *, sealed: bool) -> tuple[bytes, int]:
+        """What is to be sent next, and how many bytes it is here; empty if there is nothing. The last line of a
+        recording that has not ended for good is left out, unless `sealed`. Raises OSError, CorruptRecording.
+        """
+        try:
+            if self.path.stat().st_size <= self.read:
+                return b"", 0
+            data, count = self._lines()
+        except FileNotFoundError:
+            return b"", 0
+        if not sealed and self.name == EVENTS:
+            start = data.rfind(b"\n", 0, -1) + 1
+            if data.startswith(_SEALED, start):
+                return data[:start], count - (len(data) - start)
+        return data, count
+
+    def advance(self, length: int, count: int) -> None:
+        """The server has these."""
+        self.sent, self.read = self.sent + length, self.read + count
+
+    @property
+    def waits(self) -> int:
+        """How many bytes are not sent, of whole lines and others."""
+        try:
+            return max(0, self.path.stat().st_size - self.read)
+        except OSError:
+            return 0
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _lines(self) -> tuple[bytes, int]:
+        """The next whole lines, as they are sent, and how many bytes they are here."""
+        with self.path.open("rb") as file:
+            file.seek(self.read)
+            data = file.read(_AT_ONCE)
+            if len(data) == _AT_ONCE and b"\n" not in data:
+                data += file.readline()
+        data = data[: data.rfind(b"\n") + 1]
+        if not (data.startswith(_SAME) or b"\n" + _SAME in data) or not self._forked():
+            return data, len(data)
+        lines = data.splitlines(keepends=True)[:_SHARED_AT_ONCE]
+        data, header = b"".join(lines), self._header or b""
+        if self.read:
+            return shared.whole(header + data, self.path.parent)[len(header) :], len(data)
+        return shared.whole(data, self.path.parent), len(data)
+
+    def _forked(self) -> bool:
+        """Whether its lines may be another recording's."""
+        if self.name != EVENTS:
+            return False
+        if self._header is None:
+            with self.path.open("rb") as file:
+                header = file.readline()
+            if not header.endswith(b"\n"):
+                return False
+            self._header = header
+        try:
+            return shared.origin(orjson.loads(self._header)) is not None
+        except ValueError:
+            return False
+
+
+def files(folder: Path) -> list[Path]:
+    """The files of a recording that are sent, the first its events."""
+    try:
+        names = [path.name for path in folder.iterdir() if FILE.fullmatch(path.name)]
+    except OSError:
+        return []
+    return [folder / name for name in sorted(names, key=lambda name: (name != EVENTS, name))]
+
+
+def blobs(data: bytes, folder: Path) -> Iterator[tuple[str, Path]]:
+    """The blobs that some lines name, by their addresses, with the files that hold them: its own, or its parents'."""
+    above: list[Path] | None = None
+    for digest in dict.fromkeys(match[1].decode() for match in _BLOB.finditer(data)):
+        place = Path("blobs", digest[:2], digest)
+        if (folder / place).is_file():
+            yield f"sha256:{digest}", folder / place
+            continue
+        above = shared.ancestors(folder) if above is None else above
+        found = next((one / place for one in above if (one / place).is_file()), None)
+        if found is not None:
+            yield f"sha256:{digest}", found
+
+
+def sealed(path: Path) -> bool:
+    """Whether the last line of a process's file says that it ended."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _END))
+            last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
+            if len(last) < _END:
+                return last.startswith(_SEALED)
+            # A long answer of the program's stands in it.
+            file.seek(0)
+            return file.read().rstrip(b"\n").rpartition(b"\n")[2].startswith(_SEALED)
+    except FileNotFoundError:
+        return True
+
+
+def ended(path: Path) -> bool:
+    """Whether nothing more comes in a process's file: it is sealed, or the process is gone."""
+    if not path.name.startswith("events.") or sealed(path):
+        return True
+    try:
+        with path.open("rb") as file:
+            pid = int(orjson.loads(file.readline())["pid"])
+        if pid <= 0:
+            return True
+        os.kill(pid, 0)
+    except (ProcessLookupError, FileNotFoundError, ValueError, KeyError, TypeError, OverflowError):
+        return True
+    except OSError:
+        # It is another user's, who has the number now, or had it then.
+        return False
+    return False

@@ -1,0 +1,393 @@
+"""A team's recordings, read: each is brought into a folder here when somebody asks for it, and read from there.
+
+What is brought is kept, and only what has grown since is fetched the next time. All that reads a recording's folder
+(replay, debugger, console) reads this one; nothing is ever written into it but what the team's store has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import delete, func, select
+
+from reenact.core.store import shared
+from reenact.core.store.base import ID, Intake, Piece, Taken
+from reenact.core.store.deleted import Tombstone
+from reenact.core.store.intake import Limits, LocalIntake
+from reenact.core.store.local import EVENTS, LocalStore
+from reenact.errors import CorruptRecording, NotARecording, RecordingError, RecordingNotFound
+from reenact.team.database import PATIENCE, Database
+from reenact.team.deleting import (
+    Held,
+    Hold,
+    erase,
+    hold,
+    holds,
+    note,
+    readmit,
+    receipts,
+    release,
+    tombstones,
+    whoever,
+)
+from reenact.team.fitting import fit
+from reenact.team.intake import TeamIntake, names_of
+from reenact.team.objects import ObjectBlobs
+from reenact.team.place import Place
+from reenact.team.receipts import Receipt
+from reenact.team.tables import BLOBS, CHUNKS, CLOCK, FILES, LEASES, RECORDINGS
+
+_AT_ONCE = 8
+_BATCH = 200
+_SWEPT = 100
+_MANY = 1000
+_LEASED = 86_400 * 1_000_000_000
+"""Nanoseconds for which a blob that is being put is not deleted, though no recording names it yet."""
+
+_BYTES = 4 << 20
+_HEADER = 1 << 16
+_MARK = "team"
+"""A file in a recording's folder: which one of that id, in the team's store, was brought there."""
+
+
+class TeamStore(LocalStore):
+    """The recordings of one project of a team's store.
+
+    Args:
+        place: Where that is.
+        patience: Seconds to wait for the Postgres.
+
+    Raises:
+        UsageError: The addresses are none. Whether anybody answers there is seen by who asks.
+    """
+
+    def __init__(self, place: Place, patience: int = PATIENCE) -> None:
+        super().__init__(place.cache)
+        self.database = Database(place, patience)
+        self.blobs = ObjectBlobs(place.objects, place.project)
+        self.intake: Intake = TeamIntake(self.database, self.blobs)
+        self._cache = LocalIntake(
+            LocalStore(self.root), Limits(recording=1 << 62, blob=1 << 62), checked=False
+        )
+
+    @property
+    def place(self) -> str:
+        """What it is called in a message."""
+        return self.database.place.name
+
+    def close(self) -> None:
+        """End its connections."""
+        self.intake.close()
+        self._cache.close()
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- as every store --------------------------------------------------------------------------------------
+
+    def ids(self) -> list[str]:
+        """The ids of all recordings, those first that were appended to last. Raises StoreAway."""
+        asked = self.database.recordings(RECORDINGS.c.id).where(RECORDINGS.c.version > 0)
+        with self.database.begin() as connection:
+            return list(connection.execute(asked.order_by(RECORDINGS.c.version.desc())).scalars())
+
+    def beginning(self, text: str, most: int) -> list[str]:
+        """The ids that begin so, those first that were appended to last. Raises StoreAway.
+
+        Args:
+            text: Letters, digits, `-` and `_`.
+            most: How many at most.
+        """
+        asked = self.database.recordings(RECORDINGS.c.id).where(
+            RECORDINGS.c.version > 0, RECORDINGS.c.id.like(text.replace("_", r"\_") + "%")
+        )
+        # One that is exactly so is among them, however many begin so.
+        exact = (RECORDINGS.c.id == text).desc()
+        with self.database.begin() as connection:
+            return list(
+                connection.execute(asked.order_by(exact, RECORDINGS.c.version.desc()).limit(most)).scalars()
+            )
+
+    def remove(
+        self, ref: str | os.PathLike[str], *, detached: bool = False, why: str = "removed", who: str = ""
+    ) -> str:
+        """Delete one and its blobs, there and here; returns its id. Raises RecordingError, StoreAway."""
+        id = self.named(ref)
+        self.erase([id], why=why, who=who)
+        return id
+
+    def erase(self, ids: Sequence[str], *, why: str, who: str = "") -> list[Receipt]:
+        """Delete recordings for good, there and here: nothing of their ids is taken again. Returns a receipt for each.
+
+        Args:
+            ids: Their whole ids.
+            why: The reason, for the receipts.
+            who: Who wants it; by default the user who runs this process.
+
+        Raises:
+            RecordingHeld: A hold means one of them; none is deleted then.
+            StoreAway: A server does not answer.
+        """
+        while True:
+            held = Held(self, ids)
+            for id in ids:
+                held.check(id)
+            with self.database.begin() as connection:
+                if not held.still(connection, self.database.project):
+                    continue
+                asked = self.database.recordings(RECORDINGS.c.key).where(
+                    RECORDINGS.c.id == func.any(list(ids))
+                )
+                keys = list(connection.execute(asked.order_by(RECORDINGS.c.id).with_for_update()).scalars())
+                made, addresses = erase(connection, self, keys, why=why, who=who or whoever())
+            break
+        note(self, made, self.sweep(addresses))
+        for id in ids:
+            self.forget(id)
+        return made
+
+    def replace(self, id: str) -> None:
+        """Delete a recording that is about to be sent anew: no tombstone is left. Raises StoreAway."""
+        with self.database.begin() as connection:
+            key = connection.execute(
+                self.database.recordings(RECORDINGS.c.key).where(RECORDINGS.c.id == id).with_for_update()
+            ).scalar()
+            had = select(BLOBS.c.address).where(BLOBS.c.recording == key)
+            addresses = set(connection.execute(had).scalars())
+            connection.execute(delete(RECORDINGS).where(RECORDINGS.c.key == key))
+        self.sweep(addresses)
+        self.forget(id)
+
+    def deleted(self, ids: Iterable[str] | None = None, *, since: int = 0) -> dict[str, Tombstone]:
+        """The tombstones of recordings that are not taken again: of these, or of all. Raises StoreAway.
+
+        Args:
+            ids: The recordings.
+            since: Only those of deletions since then, in nanoseconds since 1970 by the database's clock.
+        """
+        with self.database.begin() as connection:
+            return tombstones(connection, self.database.project, ids, since=since)
+
+    def receipts(self, ids: Sequence[str] | None = None) -> list[Receipt]:
+        """What was deleted, the oldest first: of these, or all. Raises StoreAway."""
+        with self.database.begin() as connection:
+            return receipts(connection, self.database.project, ids)
+
+    def readmit(self, id: str) -> bool:
+        """Take again what was deleted; returns whether it had a tombstone. Raises StoreAway."""
+        self.blobs.drop_receipt(id)
+        with self.database.begin() as connection:
+            return readmit(connection, self.database.project, id)
+
+    def hold(self, filter: str, why: str, who: str = "") -> None:
+        """Let nobody delete what a filter means. Raises FilterError where it does not parse, StoreAway."""
+        with self.database.begin() as connection:
+            hold(connection, self.database.project, filter, why, who or whoever())
+
+    def release(self, filter: str) -> bool:
+        """Take a hold back; returns whether there was one. Raises StoreAway."""
+        with self.database.begin() as connection:
+            return release(connection, self.database.project, filter)
+
+    def holds(self) -> list[Hold]:
+        """The holds, the oldest first. Raises StoreAway."""
+        with self.database.begin() as connection:
+            return holds(connection, self.database.project)
+
+    def forget_deleted(self) -> list[str]:
+        """Remove here what was brought of recordings that are deleted there; returns their ids. Raises StoreAway."""
+        here = LocalStore(self.root).ids()
+        gone = [id for at in range(0, len(here), _MANY) for id in self.deleted(here[at : at + _MANY])]
+        for id in gone:
+            self.forget(id)
+        return gone
+
+    def forget(self, id: str) -> None:
+        """What was brought here of a recording is not kept any longer."""
+        shutil.rmtree(self.folder(id), ignore_errors=True)
+
+    def sweep(self, addresses: Iterable[str], *, dry: bool = False) -> set[str]:
+        """Delete those blobs that no recording of the project names, or only say which. Raises StoreAway."""
+        wanted = list(addresses)
+        found: set[str] = set()
+        named = select(BLOBS.c.address).join_from(RECORDINGS, BLOBS)
+        named = named.where(RECORDINGS.c.project == self.database.project)
+        leased = select(LEASES.c.address).where(
+            LEASES.c.project == self.database.project, LEASES.c.at > CLOCK - _LEASED
+        )
+        for at in range(0, len(wanted), _SWEPT):
+            some = wanted[at : at + _SWEPT]
+            with self.database.begin() as connection:
+                # Nobody is to find one there, and leave it be, while it is being deleted.
+                self.database.blobs_held(connection, alone=True)
+                kept = set(connection.execute(named.where(BLOBS.c.address == func.any(some))).scalars())
+                kept |= set(connection.execute(leased.where(LEASES.c.address == func.any(some))).scalars())
+                gone = set(some) - kept
+                found |= gone
+                if gone and not dry:
+                    with ThreadPoolExecutor(_AT_ONCE) as pool:
+                        list(pool.map(self.blobs.remove, gone))
+        return found
+
+    def origins(self, ids: Iterable[str]) -> dict[str, shared.Origin]:
+        """Those of some recordings that have a parent, and which it is. Raises StoreAway."""
+        first = func.substring(CHUNKS.c.data, 1, _HEADER)
+        asked = self.database.recordings(RECORDINGS.c.id, first).join_from(RECORDINGS, CHUNKS)
+        asked = asked.where(RECORDINGS.c.id == func.any(list(ids)), CHUNKS.c.name == EVENTS, CHUNKS.c.at == 0)
+        with self.database.begin() as connection:
+            rows = connection.execute(asked).all()
+        found = {id: shared.origin_of(bytes(header).partition(b"\n")[0]) for id, header in rows}
+        return {id: said for id, said in found.items() if said is not None}
+
+    def versions(self) -> dict[str, int]:
+        """Of each recording a number that grows with it. Raises StoreAway."""
+        asked = self.database.recordings(RECORDINGS.c.id, RECORDINGS.c.version)
+        with self.database.begin() as connection:
+            rows = connection.execute(asked.where(RECORDINGS.c.version > 0))
+            return {row.id: row.version for row in rows}
+
+    def named(self, ref: str | os.PathLike[str]) -> str:
+        """The id that is meant; nothing is brought here. Raises RecordingNotFound, AmbiguousRecording, StoreAway."""
+        path = Path(ref)
+        # What `find` gave is taken, too.
+        id = path.name if path.parent == self.recordings else str(ref)
+        if self._has(id):
+            return id
+        if id == "last" and (ids := self.ids()):
+            return ids[0]
+        matches = self.beginning(id, 2) if ID.fullmatch(id) else []
+        return matches[0] if len(matches) == 1 else self.find(id).name
+
+    # -- bringing them here ----------------------------------------------------------------------------------
+
+    def bring(self, id: str, intake: Intake, *, on: bool = False) -> None:
+        """Append to another store what it lacks of one.
+
+        Args:
+            id: Its whole id.
+            intake: The other store's.
+            on: Go on where that one ends: all that it has of it came from here. Else that is compared.
+
+        Raises:
+            RecordingError: It is not here, or the other store has something else of that id.
+            StoreAway: A server does not answer.
+        """
+        there = intake.lengths([id]).get(id, {}) if on else {}
+        key, files = self._files(id)
+        for address in self._blobs(key):
+            if not intake.has(id, address):
+                # One that is gone is missed by who needs it, as in every recording.
+                with contextlib.suppress(CorruptRecording):
+                    _taken(intake, Piece(id, address, 0, self.blobs.get(address)))
+        for name in names_of(files):
+            if there.get(name, 0) > files[name]:
+                raise RecordingError(f"{id}: {name} is longer than in {self.place}: that one is older")
+            for piece in self._pieces(id, key, name, there.get(name, 0)):
+                _taken(intake, piece)
+
+    def _has(self, id: str) -> bool:
+        if not ID.fullmatch(id):
+            return False
+        asked = self.database.recordings(RECORDINGS.c.key).where(
+            RECORDINGS.c.id == id, RECORDINGS.c.version > 0
+        )
+        with self.database.begin() as connection:
+            return connection.execute(asked).first() is not None
+
+    def _at_hand(self, id: str) -> Path:
+        if not ID.fullmatch(id):
+            raise NotARecording(f"{id[:80]!r} is no recording's id")
+        folder, (key, _) = self.folder(id), self._files(id)
+        try:
+            mine = (folder / _MARK).read_text() == str(key)
+        except OSError:
+            mine = False
+        if not mine:
+            # Another one was here by that id, which is gone from the team's store.
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True, mode=0o700)
+            (folder / _MARK).write_text(str(key))
+        try:
+            self.bring(id, self._cache, on=True)
+        except RecordingError:
+            if not mine:
+                raise
+            shutil.rmtree(folder, ignore_errors=True)
+            return self._at_hand(id)
+        return folder
+
+    def _called(self, name: str, ids: list[str]) -> str | None:
+        asked = self.database.recordings(RECORDINGS.c.id).where(RECORDINGS.c.name == fit(name))
+        with self.database.begin() as connection:
+            found = connection.execute(asked.order_by(RECORDINGS.c.version.desc()).limit(1)).scalar()
+        return str(found) if found is not None else None
+
+    def _files(self, id: str) -> tuple[int, dict[str, int]]:
+        asked = self.database.recordings(RECORDINGS.c.key, FILES.c.name, FILES.c.length)
+        asked = asked.join_from(RECORDINGS, FILES).where(RECORDINGS.c.id == id)
+        with self.database.begin() as connection:
+            rows = connection.execute(asked).all()
+        if not rows:
+            # What was brought here of one that is gone there is not read any longer.
+            self.forget(id)
+            raise RecordingNotFound(
+                f"no recording '{id[:64]}' in {self.place}; it may have been deleted just now"
+            )
+        return rows[0].key, {row.name: row.length for row in rows}
+
+    def _blobs(self, key: int) -> Sequence[str]:
+        with self.database.begin() as connection:
+            return connection.execute(select(BLOBS.c.address).where(BLOBS.c.recording == key)).scalars().all()
+
+    def _pieces(self, id: str, key: int, name: str, start: int) -> Iterator[Piece]:
+        """The lines of a file from there on, a few megabytes at a time."""
+        while True:
+            asked = (
+                select(CHUNKS.c.at, CHUNKS.c.data)
+                .where(
+                    CHUNKS.c.recording == key,
+                    CHUNKS.c.name == name,
+                    CHUNKS.c.at + func.length(CHUNKS.c.data) > start,
+                )
+                .order_by(CHUNKS.c.at)
+                .limit(_BATCH)
+            )
+            parts: list[bytes] = []
+            at = start
+            with self.database.begin() as connection:
+                for begins, data in connection.execute(asked):
+                    if begins > at:
+                        raise CorruptRecording(f"{id}: {name} lacks bytes {at} to {begins} in {self.place}")
+                    parts.append(bytes(data)[at - begins :])
+                    at += len(parts[-1])
+                    if at - start > _BYTES:
+                        break
+            if not parts:
+                return
+            yield Piece(id, name, start, b"".join(parts))
+            start = at
+
+
+def _taken(intake: Intake, piece: Piece) -> None:
+    (taken,) = intake.take([piece])
+    if taken.status != "ok":
+        raise RecordingError(_why(piece, taken))
+
+
+def _why(piece: Piece, taken: Taken) -> str:
+    if taken.status == "differs":
+        return f"{piece.recording}: {piece.name} has other bytes here than there; one of the two has to go"
+    return f"{piece.recording}: {piece.name}: {taken.detail}"

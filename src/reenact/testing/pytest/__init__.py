@@ -1,0 +1,85 @@
+"""The pytest plugin: a test runs on its recording, offline and exactly.
+
+    @pytest.mark.reenact                       # recordings/<file>/<test>.reenact, beside the test
+    def test_cancelling_a_shipped_order():
+        assert "cannot" in agent.run_sync("Cancel my order ORD-5521").output
+
+By default a test is replayed, and fails where it leaves its recording. `pytest --reenact=record` records the tests
+that have no recording yet, `--reenact=update` all of them anew, `--reenact=off` runs them without one.
+
+Every pytest run loads this, so it is small; what it takes to replay comes with the first test that is marked.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+MODES = ("replay", "record", "update", "off")
+ALLOWED = "REENACT_RECORD_IN_CI"
+"""Set it to 1 to let tests go live where `CI` is set."""
+
+_TAPED = "reenact.testing.pytest.taped"
+
+
+def mode(config: pytest.Config) -> str:
+    """What is to become of marked tests, one of `MODES`."""
+    return str(config.getoption("--reenact") or config.getini("reenact"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--reenact`."""
+    group = parser.getgroup("reenact", "recorded runs of agents")
+    group.addoption(
+        "--reenact",
+        choices=MODES,
+        default=None,
+        help="replay: from the recordings (the default); record: make those that are missing; "
+        "update: make all anew; off: run without",
+    )
+    parser.addini("reenact", "the default of --reenact", default="replay")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The marker, and no live runs in CI by accident."""
+    config.addinivalue_line(
+        "markers",
+        "reenact(file=None, *, live, ignore, on_divergence, inserted, pace): run the test on a recording; "
+        "options as for reenact.replay()",
+    )
+    chosen = mode(config)
+    if chosen not in MODES:
+        raise pytest.UsageError(f"reenact = {chosen} in the ini file: it is one of {', '.join(MODES)}")
+    if chosen != "replay" and _true("CI") and not _true(ALLOWED):
+        raise pytest.UsageError(
+            f"--reenact={chosen} would let tests reach the world, and this is CI; "
+            f"set {ALLOWED}=1 if that is meant"
+        )
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let marked tests run in their session. Async tests stay async."""
+    if not isinstance(item, pytest.Function) or item.get_closest_marker("reenact") is None:
+        return
+    item.obj = _taping(item.config).in_session(item, item.obj)
+
+
+@pytest.fixture(name="reenact")
+def _fixture(request: pytest.FixtureRequest) -> Any:
+    """The test's recording; only for tests that are marked `reenact`."""
+    if request.node.get_closest_marker("reenact") is None:
+        pytest.fail("the fixture `reenact` is for tests that are marked: @pytest.mark.reenact", pytrace=False)
+    return _taping(request.config).taped(request.node)
+
+
+def _taping(config: pytest.Config) -> Any:
+    manager = config.pluginmanager
+    if not manager.has_plugin(_TAPED):
+        manager.import_plugin(_TAPED)
+    return manager.get_plugin(_TAPED)
+
+
+def _true(variable: str) -> bool:
+    return os.environ.get(variable, "").lower() not in ("", "0", "false", "no")

@@ -1,0 +1,206 @@
+"""A test and its recording: loaded with the first test that is marked."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pytest
+
+from reenact.core.model.divergence import Divergence, Verdict
+from reenact.core.query.recording import Recording
+from reenact.core.store import bundle
+from reenact.core.store.local import SUFFIX, LocalStore
+from reenact.errors import DivergenceError, ReenactError
+from reenact.run.api import Replay, record, replay
+from reenact.team import ship
+from reenact.testing.pytest import mode
+
+_OPTIONS = ("live", "ignore", "on_divergence", "inserted", "pace")
+_SHOWN = 6
+
+
+class Taped:
+    """What a test can ask of its recording: the fixture `reenact`.
+
+    Attributes:
+        path: The recording's file.
+        mode: `replay`, `record`, `update` or `off`.
+        recording: The recording that is replayed; None while one is made.
+        verdict: What the replay amounts to so far; None while recording.
+    """
+
+    def __init__(self, path: Path, mode: str, options: dict[str, Any], node: str) -> None:
+        self.path = path
+        self.mode = mode
+        self._options = options
+        self._node = node
+        self._replay: Replay | None = None
+
+    @property
+    def recording(self) -> Recording | None:
+        return self._replay.recording if self._replay is not None else None
+
+    @property
+    def verdict(self) -> Verdict | None:
+        return self._replay.verdict if self._replay is not None else None
+
+    def session(self) -> Any:
+        """What the test runs in."""
+        recording = self.mode == "update" or (self.mode == "record" and not self.path.exists())
+        if self.mode == "off":
+            return _Off()
+        if recording:
+            return _Recorded(self.path, self._node)
+        if not self.path.exists():
+            pytest.fail(
+                f"there is no recording {_short(self.path)}; make it with: "
+                f"pytest --reenact=record {self._node!r}",
+                pytrace=False,
+            )
+        try:
+            self._replay = replay(str(self.path), **self._options)
+        except (ReenactError, TypeError) as error:
+            pytest.fail(f"reenact: {error}", pytrace=False)
+        return _Replayed(self._replay, self.path, self._node)
+
+
+class _Off:
+    """No recording at all."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+class _Recorded:
+    """A recording that becomes the test's file, if the test passes."""
+
+    def __init__(self, path: Path, node: str) -> None:
+        self._path = path
+        self._home = Path(tempfile.mkdtemp(prefix="reenact-"))
+        ship.keep_here(self._home)
+        self._session = record(node, home=self._home)
+
+    def __enter__(self) -> None:
+        self._session.__enter__()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._session.__exit__(kind, error, trace)
+        try:
+            if error is None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                bundle.export(LocalStore(self._home), self._session.id, self._path, force=True)
+        finally:
+            shutil.rmtree(self._home, ignore_errors=True)
+
+
+class _Replayed:
+    """A replay whose divergence is the test's failure."""
+
+    def __init__(self, session: Replay, path: Path, node: str) -> None:
+        self._session = session
+        self._path = path
+        self._node = node
+
+    def __enter__(self) -> None:
+        self._session.__enter__()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            self._session.__exit__(kind, error, trace)
+        except DivergenceError as diverged:
+            told = _told(diverged.divergence, self._session.recording, self._path, self._node)
+            if not isinstance(error, Exception):
+                # From None: what stopped the program says the same, and would be printed before it.
+                raise pytest.fail.Exception(told, pytrace=False) from None
+            # The test's own failure says more about the test; where it left the recording says why.
+            error.add_note(told)
+
+
+def in_session(item: pytest.Function, test: Callable[..., Any]) -> Callable[..., Any]:
+    """The test, run on its recording. Async tests stay async."""
+    if inspect.iscoroutinefunction(test):
+
+        @functools.wraps(test)
+        async def arun(*args: Any, **kwargs: Any) -> Any:
+            with taped(item).session():
+                return await test(*args, **kwargs)
+
+        return arun
+
+    @functools.wraps(test)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with taped(item).session():
+            return test(*args, **kwargs)
+
+    return run
+
+
+_TAPED = pytest.StashKey[Taped]()
+
+
+def taped(item: pytest.Function) -> Taped:
+    """The recording of a test."""
+    known = item.stash.get(_TAPED, None)
+    if known is None:
+        marker = item.get_closest_marker("reenact")
+        assert marker is not None
+        unknown = sorted(set(marker.kwargs) - {*_OPTIONS, "file"})
+        if unknown or len(marker.args) > 1:
+            given = unknown[0] if unknown else str(marker.args[1])
+            pytest.fail(
+                f"@pytest.mark.reenact does not take {given}; it takes a file, and {', '.join(_OPTIONS)}",
+                pytrace=False,
+            )
+        file = marker.args[0] if marker.args else marker.kwargs.get("file")
+        options = {name: value for name, value in marker.kwargs.items() if name in _OPTIONS}
+        known = Taped(_path(item, file), mode(item.config), options, item.nodeid)
+        item.stash[_TAPED] = known
+    return known
+
+
+def _path(item: pytest.Function, given: str | None) -> Path:
+    folder = item.path.parent
+    if given is not None:
+        path = folder / given
+        return path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
+    name = re.sub(r"[^\w.\[\]-]+", "-", item.name)
+    owner = f"{item.cls.__name__}." if item.cls is not None else ""
+    return folder / "recordings" / item.path.stem / f"{owner}{name}{SUFFIX}"
+
+
+def _told(divergence: Divergence, recording: Recording, path: Path, node: str) -> str:
+    """A divergence, as a test's failure."""
+    where = f"step {divergence.step}, " if divergence.step is not None else ""
+    lines = [f"the test leaves its recording: {divergence.kind.value} at {where}{divergence.address}"]
+    lines += [f"  {divergence.detail}"] if divergence.detail else []
+    for mismatch in divergence.mismatches[:_SHOWN]:
+        lines += [
+            f"  {mismatch.path}",
+            f"    recorded  {mismatch.recorded!r}",
+            f"    actual    {mismatch.actual!r}",
+        ]
+    if (more := len(divergence.mismatches) - _SHOWN) > 0:
+        lines.append(f"  and {more} more differences")
+    # A call behind the last step comes before one that is not there to be shown.
+    shown = divergence.step if divergence.step is not None and divergence.step <= len(recording.steps) else ""
+    lines += [
+        f"  look at it:       reenact show {_short(path)} {shown}".rstrip(),
+        f"  if it is meant:   pytest --reenact=update {node!r}",
+    ]
+    return "\n".join(lines)
+
+
+def _short(path: Path) -> str:
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

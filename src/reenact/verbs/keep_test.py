@@ -1,0 +1,302 @@
+"""`reenact keep`: a recording becomes a pytest test that a person can read and change.
+
+A recorded function is called again, marked `reenact`, so that the plugin replays it. A recorded command is run again
+by `reenact.testing.rerun`. Either way the test passes as long as the program asks what was recorded; what it should do
+instead, once it is mended, is for the reader to say.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+import textwrap
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reenact.analysis.report import python
+from reenact.analysis.report.marked import is_marked
+from reenact.core.model import codec
+from reenact.core.model.plain import compact
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.query.recording import Recording
+from reenact.core.store.local import SUFFIX
+from reenact.errors import UsageError
+
+_WIDTH = 100
+_SHOWN = 12
+_LONGEST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A test to be written.
+
+    Attributes:
+        name: The test function's name.
+        fixture: The recording's file, relative to the test's folder.
+        imports: Lines that the test's file needs at its top.
+        text: The test function.
+    """
+
+    name: str
+    fixture: str
+    imports: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the test calls: a function of a module, with arguments."""
+
+    module: str
+    call: ast.Call
+    is_async: bool = False
+
+    @property
+    def function(self) -> str:
+        """The function's name."""
+        assert isinstance(self.call.func, ast.Name)
+        return self.call.func.id
+
+
+def kept(
+    recording: Recording,
+    test_file: Path,
+    *,
+    name: str = "",
+    entry: Entry | None = None,
+    live: tuple[str, ...] = (),
+) -> Kept:
+    """The test that keeps a recording.
+
+    Args:
+        recording: What is kept.
+        test_file: The file that the test goes to.
+        name: The test's name, by default after the recording's.
+        entry: What to call; by default the recorded function, or the recorded command.
+        live: What is to run for real in the test (`tool`): its code is what the test is about then.
+
+    Raises:
+        UsageError: There is nothing to run, or the name is none.
+    """
+    title = _title(recording, name)
+    fixture = f"recordings/{test_file.stem}/{title}{SUFFIX}"
+    entry = entry or _recorded_function(recording, test_file)
+    if entry is not None:
+        return _of_function(recording, entry, title, fixture, live)
+    return _of_command(recording, test_file, title, fixture, live)
+
+
+def entry_of(text: str, *, is_async: bool = False) -> Entry:
+    """Read `pkg.module:function('an argument', n=2)`; without parentheses, a function without arguments.
+
+    Raises UsageError.
+    """
+    module, colon, call = text.partition(":")
+    example = "write it as pkg.module:function('an argument')"
+    if not colon or not all(map(python.is_name, module.split("."))):
+        raise UsageError(f"--entry {text}: {example}")
+    call = call if call.endswith(")") else f"{call}()"
+    try:
+        tree = ast.parse(call, mode="eval").body
+    except (SyntaxError, ValueError):
+        tree = None
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
+        raise UsageError(f"--entry {text}: {example}")
+    python.as_unparsed(tree)
+    return Entry(module, tree, is_async)
+
+
+def add(existing: str, test: Kept) -> str:
+    """A test file's text with the test added. Raises UsageError where it has a test of that name, or is no Python."""
+    try:
+        tree = ast.parse(existing)
+    except SyntaxError as error:
+        raise UsageError(
+            f"the test file does not parse (line {error.lineno}: {error.msg}); mend it first"
+        ) from None
+    if any(
+        isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == test.name
+        for node in tree.body
+    ):
+        raise UsageError(f"the test file has a test {test.name} already; --name gives this one another")
+    lines = existing.splitlines()
+    missing = [line for line in test.imports if line not in lines]
+    at = _after_imports(tree)
+    head, rest = lines[:at], lines[at:]
+    if not existing.strip():
+        head = ["from __future__ import annotations", ""]
+    elif missing and head and head[-1].strip() and at == _docstring_end(tree):
+        head.append("")
+    body = "\n".join([*head, *_grouped(missing), *rest]).rstrip("\n")
+    return f"{body}\n\n\n{test.text}"
+
+
+# -- within --------------------------------------------------------------------------------------------------
+
+
+def _of_function(recording: Recording, entry: Entry, title: str, fixture: str, live: tuple[str, ...]) -> Kept:
+    marked = python.call(
+        python.dotted("pytest.mark.reenact"),
+        [ast.Constant(fixture)],
+        {"live": python.literal(list(live))} if live else {},
+    )
+    called: ast.expr = ast.Await(entry.call) if entry.is_async else entry.call
+    output = _literal(recording.output) if "output" in (recording.logs[0].sealed or {}) else None
+    body: list[ast.stmt] = [_story(recording)]
+    body.append(
+        ast.Expr(called) if output is None else ast.Assert(ast.Compare(called, [ast.Eq()], [output]), None)
+    )
+    kind = ast.AsyncFunctionDef if entry.is_async else ast.FunctionDef
+    decorators = [marked, *([python.dotted("pytest.mark.asyncio")] if entry.is_async else [])]
+    imports = [python.imported("pytest"), python.imported(entry.module, entry.function)]
+    return _kept(title, fixture, imports, kind(title, _nothing(), body, decorators))
+
+
+def _of_command(
+    recording: Recording, test_file: Path, title: str, fixture: str, live: tuple[str, ...]
+) -> Kept:
+    program = recording.header.get("program") or {}
+    argv = [str(word) for word in program.get("argv") or ()]
+    if not argv:
+        raise UsageError(
+            f"recording {recording.id} remembers no program (it was imported?); "
+            "say what to call: --entry pkg.module:function('an argument')"
+        )
+    folder = os.path.relpath(str(program.get("cwd") or "."), test_file.absolute().parent)
+    runs_python = "proxy" not in program
+    words = [
+        python.dotted("sys.executable") if runs_python else ast.Constant(argv[0]),
+        *map(ast.Constant, argv[1:]),
+    ]
+    here = python.name("here")
+    rerun = python.call(
+        python.name("rerun"),
+        [ast.BinOp(here, ast.Div(), ast.Constant(fixture)), ast.List(words, ast.Load())],
+        {
+            "cwd": ast.BinOp(here, ast.Div(), ast.Constant(folder)),
+            **({"live": python.literal(list(live))} if live else {}),
+        },
+    )
+    beside = ast.Attribute(python.call(python.name("Path"), [python.name("__file__")]), "parent", ast.Load())
+    verdict = python.dotted("done.verdict")
+    proof = python.dotted("done.verdict.faithful")
+    body: list[ast.stmt] = [
+        _story(recording),
+        ast.Assign([ast.Name("here", ast.Store())], beside),
+        ast.Assign([ast.Name("done", ast.Store())], rerun),
+        ast.Assert(
+            ast.UnaryOp(ast.Not(), python.dotted("done.verdict.divergences")) if live else proof,
+            python.call(python.name("str"), [verdict]),
+        ),
+    ]
+    imports = [
+        *([python.imported("sys")] if runs_python else []),
+        python.imported("pathlib", "Path"),
+        python.imported("reenact.testing", "rerun"),
+    ]
+    return _kept(title, fixture, imports, ast.FunctionDef(title, _nothing(), body, []))
+
+
+def _kept(title: str, fixture: str, imports: list[ast.stmt], test: ast.stmt) -> Kept:
+    lines = tuple(python.source([one]).rstrip("\n") for one in imports)
+    return Kept(title, fixture, lines, python.source([test]))
+
+
+def _nothing() -> ast.arguments:
+    return ast.arguments([], [], None, [], [], None, [])
+
+
+def _recorded_function(recording: Recording, test_file: Path) -> Entry | None:
+    """The function that `@reenact.recorded` has written down, if the program here marks it so, and if its arguments
+    can be written as Python.
+    """
+    known = recording.header.get("function")
+    if not isinstance(known, dict):
+        return None
+    module, _, function = str(known.get("name", "")).partition(":")
+    if not is_marked(module, function, test_file):
+        return None
+    args = {key: _literal(codec.view(tree)) for key, tree in dict(known.get("args") or {}).items()}
+    given = {key: value for key, value in args.items() if value is not None and python.is_name(key)}
+    if len(given) < len(args):
+        return None
+    return Entry(module, python.call(python.name(function), [], given), bool(known.get("async")))
+
+
+def _story(recording: Recording) -> ast.stmt:
+    """What happened, for the reader of the test."""
+    facts = RecordingFacts(recording)
+    when = recording.started[:16].replace("T", " ")
+    first = f"Kept from recording {recording.id} of {when}, which ended {_ended(recording)}."
+    lines = textwrap.wrap(_said(first), _WIDTH - 8)
+    for step in list(facts)[:_SHOWN]:
+        call = step.model_call
+        label = f"model {call.model}" if call is not None else step.call.label
+        text = compact(step.args) if call is None else (call.answer.text if call.answer is not None else "")
+        asked = (
+            [f"{asked.name}({compact(asked.args)})" for asked in call.answer.calls]
+            if call and call.answer
+            else []
+        )
+        said = " ".join([text, *asked]).strip()
+        shown = textwrap.shorten(_said(f"{label} {said}"), _WIDTH - 14, placeholder=" …")
+        lines.append(f"{step.step.number:>3}  {shown}")
+    if len(recording.steps) > _SHOWN:
+        lines.append(f"     … {len(recording.steps) - _SHOWN} more steps")
+    return python.docstring(lines)
+
+
+def _said(text: str) -> str:
+    """A recorded text as it may stand in a docstring: on one line, and without need of backslashes."""
+    return python.one_line(text).replace("\\", "/").replace('"""', "'''")
+
+
+def _ended(recording: Recording) -> str:
+    return {"ok": "well", "error": "with an error"}.get(recording.status, "without a word")
+
+
+def _title(recording: Recording, name: str) -> str:
+    words = re.sub(r"\W+", "_", (name or recording.name or recording.id).strip().lower()).strip("_")
+    if name and not words:
+        raise UsageError(f"--name {name}: a test's name is made of letters, digits and _")
+    words = unicodedata.normalize("NFKC", words or recording.id)[:_LONGEST]
+    title = words if words.startswith("test_") else f"test_{words}"
+    return title if title.isidentifier() else f"test_{re.sub(r'[^a-z0-9_]', '_', title.lower())}"
+
+
+def _literal(value: Any) -> ast.expr | None:
+    """A value as Python that means the same, or None."""
+    try:
+        return python.literal(value)
+    except python.Unwritable:
+        return None
+
+
+def _grouped(imports: list[str]) -> list[str]:
+    """Imports of the standard library apart from the others."""
+    own = [line for line in imports if line.split()[1].partition(".")[0] in sys.stdlib_module_names]
+    others = [line for line in imports if line not in own]
+    return [*own, "", *others] if own and others else [*own, *others]
+
+
+def _after_imports(tree: ast.Module) -> int:
+    """The line after the last import at the top, counted from 0."""
+    last = _docstring_end(tree)
+    for node in tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            last = node.end_lineno or last
+        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            break
+    return last
+
+
+def _docstring_end(tree: ast.Module) -> int:
+    first = tree.body[0] if tree.body else None
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        return first.end_lineno or 0
+    return 0

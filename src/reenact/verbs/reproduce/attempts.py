@@ -1,0 +1,90 @@
+"""Does a failure reproduce? Replay it several times, each in a process of its own, and tell the replays together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+
+from reenact.analysis.attempts import Attempt, Reproduces, Reproduction, judge
+from reenact.core.query.recording import Recording
+from reenact.errors import ProgramError, UsageError
+from reenact.run.api import load
+from reenact.run.child.output import masked
+from reenact.run.launch import Options
+from reenact.verbs.reproduce.rerun import PATIENCE, Rerun, rerun
+
+TIMES = 5
+"""How often a recording is replayed, unless the user says otherwise."""
+
+
+def reproduce(
+    source: str | os.PathLike[str] | Recording,
+    *,
+    times: int = TIMES,
+    live: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    patience: float = PATIENCE,
+    command: Sequence[str] = (),
+    home: str | os.PathLike[str] | None = None,
+    run_foreign: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> Reproduction:
+    """Replay a recording several times, and tell whether it does the same each time, and the same as recorded.
+
+        reenact.reproduce("last").result          # Reproduces.REPRODUCED
+
+    Args:
+        source: An id, a prefix, `"last"`, a path, or a Recording.
+        times: How often.
+        live: Kinds (`"tool"`) or labels that run for real.
+        ignore: What need not match, as for a replay.
+        patience: Seconds that each replay may take.
+        command: Another program than the recorded one.
+        home: The folder of the recordings.
+        run_foreign: Let the program of a foreign recording run.
+        progress: Called with a line for each replay.
+
+    Raises ForeignRecording where the recording comes from elsewhere and nothing allows its program, UsageError for
+    options that cannot be meant, RecordingError where there is no such recording. A program that cannot be run is a
+    result, and no error.
+    """
+    if times < 1:
+        raise UsageError(f"times={times}: there must be at least one")
+    recording = source if isinstance(source, Recording) else load(source, home=home)
+    words = Options(tuple(live), tuple(ignore)).tree()
+    attempts: list[Attempt] = []
+    for number in range(1, times + 1):
+        try:
+            done = rerun(
+                recording, words, command=command, home=home, patience=patience, run_foreign=run_foreign
+            )
+        except ProgramError as error:
+            return Reproduction(recording.id, Reproduces.CANNOT_RUN, str(error))
+        attempts.append(_attempt(done))
+        if progress is not None:
+            word = (
+                "no verdict"
+                if done.verdict is None
+                else "faithful"
+                if done.verdict.faithful
+                else "not faithful"
+            )
+            progress(f"replay {number} of {times}: {word}, exit status {done.status}, {done.seconds:.1f} s")
+        if done.verdict is None and done.status is None:
+            # What hangs once hangs again, and each time for as long.
+            break
+    return judge(recording, attempts)
+
+
+def _attempt(done: Rerun) -> Attempt:
+    written = str(done.written.get("text")) if done.written is not None else done.stdout
+    complaints = [line for line in done.stderr.splitlines() if line.strip()]
+    return Attempt(
+        done.status,
+        tuple(masked(written).splitlines()),
+        done.verdict,
+        done.failed,
+        complaints[-1].strip() if complaints else "",
+        done.seconds,
+        done.warnings,
+    )

@@ -1,0 +1,132 @@
+"""Running a recorded program again in a process of its own, quietly and within bounds, and keeping what came of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from reenact.core.model.divergence import Verdict
+from reenact.core.model.event import Tree
+from reenact.core.query.recording import Recording
+from reenact.errors import ProgramError
+from reenact.run.launch import folder, judged, replaying, reports_in
+
+PATIENCE = 120.0
+"""Seconds that a program may take, unless the user says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """What came of running a program again on a recording.
+
+    Attributes:
+        recording: What it was answered from.
+        status: Its exit status; ended by a signal, minus the signal's number; None where it took too long.
+        stdout, stderr: What it wrote.
+        verdict: What the replay amounted to, or None where the program died without one.
+        failed: Why there is no verdict, in one sentence.
+        halted: The replay was stopped: the program asked what could not be answered.
+        output: What the recorded block or function gave, as a tree, in a tuple; empty where there is none.
+        written: What the program wrote to standard output as a recording's seal has it, secrets replaced, or None.
+        seconds: How long it took.
+        warnings: What differs from when it was recorded, one sentence each.
+    """
+
+    recording: Recording
+    status: int | None
+    stdout: str
+    stderr: str
+    verdict: Verdict | None
+    failed: str = ""
+    halted: bool = False
+    output: tuple[Tree, ...] = ()
+    written: Mapping[str, Tree] | None = None
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
+
+
+def rerun(
+    recording: Recording,
+    words: Mapping[str, Any],
+    *,
+    command: Sequence[str] = (),
+    home: str | os.PathLike[str] | None = None,
+    patience: float = PATIENCE,
+    verb: str = "reproduce",
+    run_foreign: bool = False,
+) -> Rerun:
+    """Run the recorded program again, or another command. It has no terminal; what it writes is kept.
+
+    Args:
+        recording: What it is answered from.
+        words: How, as `launch.Options.tree` has it.
+        command: Another program than the remembered one; it runs in the current folder.
+        home: The folder of the recordings.
+        patience: Seconds until it is ended.
+        verb: What the user may try with another command where this cannot be run.
+        run_foreign: The user lets a foreign recording's program run.
+
+    Raises ForeignRecording, ProgramError or UsageError where it cannot be run.
+    """
+    with folder() as place:
+        start = replaying(
+            recording, dict(words), place, command=command, home=home, verb=verb, run_foreign=run_foreign
+        )
+        began = perf_counter()
+        out, err = place / "stdout", place / "stderr"
+        with out.open("wb") as stdout, err.open("wb") as stderr:
+            process = start.open(stdout.fileno(), stderr.fileno())
+            status = _ended(process, patience)
+        seconds = perf_counter() - began
+        reports = reports_in(place)
+        texts = _text(out), _text(err)
+    if status is None:
+        text = f"it still ran after {patience:g} seconds, and was ended"
+        return Rerun(recording, None, *texts, None, text, halted=True, seconds=seconds)
+    done = judged(recording, start.argv, status, process.pid, reports)
+    main = reports.get("main", {})
+    return Rerun(
+        recording,
+        status,
+        *texts,
+        done.verdict,
+        done.failed,
+        halted=any(said.get("halted") for said in reports.values()),
+        output=(main["output"],) if "output" in main else (),
+        written=main.get("stdout"),
+        seconds=seconds,
+        warnings=done.warnings,
+    )
+
+
+def where(recording: Recording, command: Sequence[str]) -> Path:
+    """The folder that the program runs in. Raises ProgramError where it is gone."""
+    if command:
+        return Path.cwd()
+    path = Path(str((recording.header.get("program") or {}).get("cwd") or "."))
+    if not path.is_dir():
+        raise ProgramError(f"the folder that the program ran in is gone: {path}")
+    return path
+
+
+def _ended(process: subprocess.Popen[bytes], patience: float) -> int | None:
+    """The exit status, or None where it took too long. Nothing that the program has started outlives it."""
+    try:
+        return process.wait(patience)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "replace")

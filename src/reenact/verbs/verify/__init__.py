@@ -1,0 +1,12 @@
+"""A fleet of recordings against today's code: which still run as recorded, which part from it, and why.
+
+    results = verify(["a1b2", "recordings/old.reenact"], entry="shop.agent:answer")
+
+Each replay runs in a process of its own, forked from one that has imported the program already; a crash, a hang or a
+kill costs that one recording.
+"""
+
+from reenact.verbs.verify.fleet import verify
+from reenact.verbs.verify.outcome import Outcome, Status, grouped, passed
+
+__all__ = ["Outcome", "Status", "grouped", "passed", "verify"]

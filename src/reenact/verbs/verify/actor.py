@@ -1,0 +1,131 @@
+"""What runs on a node of a cluster: one process that has imported the program, and forks for each recording."""
+
+from __future__ import annotations
+
+import io
+import os
+import platform
+import shutil
+import tempfile
+import zipfile
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import reenact
+from reenact.core.store import bundle, shared
+from reenact.core.store.local import SUFFIX, LocalStore
+from reenact.errors import ReenactError, StoreAway, UsageError
+from reenact.team.place import STORE, Place
+from reenact.verbs.verify.crew import Job, Report, Worker, worker
+
+if TYPE_CHECKING:
+    from reenact.team.store import TeamStore
+
+Parcel = tuple[int, bytes | str]
+"""A recording's place, and the recording as one file; or its id, if the node is to read the team's store."""
+
+UNREAD = "unread"
+"""In a report: why the node could not read the team's store."""
+
+
+class Actor:
+    """Replays what it is given, one after the other."""
+
+    def __init__(self, job: Job) -> None:
+        self._worker: Worker = worker(job)
+        self._folder = Path(tempfile.mkdtemp(prefix="reenact-"))
+        self._team: TeamStore | None = None
+
+    def ready(self) -> dict[str, str]:
+        """Import the program. Says who one is, and what is in the way, if anything is."""
+        said = {"node": platform.node(), "version": reenact.__version__}
+        try:
+            self._worker.ready()
+        except ReenactError as error:
+            said["failed"] = str(error)
+        return said
+
+    def run(self, parcels: list[Parcel]) -> list[tuple[int, Report]]:
+        """Replay some."""
+        return [(place, self._one(place, what)) for place, what in parcels]
+
+    def close(self) -> None:
+        """No more: nothing is left on the node."""
+        self._worker.close()
+        if self._team is not None:
+            self._team.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _one(self, place: int, what: bytes | str) -> Report:
+        try:
+            path = self._fetched(what) if isinstance(what, str) else self._written(place, what)
+        except ReenactError as error:
+            return {UNREAD: str(error)}
+        try:
+            return self._worker.run(str(path))
+        except ReenactError as error:
+            return {"failed": str(error)}
+        finally:
+            # Ten thousand of them would fill the node's disk.
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+
+    def _written(self, place: int, data: bytes) -> Path:
+        path = self._folder / f"{place}{SUFFIX}"
+        path.write_bytes(data)
+        return path
+
+    def _fetched(self, id: str) -> Path:
+        if self._team is None:
+            self._team = _team(self._folder)
+        return self._team.find(id)
+
+
+def _team(folder: Path) -> TeamStore:
+    """The team's store that this node's environment names. Raises UsageError, StoreAway."""
+    place = Place.of(os.environ)
+    if place is None:
+        raise UsageError(f"{STORE} is not set there")
+    try:
+        from reenact.team.store import TeamStore  # noqa: PLC0415 - drivers that few nodes have
+    except ModuleNotFoundError as error:
+        raise StoreAway(f"{error.name} is not installed there (reenact[team])") from None
+    # A cache of its own: the actors of a node would write into each other's.
+    return TeamStore(replace(place, cache=folder / "team"))
+
+
+def packed(path: Path) -> bytes:
+    """A recording as one file. Raises RecordingError."""
+    if path.is_file():
+        return path.read_bytes()
+    if not shared.shares(path):
+        # As exported, but for the disk's sake in memory, and packed no better than it is fast: nobody keeps it.
+        data = io.BytesIO()
+        with zipfile.ZipFile(
+            data, "w", zipfile.ZIP_DEFLATED, compresslevel=1, strict_timestamps=False
+        ) as archive:
+            for file in sorted(path.rglob("*")):
+                if file.is_file():
+                    archive.write(file, file.relative_to(path))
+        return data.getvalue()
+    with tempfile.TemporaryDirectory(prefix="reenact-") as folder:
+        home = path.parent.parent if path.parent.name == "recordings" else path.parent
+        return bundle.export(LocalStore(home), str(path), Path(folder) / f"one{SUFFIX}").read_bytes()
+
+
+def remote(ray: Any) -> Any:
+    """The actor as Ray has it. One that is lost is replaced by us, and not by Ray: what it had is then known."""
+    return ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Actor)
+
+
+def line_of(error: BaseException) -> str:
+    """What an error of Ray's comes to, on one line: the program's own error, if there is one in it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    own = [line for line in lines if line.partition(":")[0].endswith(("Error", "Exception")) and ": " in line]
+    with suppress(IndexError):
+        return (own[-1:] or lines)[0][:300]
+    return type(error).__name__

@@ -1,0 +1,252 @@
+"""A fleet on a Ray cluster: the same isolated replays, each actor with a process of its own that forks for each.
+
+The code of the working folder is shipped by Ray. The recordings go along with the tasks, as one file each, so that no
+node needs the store; of a team's store each node reads for itself, where it can. Ray runs again what a lost worker or
+node had under way: outcomes are taken by their recording, once.
+
+    this process  --lines of JSON-->  verify.dispatch (a driver of Ray)  --batches-->  verify.actor, on the nodes
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import orjson
+
+from reenact.core.store.local import load
+from reenact.core.trust import consent
+from reenact.errors import ForeignRecording, ProgramError, RecordingError, UsageError
+from reenact.team.place import Place
+from reenact.verbs.verify.crew import Job
+from reenact.verbs.verify.dispatch import answers
+from reenact.verbs.verify.engine import Done, Task
+from reenact.verbs.verify.outcome import REFUSED
+
+PLACED = 300.0
+"""Seconds in which some node must have taken an actor: an autoscaler brings nodes in minutes."""
+SLACK = 120.0
+"""Seconds that a batch may take beyond what its replays may: an actor that is stopped is not lost, and is silent."""
+START = 240.0
+"""Seconds until Ray has started, or has connected and packed the folder."""
+SILENT = 90.0
+"""Seconds in which the driver must have given a sign of life."""
+_END = 15.0
+
+Say = Callable[[str], None]
+
+
+class Cluster:
+    """A Ray cluster.
+
+    Args:
+        address: Its address (`ray://head:10001`, `auto`, `host:6379`); without, a cluster of this machine alone.
+        workers: How many actors; 0 is one for each core of the cluster, also of those that come later.
+        folder: What is shipped to the nodes and is their working folder; by default the one that one stands in.
+        excludes: What of it is not shipped, as in a .gitignore.
+        team: The team's store that the recordings are in, unless they are here.
+        placed: Seconds in which some node must have room.
+        slack: Seconds that some replays may take beyond their time limits, until their actor is held to be lost.
+        say: Told what it is doing.
+    """
+
+    def __init__(
+        self,
+        address: str = "",
+        workers: int = 0,
+        folder: Path | None = None,
+        *,
+        excludes: Sequence[str] = (),
+        team: Place | None = None,
+        placed: float = PLACED,
+        slack: float = SLACK,
+        say: Say | None = None,
+    ) -> None:
+        self._address = address
+        self._folder, self._excludes = (folder or Path.cwd()).absolute(), [*excludes]
+        self._team = team
+        self._asked = {
+            "address": address,
+            "workers": workers,
+            "folder": str(self._folder),
+            "team": {**asdict(team), "cache": str(team.cache)} if team else None,
+            "placed": placed,
+            "slack": slack,
+        }
+        self._say = say or (lambda _: None)
+
+    def run(self, tasks: Sequence[Task], job: Job, done: Done) -> None:
+        """Replay them all. Raises ProgramError or UsageError."""
+        if find_spec("ray") is None:
+            raise UsageError("--engine ray needs Ray: pip install 'reenact[ray]'")
+        if not job.entry and self._team is None:
+            tasks = _allowed(tasks, job, done)
+        host = self._address.removeprefix("ray://")
+        if ":" in host and not answers(host, 10.0):
+            # Ray tries for minutes.
+            raise UsageError(f"the Ray cluster {self._address} is not to be had: nobody answers there")
+        homes = {
+            Path(task.path).absolute().parent for task in tasks if task.path and Path(task.path).is_dir()
+        }
+        asked = {
+            **self._asked,
+            "excludes": [
+                *self._excludes,
+                *(f"/{home.relative_to(self._folder)}/" for home in self._within(homes)),
+            ],
+            # Which are foreign is said by the keys of the home that asks: what a node is sent may run there.
+            "job": {**asdict(job), "home": "", "run_foreign": job.run_foreign or self._team is None},
+            "tasks": [
+                (task.place, str(Path(task.path).absolute()) if task.path else task.ref) for task in tasks
+            ],
+        }
+        said = f"connecting to Ray at {self._address}" if self._address else "starting Ray on this machine"
+        for again in (False, True):
+            self._say(said)
+            exchange = _Exchange({task.place: task for task in tasks}, done, self._say)
+            with _driver(asked) as driver:
+                why = exchange.run(driver)
+            if not why:
+                return
+            # A start on a busy machine fails now and then, within Ray's own limits of time.
+            if exchange.connected or self._address or again:
+                raise UsageError(exchange.lost(self._address, why))
+            said = "starting Ray again"
+
+    def _within(self, homes: Iterable[Path]) -> list[Path]:
+        """Homes in the folder: their recordings are sent as they are needed, and not all to all nodes before."""
+        return sorted(
+            home for home in homes if home.name == "recordings" and home.is_relative_to(self._folder)
+        )
+
+
+def _allowed(tasks: Sequence[Task], job: Job, done: Done) -> list[Task]:
+    """The recordings whose commands may run; of the others it is said that they are refused."""
+    found = []
+    for task in tasks:
+        try:
+            recording = load(task.here())
+            if consent.steers(recording):
+                consent.check(recording, Path(job.home), run_foreign=job.run_foreign)
+        except ForeignRecording as error:
+            done(task, {REFUSED: str(error)})
+        except RecordingError as error:
+            done(task, {"failed": str(error)})
+        else:
+            found.append(task)
+    return found
+
+
+class _Driver:
+    """The process that speaks with Ray."""
+
+    def __init__(self, asked: dict[str, Any], noise: Any) -> None:
+        self._noise = noise
+        self.line, theirs = socket.socketpair()
+        command = [sys.executable, "-m", "reenact.verbs.verify.dispatch", str(theirs.fileno())]
+        self.process = subprocess.Popen(  # noqa: S603 - this very Python
+            command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=noise, stderr=noise,
+            # Ctrl-C is for us: Ray would write tracebacks.
+            start_new_session=True,
+            # Nothing that lies in the program's folder is to be taken for a module of Ray's.
+            cwd=os.sep,
+        )  # fmt: skip
+        theirs.close()
+        with suppress(OSError):  # it is gone: the first read says so
+            self.line.sendall(orjson.dumps(asked, default=repr) + b"\n")
+
+    def last_words(self) -> str:
+        """What it, or Ray, wrote last."""
+        self._noise.seek(0)
+        lines = self._noise.read().decode("utf-8", "replace").splitlines()
+        return next((line.strip() for line in reversed(lines) if line.strip()), "no word")[:300]
+
+    def close(self, within: float) -> None:
+        """End it."""
+        self.line.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(within)
+        self.process.kill()
+        self.process.wait()
+
+
+@contextmanager
+def _driver(asked: dict[str, Any]) -> Iterator[_Driver]:
+    with tempfile.TemporaryFile() as noise:
+        driver = _Driver(asked, noise)
+        try:
+            yield driver
+        except BaseException:
+            driver.process.terminate()
+            raise
+        finally:
+            driver.close(_END)
+
+
+class _Exchange:
+    """What the driver says, until it has said all.
+
+    Attributes:
+        connected: Whether it has reached the cluster.
+    """
+
+    def __init__(self, tasks: dict[int, Task], done: Done, say: Say) -> None:
+        self._tasks, self._done, self._say = tasks, done, say
+        self._came: set[int] = set()
+        self.connected = False
+
+    def run(self, driver: _Driver) -> str:
+        """Take what it says; returns why it ended before its time, if it did. Raises ProgramError or UsageError."""
+        for said in _lines(driver.line, lambda: SILENT if self.connected else START):
+            if "place" in said:
+                self._came.add(said["place"])
+                self._done(self._tasks[said["place"]], said["report"])
+            elif "program" in said:
+                raise ProgramError(said["program"])
+            elif "usage" in said:
+                if not self.connected:
+                    return str(said["usage"])
+                raise UsageError(said["usage"] + self._kept())
+            elif "over" in said:
+                return ""
+            elif "said" in said:
+                self._say(said["said"])
+            elif "connected" in said:
+                self.connected = True
+        if driver.process.poll() is None:
+            return "it has not answered for too long"
+        return driver.last_words()
+
+    def lost(self, address: str, why: str) -> str:
+        """That it is, and what there is."""
+        if not self.connected:
+            return why if "Ray" in why else f"Ray could not be started: {why}"
+        return f"the Ray cluster {address or 'of this machine'} is lost: {why}{self._kept()}"
+
+    def _kept(self) -> str:
+        return f"; {len(self._came)} of {len(self._tasks)} were replayed and are kept: --resume runs the rest"
+
+
+def _lines(line: socket.socket, patience: Callable[[], float]) -> Iterator[dict[str, Any]]:
+    """What comes, until nothing more does, or nothing has for too long."""
+    data = b""
+    until = monotonic() + patience()
+    while select.select([line], [], [], max(0.0, until - monotonic()))[0]:
+        block = line.recv(1 << 18)
+        if not block:
+            return
+        *whole, data = (data + block).split(b"\n")
+        for one in whole:
+            yield orjson.loads(one)
+        until = monotonic() + patience()

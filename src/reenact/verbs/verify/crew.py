@@ -1,0 +1,179 @@
+"""Who replays: a process that has imported the program and forks for each recording, or a fresh one for each."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any, Protocol
+
+import orjson
+
+from reenact.core.store.local import LocalStore, load
+from reenact.core.trust import consent
+from reenact.errors import ForeignRecording, ProgramError, ReenactError
+from reenact.verbs.verify.outcome import REFUSED
+
+Report = dict[str, Any]
+"""What became of one, as `outcome_of` reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How all recordings are replayed.
+
+    Attributes:
+        entry: What runs the program, `pkg.module:function`; without, the recorded commands are run.
+        words: The replay's options, as `Options.tree` gives them.
+        timeout: Seconds that one may take.
+        home: The folder of the recordings, whose keys say which of them are foreign; empty for the usual one.
+        run_foreign: The user lets the commands of foreign recordings run.
+    """
+
+    entry: str
+    words: dict[str, Any]
+    timeout: float
+    home: str = ""
+    run_foreign: bool = False
+
+
+class Worker(Protocol):
+    """Replays one recording at a time."""
+
+    def ready(self) -> None:
+        """Be able to; raises ProgramError."""
+
+    def run(self, path: str) -> Report:
+        """Replay the recording at that path."""
+
+    def close(self) -> None:
+        """No more."""
+
+
+def worker(job: Job) -> Worker:
+    """The one for a job."""
+    return Forking(job) if job.entry else Starting(job)
+
+
+class Forking:
+    """One process that has imported the program, and forks for each recording."""
+
+    def __init__(self, job: Job) -> None:
+        self._entry, self._timeout = job.entry, job.timeout
+        words = job.words
+        self._options = {
+            "live": words["live"],
+            "ignore": words["ignore"],
+            "on_divergence": words["policy"],
+            "inserted": words["inserted"],
+            "pace": words["pace"],
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+        self._line: socket.socket | None = None
+        self._file: Any = None
+
+    def run(self, path: str) -> Report:
+        """Replay one. A process that was killed may have been in somebody's way: it is tried once more."""
+        report = self._tried(path)
+        return self._tried(path) if report.get("killed") else report
+
+    def _tried(self, path: str) -> Report:
+        self.ready()
+        assert self._line is not None
+        message = {"path": path, "options": self._options, "timeout": self._timeout}
+        reply = b""
+        with suppress(OSError):
+            self._line.sendall(orjson.dumps(message) + b"\n")
+            reply = self._file.readline()
+        if not reply:
+            self.close()
+            return {"failed": "the process that imported the program is gone", "killed": True}
+        found: Report = orjson.loads(reply)
+        return found
+
+    def ready(self) -> None:
+        """Have the program imported. Raises ProgramError where that fails."""
+        if self._process is not None:
+            return
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, "-m", "reenact.verbs.verify.zygote", str(theirs.fileno()), self._entry]
+        self._process = subprocess.Popen(  # noqa: S603 - this very Python
+            command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=sys.stderr.fileno()
+        )
+        theirs.close()
+        self._line, self._file = ours, ours.makefile("rb")
+        first = self._file.readline()
+        said = orjson.loads(first) if first else {"failed": f"{self._entry}: its import ended the process"}
+        if "failed" in said:
+            self.close()
+            raise ProgramError(said["failed"])
+
+    def close(self) -> None:
+        """No more."""
+        if self._line is not None:
+            self._file.close()
+            self._line.close()
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(2)
+            self._process.kill()
+            self._process.wait()
+        self._process = self._line = None
+
+
+class Starting:
+    """Runs the recorded command of each recording."""
+
+    def __init__(self, job: Job) -> None:
+        self._words, self._timeout = job.words, job.timeout
+        self._home, self._run_foreign = job.home, job.run_foreign
+
+    def ready(self) -> None:
+        """Nothing to import before."""
+
+    def run(self, path: str) -> Report:
+        """Replay one; one whose command may not run is refused."""
+        try:
+            recording = load(Path(path))
+            if consent.steers(recording):
+                root = LocalStore(self._home or None).root
+                consent.check(recording, root, run_foreign=self._run_foreign)
+        except ForeignRecording as error:
+            return {REFUSED: str(error)}
+        except ReenactError as error:
+            return {"failed": str(error)}
+        words = self._words
+        # What may not run has been sorted out here, by the keys of the right home.
+        command = [sys.executable, "-m", "reenact", "replay", path, "--json", "--run-foreign"]
+        command += [each for word in words["live"] for each in ("--live", word)]
+        command += [each for word in words["ignore"] for each in ("--ignore", word)]
+        command += [
+            "--on-divergence",
+            words["policy"],
+            "--inserted",
+            words["inserted"],
+            "--pace",
+            words["pace"],
+        ]
+        began = monotonic()
+        try:
+            done = subprocess.run(  # noqa: S603 - this very Python
+                command, stdin=subprocess.DEVNULL, capture_output=True, timeout=self._timeout, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return {"failed": f"no end after {self._timeout:g} seconds", "seconds": self._timeout}
+        took = round(monotonic() - began, 4)
+        try:
+            tree = orjson.loads(done.stdout)
+        except ValueError:
+            last = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            tree = {"failed": last[-1].removeprefix("reenact: ") if last else "no verdict"}
+        known = {"id": tree.get("recording"), "verdict": tree.get("verdict"), "failed": tree.get("failed")}
+        return {**known, "seconds": took}
+
+    def close(self) -> None:
+        """Nothing is kept."""

@@ -1,0 +1,378 @@
+"""The process that speaks with Ray, and hands batches of recordings to the actors of its cluster.
+
+Started as `python -m reenact.verbs.verify.dispatch FD`; speaks lines of JSON on that descriptor with the command that
+began the fleet. It is a process of its own because a driver of Ray does not end well: where the head of the cluster is
+lost it hangs for minutes, or is ended by Ray in the middle of a line.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import orjson
+
+import reenact
+from reenact.core.store.local import LocalStore
+from reenact.errors import ProgramError, ReenactError, UsageError
+from reenact.team.place import Place
+from reenact.verbs.verify.actor import UNREAD, Parcel, line_of, packed, remote
+from reenact.verbs.verify.crew import Job, Report
+
+BATCH = 8
+"""Recordings that an actor is given at once at most: a message costs more than a short replay."""
+SPAN = 1.0
+"""Seconds of replays that a batch is to have: what has been found is told after each."""
+AHEAD = 2
+"""Batches that an actor has before it, so that it never waits."""
+TRIES = 4
+"""How often a recording is begun in all, where the actors that had it were lost."""
+TICK = 1.0
+"""Seconds between signs of life."""
+LOOK = 5.0
+"""Seconds between looks at the head."""
+LEAVE = 5.0
+"""Seconds that actors have to leave their nodes as they found them."""
+GONE = 3
+"""Looks in which nobody answered, until the head is held to be lost."""
+EXCLUDED = [".git", ".reenact", ".venv*", "node_modules", "__pycache__", "*.reenact"]
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+@dataclass(slots=True)
+class Wanted:
+    """One recording to replay: its place, its path here or its id in the team's store, and how often it was begun."""
+
+    place: int
+    what: str
+    tries: int = 0
+    sent: bool = True
+    """Whether it goes along with the task; else the node reads it."""
+
+
+@dataclass(slots=True)
+class Hand:
+    """An actor, and the batches that it has, in their order."""
+
+    actor: Any
+    batches: deque[tuple[Any, list[Wanted]]] = field(default_factory=deque)
+    since: float = 0.0
+    """When it began the first."""
+
+
+class Dispatch:
+    """Hands batches to actors, and to others what the lost ones had.
+
+    Args:
+        ray: Ray, connected.
+        asked: What the command has sent: see `verify.cluster`.
+        tell: Takes what is to be said to it.
+    """
+
+    def __init__(self, ray: Any, asked: dict[str, Any], tell: Tell) -> None:
+        self._ray, self._tell = ray, tell
+        self._job = Job(**asked["job"])
+        self._workers = int(asked["workers"])
+        self._placed, self._slack = float(asked["placed"]), float(asked["slack"])
+        self._team = (
+            Place(**{**asked["team"], "cache": Path(asked["team"]["cache"])}) if asked["team"] else None
+        )
+        self._store: LocalStore | None = None
+        self._remote = remote(ray)
+        self._hands: list[Hand] = []
+        self._coming: dict[Any, Any] = {}
+        """By what tells that it is ready, an actor that is not yet: perhaps no node has room for it."""
+        self._waiting = deque(Wanted(place, what, sent=self._team is None) for place, what in asked["tasks"])
+        self._refused = 0
+        self._said = ""
+        self._pace = 0.0
+        """Seconds that a replay takes, about; 0 where that is not known yet."""
+        self._idle_since = monotonic()
+        self._head = Head(ray, str(asked["address"]))
+
+    def run(self) -> None:
+        """Replay them all. Raises ProgramError or UsageError."""
+        self._grow()
+        while self._waiting or any(hand.batches for hand in self._hands):
+            self._hand_out()
+            self._hear()
+            self._overdue()
+            if self._head.looked():
+                self._grow()
+            self._tell({"alive": True})
+        ends = [hand.actor.close.remote() for hand in self._hands]
+        if ends:
+            self._ray.wait(ends, num_returns=len(ends), timeout=LEAVE)
+
+    # -- who is at work --------------------------------------------------------------------------------------
+
+    def _grow(self) -> None:
+        """An actor for each core that the cluster has by now, unless so many were asked for."""
+        left = len(self._waiting) + sum(len(batch) for hand in self._hands for _, batch in hand.batches)
+        cores = self._workers or int(self._ray.cluster_resources().get("CPU", 1))
+        have = len(self._hands) + len(self._coming)
+        for _ in range(max(1, min(cores, left)) - have):
+            self._hire()
+        self._say()
+
+    def _hire(self) -> None:
+        actor = self._remote.remote(self._job)
+        self._coming[actor.ready.remote()] = actor
+
+    def _say(self) -> None:
+        more = f", {len(self._coming)} to come" if self._coming else ""
+        said = f"{len(self._hands)} at work{more}"
+        if said != self._said:
+            self._said = said
+            self._tell({"said": said})
+
+    def _hear(self) -> None:
+        """Take what has come. Raises UsageError where nobody is at work, and no node takes an actor."""
+        waiting = [*self._coming, *(reference for hand in self._hands for reference, _ in hand.batches)]
+        ready, _ = self._ray.wait(waiting, num_returns=1, timeout=TICK) if waiting else ([], [])
+        for reference in ready:
+            if reference in self._coming:
+                self._welcome(reference)
+            else:
+                self._take(
+                    next(hand for hand in self._hands if reference in (one for one, _ in hand.batches))
+                )
+        if self._hands:
+            self._idle_since = monotonic()
+        elif monotonic() - self._idle_since > self._placed:
+            raise UsageError(
+                f"no node of the cluster had room for a replay within {self._placed:g} seconds; "
+                "each takes one CPU (`ray status` shows what is free)"
+            )
+
+    def _welcome(self, reference: Any) -> None:
+        """An actor has imported the program, or cannot. Raises ProgramError, UsageError."""
+        actor = self._coming.pop(reference)
+        try:
+            said = self._ray.get(reference)
+        except self._ray.exceptions.RayError as error:
+            self._refused += 1
+            why = line_of(error)
+            if "No module named 'reenact" in why or self._refused >= TRIES:
+                raise UsageError(f"no node of the cluster can run this: {why}{_hint(why)}") from None
+            self._hire()
+            return
+        if said.get("failed"):
+            raise ProgramError(f"on {said['node']}: {said['failed']}{_hint(said['failed'])}")
+        if said["version"] != reenact.__version__:
+            raise UsageError(
+                f"on {said['node']} there is Reenact {said['version']}, and here {reenact.__version__}: "
+                "what they find may differ; install the same"
+            )
+        self._refused = 0
+        self._hands.append(Hand(actor))
+        self._say()
+
+    # -- what they do ----------------------------------------------------------------------------------------
+
+    def _hand_out(self) -> None:
+        for hand in self._hands:
+            while self._waiting and len(hand.batches) < AHEAD:
+                if parcels := self._parcels(batch := self._batch()):
+                    if not hand.batches:
+                        hand.since = monotonic()
+                    hand.batches.append((hand.actor.run.remote(parcels), batch))
+
+    def _batch(self) -> list[Wanted]:
+        """What an actor is given next: less where replays are slow, or few are left, or one may be the culprit."""
+        fair = len(self._waiting) // (AHEAD * (len(self._hands) + len(self._coming)))
+        slow = int(SPAN / self._pace) if self._pace else 1
+        size = max(1, min(BATCH, fair, slow))
+        found = [self._waiting.popleft()]
+        while self._waiting and len(found) < size and not found[0].tries and not self._waiting[0].tries:
+            found.append(self._waiting.popleft())
+        return found
+
+    def _parcels(self, batch: list[Wanted]) -> list[Parcel]:
+        found: list[Parcel] = []
+        for one in [*batch]:
+            try:
+                found.append((one.place, packed(self._here(one.what)) if one.sent else one.what))
+            except (ReenactError, OSError) as error:
+                batch.remove(one)
+                self._report(one, {"failed": str(error)})
+        return found
+
+    def _here(self, what: str) -> Path:
+        if self._team is None:
+            return Path(what)
+        if self._store is None:
+            from reenact.team.store import TeamStore  # noqa: PLC0415 - drivers that others do not need
+
+            self._store = TeamStore(self._team)
+        return self._store.find(what)
+
+    def _take(self, hand: Hand) -> None:
+        """What an actor's first batches have come to: it does them in their order."""
+        while hand.batches and self._ray.wait([hand.batches[0][0]], timeout=0)[0]:
+            reference, batch = hand.batches[0]
+            try:
+                found = self._ray.get(reference)
+            except self._ray.exceptions.RayError as error:
+                self._lose(hand, line_of(error))
+                return
+            hand.batches.popleft()
+            hand.since = monotonic()
+            known = {one.place: one for one in batch}
+            for place, report in found:
+                self._report(known[place], report)
+
+    def _report(self, one: Wanted, report: Report) -> None:
+        if UNREAD in report and not one.sent:
+            self._tell(
+                {
+                    "said": f"the recordings are sent along: the nodes do not read the team's store ({report[UNREAD]})"
+                }
+            )
+            one.sent = True
+            for other in self._waiting:
+                other.sent = True
+            self._waiting.append(one)
+            return
+        if seconds := float(report.get("seconds") or 0):
+            self._pace = 0.8 * self._pace + 0.2 * seconds if self._pace else seconds
+        self._tell({"place": one.place, "report": report})
+
+    def _overdue(self) -> None:
+        for hand in [*self._hands]:
+            if hand.batches:
+                allowed = self._job.timeout * len(hand.batches[0][1]) + self._slack
+                if monotonic() - hand.since > allowed:
+                    self._lose(hand, f"no answer within {allowed:g} seconds")
+
+    def _lose(self, hand: Hand, why: str) -> None:
+        """An actor was lost, with its worker or its node: another takes its place, and gets what it had one by one.
+
+        What it had begun may be the reason, and is tried a few times only; what waited behind that is not to blame.
+        """
+        self._hands.remove(hand)
+        with suppress(Exception):
+            self._ray.kill(hand.actor)
+        self._hire()
+        begun = hand.batches.popleft()[1]
+        rest = [one for _, batch in hand.batches for one in batch]
+        for one in begun:
+            one.tries += 1
+            if one.tries < TRIES:
+                self._waiting.append(one)
+            else:
+                self._report(one, {"failed": f"{TRIES} workers were lost over it: {why}"})
+        self._waiting.extendleft(reversed(rest))
+        self._say()
+
+
+class Head:
+    """The head of the cluster, looked at now and then: Ray waits for a lost one for minutes, and says nothing."""
+
+    def __init__(self, ray: Any, address: str) -> None:
+        known = address.removeprefix("ray://") if address.startswith("ray://") else ""
+        self.address = known or str(ray.get_runtime_context().gcs_address)
+        self._missed = 0
+        self._next = monotonic() + LOOK
+
+    def looked(self) -> bool:
+        """Whether it was time, and it answered. Raises UsageError where it is lost."""
+        if monotonic() < self._next:
+            return False
+        self._missed = 0 if answers(self.address) else self._missed + 1
+        if self._missed >= GONE:
+            raise UsageError(f"the head of the Ray cluster {self.address} is lost")
+        self._next = monotonic() + (LOOK if not self._missed else TICK)
+        return not self._missed
+
+
+def answers(address: str, within: float = 3.0) -> bool:
+    """Whether anybody listens at `host:port`."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=within).close()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def connected(asked: dict[str, Any]) -> Any:
+    """Ray, connected to the cluster that is meant. Raises UsageError."""
+    address = str(asked["address"])
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if not address:
+        # Workers that nobody asked for, on a machine that has its hands full with starting.
+        os.environ.setdefault("RAY_enable_worker_prestart", "0")
+        os.environ.setdefault("RAY_prestart_worker_first_driver", "0")
+    try:
+        ray: Any = import_module("ray")
+    except ImportError:
+        raise UsageError("--engine ray needs Ray: pip install 'reenact[ray]'") from None
+    try:
+        ray.init(
+            address=address or "local",
+            runtime_env={"working_dir": asked["folder"], "excludes": [*EXCLUDED, *asked["excludes"]]},
+            log_to_driver=False,
+            logging_level="error",
+            **({} if address else {"include_dashboard": False}),
+        )
+    except Exception as error:
+        why = line_of(error)
+        if "exceeds the maximum size" in str(error):
+            raise UsageError(
+                f"{asked['folder']} is more than Ray ships to its nodes: {why}; leave out what the program does not "
+                "need by --exclude data/, .gitignore or .rayignore"
+            ) from None
+        asks = address not in {"", "auto"} and "RAY_AUTH_MODE" not in os.environ
+        token = "; if it asks for a token: RAY_AUTH_MODE=token and RAY_AUTH_TOKEN=…" if asks else ""
+        where = address or "of this machine"
+        raise UsageError(f"the Ray cluster {where} is not to be had: {why}{token}") from None
+    return ray
+
+
+def _hint(why: str) -> str:
+    if "ModuleNotFoundError" not in why:
+        return ""
+    return "; packages must be installed on the nodes, and of this folder Ray ships what .gitignore does not name"
+
+
+def main() -> None:
+    """The process."""
+    line = socket.socket(fileno=int(sys.argv[1]))
+    # Ray takes SIGTERM for a reason to write a traceback.
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(1))
+
+    def tell(said: dict[str, Any]) -> None:
+        try:
+            line.sendall(orjson.dumps(said, default=repr) + b"\n")
+        except OSError:
+            # Who asked is gone.
+            os._exit(1)
+
+    asked = orjson.loads(line.makefile("rb").readline())
+    try:
+        ray = connected(asked)
+        tell({"connected": True})
+        Dispatch(ray, asked, tell).run()
+        tell({"over": True})
+        ray.shutdown()
+    except ReenactError as error:
+        tell({"program" if isinstance(error, ProgramError) else "usage": str(error)})
+        if asked["address"]:
+            # To take leave of a head that is lost takes Ray minutes.
+            os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

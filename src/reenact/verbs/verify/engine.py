@@ -1,0 +1,109 @@
+"""What runs the replays: the cores of this machine, or a cluster (`reenact.verbs.verify.cluster`)."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from reenact.core.store.local import LocalStore
+from reenact.errors import RecordingError, ReenactError, StoreAway
+from reenact.verbs.verify.crew import Job, Report, Worker, worker
+
+Done = Callable[["Task", Report], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One recording to replay.
+
+    Attributes:
+        place: Its place among those that were asked for.
+        ref: How it was named.
+        path: Where it lies, for the process that began the fleet; nothing if it is in a team's store.
+        store: That store; `ref` is the whole id then.
+    """
+
+    place: int
+    ref: str
+    path: str
+    store: LocalStore | None = None
+
+    def here(self) -> Path:
+        """Where it lies; it is fetched if need be. Raises RecordingError, StoreAway."""
+        return Path(self.path) if self.store is None else self.store.find(self.ref)
+
+
+class Engine(Protocol):
+    """Replays many recordings; each is reported once, in any order."""
+
+    def run(self, tasks: Sequence[Task], job: Job, done: Done) -> None:
+        """Replay them all.
+
+        Args:
+            tasks: The recordings.
+            job: How.
+            done: Told of each as it ends; may be called by any thread.
+
+        Raises:
+            ProgramError: The program cannot be imported.
+            UsageError: The engine is not to be had.
+        """
+
+
+class Local:
+    """This machine: as many processes as it has cores.
+
+    Args:
+        workers: How many; 0 is one for each core.
+    """
+
+    def __init__(self, workers: int = 0) -> None:
+        self._workers = workers
+
+    def run(self, tasks: Sequence[Task], job: Job, done: Done) -> None:
+        """Replay them all."""
+        waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
+        for task in tasks:
+            waiting.put(task)
+        failures: list[ReenactError] = []
+        over = threading.Event()
+
+        def serve() -> None:
+            ours = worker(job)
+            try:
+                while not failures and not over.is_set():
+                    try:
+                        task = waiting.get_nowait()
+                    except queue.Empty:
+                        return
+                    done(task, _replayed(ours, task))
+            except ReenactError as error:
+                failures.append(error)
+            finally:
+                ours.close()
+
+        count = max(1, min(self._workers or len(os.sched_getaffinity(0)), len(tasks)))
+        threads = [threading.Thread(target=serve, name="reenact-verify") for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        finally:
+            # On Ctrl-C nothing more is begun; the replays that run have heard it too, being of the same terminal.
+            over.set()
+        if failures:
+            raise failures[0]
+
+
+def _replayed(ours: Worker, task: Task) -> Report:
+    try:
+        path = task.here()
+    except (RecordingError, StoreAway) as error:
+        return {"failed": str(error)}
+    return ours.run(str(path))

@@ -1,0 +1,128 @@
+"""What a fleet has found, kept by recording, code and options: engines run a task twice where a worker is lost, and who
+was interrupted wants the rest only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Self
+
+import orjson
+
+from reenact.verbs.verify.crew import Job, Report
+
+_FILE = "verify.sqlite"
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS outcomes (recording TEXT, code TEXT, job TEXT, report BLOB, "
+    "PRIMARY KEY (recording, code, job)) WITHOUT ROWID"
+)
+_CODE = (".py", ".toml", ".json", ".yaml", ".yml", ".txt", ".cfg", ".ini", ".md", ".jinja", ".j2")
+"""What counts as code where there is no git: prompts and settings too."""
+_MANY = 20_000
+"""How many files are looked at where there is no git: somebody may stand in a folder that is no program."""
+_SKIPPED = {"node_modules", "__pycache__", "site-packages", "build", "dist"}
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What was replayed, with which code, and how."""
+
+    recording: str
+    code: str
+    job: str
+
+    @classmethod
+    def of(cls, path: Path, code: str, job: Job) -> Key:
+        """The key of a recording at a path, which is another as soon as the recording has changed."""
+        files = sorted(path.glob("events*.jsonl")) if path.is_dir() else [path]
+        signature = [(file.name, (stat := file.stat()).st_size, stat.st_mtime_ns) for file in files]
+        return cls.named(f"{path.name} {_digest(orjson.dumps(signature))}", code, job)
+
+    @classmethod
+    def named(cls, recording: str, code: str, job: Job) -> Key:
+        """The key of what is another recording as soon as it is called differently."""
+        told = orjson.dumps([job.entry, job.words, job.timeout], default=repr, option=orjson.OPT_SORT_KEYS)
+        return cls(recording, code, _digest(told))
+
+
+class Kept:
+    """The outcomes of a home; closed at the end of a `with`. Where it cannot be written they are in memory."""
+
+    def __init__(self, home: Path) -> None:
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            self._database = self._opened(home / _FILE)
+        except (OSError, sqlite3.Error):
+            self._database = self._opened(":memory:")
+
+    @staticmethod
+    def _opened(place: Path | str) -> sqlite3.Connection:
+        database = sqlite3.connect(place, timeout=20, check_same_thread=False, isolation_level=None)
+        # What a power cut takes is replayed again.
+        database.execute("PRAGMA synchronous = OFF")
+        database.execute(_TABLE)
+        return database
+
+    def get(self, key: Key) -> Report | None:
+        """What was found, or None."""
+        row = self._database.execute(
+            "SELECT report FROM outcomes WHERE recording = ? AND code = ? AND job = ?",
+            (key.recording, key.code, key.job),
+        ).fetchone()
+        found: Report | None = orjson.loads(row[0]) if row is not None else None
+        return found
+
+    def put(self, key: Key, report: Report) -> None:
+        """Keep it, in the place of what was there."""
+        self._database.execute(
+            "INSERT INTO outcomes VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET report = excluded.report",
+            (key.recording, key.code, key.job, orjson.dumps(report, default=repr)),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+
+def code_version(folder: Path, home: Path | None = None) -> str:
+    """A digest of the code in a folder as it is now, committed or not. A home of recordings in it is no code."""
+    digest = hashlib.sha256()
+    leave = home.resolve() if home is not None else None
+    for name in sorted(_files(folder)):
+        path = folder / name
+        if leave is not None and leave in path.resolve().parents:
+            continue
+        if path.is_file():
+            digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def _files(folder: Path) -> Iterator[str]:
+    command = ["git", "-C", str(folder), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        known = subprocess.run(command, capture_output=True, check=True, timeout=20).stdout  # noqa: S603
+    except (OSError, subprocess.SubprocessError):
+        yield from islice(_walked(folder), _MANY)
+        return
+    yield from (name for name in known.decode("utf-8", "surrogateescape").split("\0") if name)
+
+
+def _walked(folder: Path) -> Iterator[str]:
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in _SKIPPED]
+        for name in files:
+            if name.endswith(_CODE):
+                yield str((Path(place) / name).relative_to(folder))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]

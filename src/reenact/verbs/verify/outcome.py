@@ -1,0 +1,133 @@
+"""What became of each recording, and what they have in common."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from reenact.core.model.divergence import Verdict, verdict_of, verdict_tree
+
+
+class Status(str, Enum):
+    """How today's code does on a recording."""
+
+    SAME = "same"
+    FIXED = "fixed"
+    """Recorded, the run ended with an error; now it runs as recorded, and ends without."""
+    DIVERGED = "diverged"
+    BROKEN = "broken"
+    """It runs as recorded, and then ends with an error that was not recorded."""
+    UNABLE = "could not run"
+    REFUSED = "refused"
+    """It comes from elsewhere, and nothing allows its command."""
+
+
+GOOD = frozenset((Status.SAME, Status.FIXED))
+
+REFUSED = "refused"
+"""In a report: why a foreign recording's command was not run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One recording's.
+
+    Attributes:
+        ref: The recording as it was named.
+        id: Its id, where it could be read.
+        name: Its name.
+        status: How it went.
+        step: The step where the program left its recording, if it did.
+        cause: What is wrong, without what is particular to this recording: equal causes make a group.
+        detail: What is wrong, in full.
+        seconds: How long it took.
+        verdict: The replay's, where there is one.
+    """
+
+    ref: str
+    status: Status
+    id: str = ""
+    name: str = ""
+    step: int | None = None
+    cause: str = ""
+    detail: str = ""
+    seconds: float = 0.0
+    verdict: Verdict | None = None
+
+    def tree(self) -> dict[str, Any]:
+        """What `verify --json` gives."""
+        tree: dict[str, Any] = {
+            "recording": self.id or self.ref, "name": self.name, "status": self.status.value,
+            "step": self.step, "cause": self.cause, "detail": self.detail, "seconds": self.seconds,
+        }  # fmt: skip
+        return tree | ({"verdict": verdict_tree(self.verdict)} if self.verdict is not None else {})
+
+
+def outcome_of(ref: str, tree: Mapping[str, Any]) -> Outcome:
+    """The outcome that a process has reported."""
+    verdict = verdict_of(tree["verdict"]) if tree.get("verdict") else None
+    known = str(tree.get("id") or "")
+    name = str(tree.get("name") or "")
+    seconds = float(tree.get("seconds") or 0.0)
+    if refused := tree.get(REFUSED):
+        cause = "foreign: --run-foreign allows it"
+        return Outcome(ref, Status.REFUSED, known, name, cause=cause, detail=str(refused))
+    if failed := tree.get("failed"):
+        return Outcome(
+            ref,
+            Status.UNABLE,
+            known,
+            name,
+            cause=_general(failed, ref, known),
+            detail=failed,
+            seconds=seconds,
+        )
+    if verdict is not None and (divergence := verdict.divergence) is not None:
+        paths = ", ".join(dict.fromkeys(mismatch.path for mismatch in divergence.mismatches[:3]))
+        where = re.sub(r"[.~#]\d+", "", divergence.address.rpartition("/")[2])
+        cause = f"{divergence.kind.value} {where}" + (f" ({paths})" if paths else "")
+        return Outcome(
+            ref, Status.DIVERGED, known, name, step=divergence.step, cause=cause, detail=str(divergence),
+            seconds=seconds, verdict=verdict,
+        )  # fmt: skip
+    error, recorded = str(tree.get("error") or ""), str(tree.get("recorded_error") or "")
+    if error and error.partition(":")[0] != recorded.partition(":")[0]:
+        return Outcome(
+            ref,
+            Status.BROKEN,
+            known,
+            name,
+            cause=_general(error),
+            detail=error,
+            seconds=seconds,
+            verdict=verdict,
+        )
+    status = Status.FIXED if recorded and not error else Status.SAME
+    detail = f"recorded: {recorded}" if status is Status.FIXED else ""
+    return Outcome(ref, status, known, name, detail=detail, seconds=seconds, verdict=verdict)
+
+
+def grouped(outcomes: Iterable[Outcome]) -> list[tuple[Status, str, list[Outcome]]]:
+    """What is not as it should be, by cause, the most frequent first."""
+    groups: dict[tuple[Status, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        if outcome.status not in GOOD:
+            groups.setdefault((outcome.status, outcome.cause), []).append(outcome)
+    found = [(status, cause, members) for (status, cause), members in groups.items()]
+    return sorted(found, key=lambda group: (-len(group[2]), group[0].value, group[1]))
+
+
+def passed(outcomes: Iterable[Outcome]) -> bool:
+    """Whether all are as they should be."""
+    return all(outcome.status in GOOD for outcome in outcomes)
+
+
+def _general(text: str, *names: str) -> str:
+    """An error's text without what differs from recording to recording: its names, figures, words with figures in."""
+    first = text.strip().splitlines()[0] if text.strip() else ""
+    for name in filter(None, names):
+        first = first.replace(name, "…")
+    return re.sub(r"'[^']*'|\"[^\"]*\"|\w*\d\w*(?:\.\d+)*", "…", first)[:200]

@@ -1,0 +1,162 @@
+"""The page for a stranger, as HTML and as Markdown: whole, escaped, without secrets."""
+
+from __future__ import annotations
+
+import base64
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import reenact
+from reenact.analysis.anomalies import Anomaly
+from reenact.analysis.report import sections
+from reenact.analysis.report.html import html
+from reenact.analysis.report.markdown import markdown
+from reenact.analysis.report.page import Page, Section, code, cut, facts, note, redacted, table, text, versus
+from reenact.analysis.report.story import MOST, page
+from reenact.core.redact import Redactor
+
+EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> ``` \u202egnp \x1b[31m"
+
+
+class Elements(HTMLParser):
+    def __init__(self, markup):
+        super().__init__()
+        self.tags, self.addresses = [], []
+        self.feed(markup)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.addresses += [value for name, value in attrs if name in ("src", "href")]
+
+
+@reenact.tool
+def echo(what):
+    if what == "fail":
+        raise ValueError(EVIL)
+    return {"echo": what}
+
+
+@reenact.tool(kind="model", name="small")
+def model(messages):
+    return {"role": "assistant", "content": "I said " + messages[-1]["content"]}
+
+
+@pytest.fixture
+def recording(home):
+    with reenact.record("support") as made:
+        model([{"role": "system", "content": "You help."}, {"role": "user", "content": "Where is my order?"}])
+        echo(EVIL)
+        with pytest.raises(ValueError, match="alert"):
+            echo("fail")
+        made.output = "It is lost."
+    return reenact.load(made.id)
+
+
+def test_a_page_says_what_was_asked_what_came_out_and_what_happened(recording):
+    for shown in (html(page(recording)), markdown(page(recording))):
+        for word in (
+            "support",
+            "You help.",
+            "Where is my order?",
+            "It is lost.",
+            "1 failed",
+            "model small",
+            "Python",
+        ):
+            assert word in shown
+    titles = [section.title for section in page(recording).sections]
+    assert titles == ["What was asked", "What came out", "What happened", "Where it ran"]
+
+
+def test_nothing_recorded_becomes_markup(recording):
+    more = Section(
+        EVIL,
+        (
+            text(EVIL),
+            code(EVIL),
+            note(EVIL),
+            facts((EVIL, EVIL)),
+            table([EVIL], [[EVIL]]),
+            versus((EVIL, EVIL)),
+        ),
+    )
+    whole = page(recording, [more])
+    shown = html(Page(EVIL, EVIL, whole.sections), (EVIL, b"x"))
+    assert not {"script", "img"} & set(Elements(shown).tags)
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    outside = re.sub(r"(?s)(`{3,})text\n.*?\n\1|`+ ?.*? ?`+", "", markdown(Page(EVIL, EVIL, whole.sections)))
+    assert "<script" not in outside
+    assert "<img" not in outside
+
+
+def test_a_page_needs_nothing_from_elsewhere(recording):
+    shown = html(page(recording), ("x.reenact", b"PK..."))
+    elements = Elements(shown)
+    assert {address.partition(":")[0] for address in elements.addresses} == {"data"}
+    assert not {"script", "link", "iframe", "object"} & set(elements.tags)
+    assert "url(" not in shown
+    assert "@import" not in shown
+    assert "prefers-color-scheme: dark" in shown
+    data = re.search(r"base64,([^\"]+)", shown)[1]
+    assert base64.b64decode(data) == b"PK..."
+
+
+def test_a_secret_that_comes_from_elsewhere_is_replaced(recording):
+    key = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 3
+    whole = page(recording, [Section("Attempts", (note(f"it said {key}"),))])
+    shown = html(redacted(whole, Redactor(salt=b"salt")))
+    assert key not in shown
+    assert "[[secret:" in shown
+
+
+def test_a_page_without_secrets_is_the_same_page_after_looking_for_them(recording):
+    whole = page(recording)
+    assert redacted(whole, Redactor(salt=b"salt")) == whole
+
+
+def test_a_fence_is_longer_than_any_in_the_text():
+    shown = markdown(Page("t", "l", (Section("s", (code("````\nx"),)),)))
+    assert "`````text\n````\nx\n`````" in shown
+
+
+def test_a_long_run_shows_its_ends_and_what_failed(home):
+    with reenact.record("long") as made:
+        for number in range(MOST * 2):
+            if number == MOST:
+                with pytest.raises(ValueError, match="alert"):
+                    echo("fail")
+            else:
+                echo(number)
+    shown = markdown(page(reenact.load(made.id)))
+    assert "left out" in shown
+    for number in (1, MOST + 1, MOST * 2):
+        assert f"<summary>{number}. tool echo" in shown
+    assert shown.count("<summary>") < MOST + 2
+
+
+def test_a_very_long_text_keeps_its_beginning_and_end():
+    shown = cut("a" * 50_000 + "end")
+    assert len(shown) < 7000
+    assert shown.endswith("end")
+
+
+def test_a_run_that_was_cut_off_is_said_to_have_no_end(recording, tmp_path):
+    path = tmp_path / "cut"
+    path.mkdir()
+    lines = (Path(recording.path) / "events.jsonl").read_text().splitlines(keepends=True)
+    (path / "events.jsonl").write_text("".join(lines[:-1]))
+    assert "the run was cut off" in html(page(reenact.load(path)))
+
+
+def test_what_is_odd_about_a_run_is_a_section_of_its_own():
+    found = Anomaly("repeated-call", "warning", 4, "the same call again", "look(<b>)")
+    whole = Page("title", "lead", (sections.anomalies([found]),))
+    assert "the same call again" in markdown(whole)
+    shown = html(whole)
+    assert "look(&lt;b&gt;)" in shown
+    assert "<b>)" not in shown
+    assert "Nothing that the rules know of" in markdown(Page("t", "l", (sections.anomalies([]),)))

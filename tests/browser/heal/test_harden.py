@@ -1,0 +1,124 @@
+"""`reenact harden`: a script's steps on changed pages, with no server, and mistakes said in one line."""
+
+from __future__ import annotations
+
+import json
+from textwrap import dedent
+from urllib.parse import quote
+
+import pytest
+
+from reenact.browser.actions import types as do
+from reenact.browser.heal.harden.trial import Change, attempt
+from reenact.cli import main
+
+PAGE = (
+    "<title>Tea</title><h1>Tea</h1><form action=/thanks method=post><label for=name>Name</label>"
+    "<input id=name name=name><button id=order>Order tea</button></form><button type=button>Close</button>"
+)
+
+SCRIPT = """
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from reenact import Client
+
+class Tea(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(PAGE if self.path == "/" else b"<h1>Thanks</h1>")
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(303)
+        self.send_header("Location", "/thanks")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Tea)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+with Client().Session() as session:
+    session.execute(type="goto", url=f"http://127.0.0.1:{server.server_port}/")
+    session.execute(type="fill", selector="#name", value="Ada")
+    session.execute(type="click", selector="#order")
+    print(session.status().url)
+server.shutdown()
+server.server_close()
+"""
+
+
+def scripted(tmp_path, text=SCRIPT):
+    path = tmp_path / "tea.py"
+    path.write_text(dedent(text).replace("PAGE", repr(PAGE.encode())))
+    return path
+
+
+@pytest.mark.usefixtures("open_session", "home")  # the former skips where there is no browser
+def test_a_script_is_hardened_on_its_recorded_pages_while_its_server_is_gone(tmp_path, capsys):
+    script = scripted(tmp_path)
+    status = main(["harden", str(script), "--mutations", "2", "--seed", "1", "--json"])
+    told = capsys.readouterr()
+    found = json.loads(told.out)
+    assert (found["pages"], found["asked_live"], found["left"]) == ("recorded", 0, [])
+    assert [(step["number"], step["action"]) for step in found["steps"]] == [
+        (2, "fill #name"),
+        (3, "click #order"),
+    ]
+    assert [len(step["trials"]) for step in found["steps"]] == [2, 2]
+    assert not [step["unreached"] for step in found["steps"] if step["unreached"]]
+    endings = [trial["ending"] for step in found["steps"] for trial in step["trials"]]
+    assert "wrong" not in endings
+    assert status == (0 if found["holds"] else 1)
+    assert "/thanks" in told.err  # what the script prints
+
+
+def test_a_label_that_changed_and_an_element_that_is_gone(stage, site):
+    goto = do.action_of(type="goto", url=site("echo?html=" + quote(PAGE)))
+    click = do.action_of(type="click", selector="#order")
+    runner, session = stage.runner, stage.session
+
+    async def tried(*kinds):
+        trials = []
+        for kind in kinds:
+            await session._aexecute(goto)
+            trials.append(await attempt(session, click, Change(kind, 1)))
+        return trials
+
+    none, relabelled, gone = runner.run(tried("none", "relabel", "gone"))
+    assert (none.ending, none.acted, none.ms) == ("held", True, None)
+    assert (relabelled.ending, relabelled.acted) == ("held", True)
+    assert (gone.ending, gone.acted, gone.rung) == ("stopped", False, None)
+    assert gone.ms > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import sys; sys.exit(3)", "does not pass as it is: it exits with 3"),
+        ("raise RuntimeError('no tea')", "RuntimeError: no tea"),
+        ("print('tea')", "nothing to harden"),
+    ],
+)
+def test_a_script_that_cannot_be_hardened_costs_one_line(tmp_path, capsys, text, said):
+    assert main(["harden", str(scripted(tmp_path, text))]) == 2
+    told = capsys.readouterr().err.strip()
+    assert said in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["absent.py"], "absent.py: there is no such script"),
+        (["tea.py", "--mutations", "99"], "--mutations 99: 1 to 11"),
+    ],
+)
+def test_bad_arguments_cost_one_line(tmp_path, capsys, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    scripted(tmp_path, "print('tea')")
+    assert main(["harden", *words]) == 2
+    assert said in capsys.readouterr().err

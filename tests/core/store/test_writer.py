@@ -1,0 +1,133 @@
+"""Whatever happens to the disk, the program goes on, what was written stays, and the hole is stamped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import reenact
+from reenact.core.store.chain import chained
+from reenact.core.store.writer import Writer
+
+
+@reenact.tool
+def fetch(number: int) -> str:
+    """A tool with an answer of a kilobyte."""
+    return f"{number}" * 1000
+
+
+def run_agent(count: int) -> list[str]:
+    return [fetch(number % 10) for number in range(count)]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 KB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("a small file system can only be mounted by root")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+def test_a_full_disk_costs_the_recording_its_rest_and_the_agent_nothing(
+    small_disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with reenact.record(home=small_disk) as run:
+        answers = run_agent(200)
+    assert answers == run_agent(200)
+    recording = run.load()
+    assert 0 < len(recording.steps) < 200
+    assert any("recording stopped here: No space left on device" in note for note in recording.notes)
+    warnings = [line for line in capsys.readouterr().err.splitlines() if "recording stopped" in line]
+    assert len(warnings) == 1
+
+
+def test_a_full_disk_leaves_no_torn_line(small_disk: Path) -> None:
+    with reenact.record(home=small_disk) as run:
+        run_agent(200)
+    assert run.load().torn == ()
+
+
+def test_what_was_recorded_before_the_disk_was_full_replays(small_disk: Path) -> None:
+    with reenact.record(home=small_disk) as run:
+        run_agent(200)
+    recording = run.load()
+    with pytest.raises(reenact.DivergenceError, match="cut off") as caught, reenact.replay(recording):
+        run_agent(200)
+    assert (caught.value.divergence.step or 0) >= len(recording.steps)
+
+
+def test_a_folder_deleted_in_mid_run_is_put_back_with_all_events(
+    home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with reenact.record() as run:
+        run_agent(3)
+        shutil.rmtree(home)
+        run_agent(3)
+    recording = run.load()
+    assert len(recording.steps) == 6
+    assert any("deleted during the run" in note for note in recording.notes)
+    assert capsys.readouterr().err.count("was deleted while it was written") == 1
+
+
+def test_a_folder_that_cannot_be_written_is_replaced_by_another_with_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with reenact.record(home=tmp_path / "file") as run:
+        answers = run_agent(2)
+    assert len(answers) == 2
+    assert len(run.load().steps) == 2
+    assert "recording to" in capsys.readouterr().err
+
+
+def test_where_nothing_can_be_written_the_agent_runs_unrecorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("HOME", str(tmp_path / "file"))
+    with reenact.record(home=tmp_path / "file"):
+        assert len(run_agent(2)) == 2
+    assert "nothing is recorded" in capsys.readouterr().err
+
+
+def test_an_argument_that_does_not_serialise_leaves_a_hole_and_the_agent_unharmed(
+    home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Handle:
+        def __repr__(self) -> str:
+            raise RuntimeError("even its repr fails")
+
+    @reenact.tool
+    def use(handle: object) -> int:
+        return 7
+
+    with reenact.record() as run:
+        assert [use(Handle()), use(Handle())] == [7, 7]
+    assert any("could not be kept" in note for note in run.load().notes)
+    assert capsys.readouterr().err.count("could not be recorded") == 1
+
+
+def test_events_and_folders_can_be_read_by_their_owner_alone(home: str) -> None:
+    with reenact.record() as run:
+        run_agent(1)
+    assert os.stat(run.path).st_mode & 0o077 == 0
+    assert os.stat(os.path.join(run.path, "events.jsonl")).st_mode & 0o077 == 0
+
+
+def test_nothing_is_written_after_closing(tmp_path: Path) -> None:
+    writer = Writer(tmp_path / "events.jsonl")
+    assert writer.append(b'{"event":"noted"}')
+    writer.close()
+    writer.close()
+    assert not writer.append(b'{"event":"noted"}')
+    assert (tmp_path / "events.jsonl").read_bytes() == chained([b'{"event":"noted"}'])

@@ -1,0 +1,142 @@
+"""A provider that does as its requests say, and the proxy between it and a program that is this test."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import itertools
+import threading
+
+import httpx
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route as Path
+
+import reenact
+from reenact.core.store.local import LocalStore, new_id
+from reenact.run import proxy
+from reenact.run.fork.point import point
+from reenact.run.proxy import Route, Serving
+from tests.adapters.pydantic_agents.fake_provider import Provider
+
+
+class Scripted:
+    """A provider on loopback. Every answer has a number of its own, so that one that is not the recorded one shows."""
+
+    def __init__(self):
+        self.hits = 0
+        self.go_on = threading.Event()
+        self._numbers = itertools.count()
+        app = Starlette(routes=[Path("/v1/{what}", self._answer, methods=["GET", "POST", "HEAD"])])
+        self._listening = proxy.free()
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}/v1"
+        self._server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [self._listening]}, daemon=True
+        )
+        self._thread.start()
+
+    def stop(self):
+        """Answer nobody any more."""
+        self.go_on.set()
+        self._server.should_exit = self._server.force_exit = True
+        self._thread.join()
+        self._listening.close()
+
+    async def _answer(self, request):
+        self.hits += 1
+        asked = await request.json() if request.method == "POST" else {}
+        number = next(self._numbers)
+        await asyncio.sleep(asked.get("wait", 0))
+        what = request.path_params["what"]
+        if what == "stream":
+            return StreamingResponse(self._events(asked, number), media_type="text/event-stream")
+        if what == "packed":
+            data = gzip.compress(b'{"number": %d}' % number)
+            return Response(data, headers={"content-encoding": "gzip", "content-type": "application/json"})
+        if what == "secret":
+            return JSONResponse({"token": "sk-" + "Zq8" * 16, "number": number})
+        if what == "broken":
+            return JSONResponse(
+                {"error": {"message": "out of order"}}, 500, {"x-request-id": f"req-{number}"}
+            )
+        return JSONResponse({"number": number, "asked": asked.get("q")})
+
+    async def _events(self, asked, number):
+        yield f"data: first {number}\n\n"
+        if asked.get("hold"):
+            await asyncio.to_thread(self.go_on.wait, 20)
+        for count in range(asked.get("count", 2)):
+            await asyncio.sleep(asked.get("every", 0))
+            if count == asked.get("cut"):
+                raise ConnectionError
+            yield f"data: {count}\n\n"
+
+
+class Desk:
+    """Records and replays a program: an async function of a client whose addresses lead by the proxy."""
+
+    def __init__(self, home, url):
+        self.home = home
+        self.routes = (Route("OPENAI_BASE_URL", url),)
+        self.recording = None
+
+    def record(self, program):
+        session = proxy.Recording("", tags=(), home=self.home, program={"argv": [], "proxy": {}})
+
+        def begin():
+            session.start()
+            return session
+
+        given = self._run(program, begin)[0]
+        session.seal({"status": "ok"})
+        self.recording = reenact.load(session.path)
+        return given
+
+    def replay(self, program, **options):
+        """What the program gave, and the verdict."""
+        known = {"live": (), "ignore": (), "policy": "raise", "inserted": "refuse", **options}
+        self.halted = threading.Event()
+        given, session = self._run(program, lambda: proxy.Replaying(self.recording, known, self.halted.set))
+        return given, session.verdict(whole=True)
+
+    def fork(self, program, at):
+        """What the program gave, and the child."""
+        store, where = LocalStore(self.home), point(self.recording, at)
+        given, session = self._run(
+            program, lambda: proxy.Forking(self.recording, where, store, new_id(), halted=lambda: None)
+        )
+        session.seal({"status": "ok"})
+        return given, reenact.load(session.path)
+
+    def _run(self, program, begin):
+        with Serving(proxy.free(), self.routes, begin) as serving:
+            given = asyncio.run(self._asked(program, serving.port))
+        return given, serving.session
+
+    async def _asked(self, program, port):
+        base = f"http://127.0.0.1:{port}/{self.routes[0].key}"
+        async with httpx.AsyncClient(base_url=base, timeout=120, trust_env=False) as client:
+            return await program(client)
+
+
+@pytest.fixture
+def scripted():
+    found = Scripted()
+    yield found
+    found.stop()
+
+
+@pytest.fixture
+def desk(home, scripted):
+    return Desk(home, scripted.url)
+
+
+@pytest.fixture
+def provider():
+    """OpenAI's and Anthropic's wire."""
+    found = Provider()
+    yield found
+    found.stop()

@@ -1,0 +1,318 @@
+"""What crosses the proxy: forwarded, recorded as the httpx adapter would, and answered again."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import httpx
+import pytest
+
+import reenact
+from reenact.core.model.divergence import Departure
+from reenact.run.proxy import order
+from reenact.run.proxy.order import ARRIVAL
+
+
+async def ask(client, q, what="answer", **more):
+    done = await client.post(f"/{what}", json={"q": q, **more})
+    return done.status_code, done.json()
+
+
+def asking(*questions):
+    """A program that asks one after the other."""
+
+    async def program(client):
+        return [await ask(client, q) for q in questions]
+
+    return program
+
+
+def at_once(*questions):
+    """A program that asks all of them before it has an answer; each with how long its answer takes."""
+
+    async def program(client):
+        return await asyncio.gather(*(ask(client, q, wait=wait) for q, wait in questions))
+
+    return program
+
+
+def test_an_exchange_is_the_effect_that_the_httpx_adapter_makes_of_it(desk, scripted):
+    async def program(client):
+        return (await client.post("/answer?v=1", json={"q": "one"}, headers={"x-own": "yes"})).json()
+
+    desk.record(program)
+    with reenact.record("direct") as direct:
+        httpx.post(f"{scripted.url}/answer?v=1", json={"q": "one"}, headers={"x-own": "yes"})
+    (proxied,), (own,) = desk.recording.steps, direct.load().steps
+    assert proxied.label == own.label
+    # How its connection is to be used is between each client and its server.
+    expected = {**own.args, "headers": {k: v for k, v in own.args["headers"].items() if k != "connection"}}
+    assert proxied.args == expected
+    assert proxied.output["status"] == 200
+    assert b"".join(proxied.chunks).startswith(b'{"number"')
+
+
+def test_a_replay_asks_nobody_and_gives_the_same(desk, scripted):
+    given = desk.record(asking("one", "two", "one"))
+    scripted.stop()
+    again, verdict = desk.replay(asking("one", "two", "one"))
+    assert again == given
+    assert verdict.faithful
+    assert verdict.served == 3
+    assert not desk.halted.is_set()
+
+
+def test_a_stream_is_passed_on_as_it_comes_and_recorded_so(desk, scripted):
+    async def program(client):
+        found = []
+        async with client.stream("POST", "/stream", json={"hold": True}) as response:
+            async for chunk in response.aiter_raw():
+                # The provider goes on only when the first chunk is here.
+                scripted.go_on.set()
+                found.append(chunk)
+        return b"".join(found)
+
+    given = desk.record(program)
+    assert given.count(b"data:") == 3
+    assert len(desk.recording.step(1).chunks) >= 2
+    assert desk.replay(program)[0] == given
+
+
+def test_another_question_is_a_departure_that_no_sdk_asks_again(desk):
+    async def program(client):
+        done = await client.post("/answer", json={"q": "other"})
+        return done.status_code, done.headers["x-should-retry"], done.json()["error"]["message"]
+
+    desk.record(asking("one"))
+    (status, retry, message), verdict = desk.replay(program)
+    assert (status, retry) == (400, "false")
+    assert "CHANGED at step 1" in message
+    (departure,) = verdict.divergences
+    assert [(m.path, m.recorded, m.actual) for m in departure.mismatches] == [("args.body.q", "one", "other")]
+    assert desk.halted.is_set()
+
+
+def test_one_question_more_and_one_less_are_departures(desk, monkeypatch):
+    monkeypatch.setattr(order, "PATIENCE", 0.2)
+    desk.record(asking("one", "two"))
+    assert desk.replay(asking("one", "two", "one"))[1].divergence.kind is Departure.EXTRA
+    assert desk.replay(asking("one"))[1].divergence.kind is Departure.MISSING
+
+
+def test_a_divergence_that_the_program_swallows_stays_one(desk):
+    desk.record(asking("one", "two"))
+    given, verdict = desk.replay(asking("other", "two"))
+    assert [status for status, _ in given] == [400, 400]
+    assert verdict.divergence.step == 1
+
+
+def test_an_ignored_part_need_not_match(desk):
+    given = desk.record(asking("one"))
+    again, verdict = desk.replay(asking("other"), ignore=("args.body.q",))
+    assert again == given
+    assert verdict.faithful
+
+
+def test_what_is_let_live_asks_the_provider(desk, scripted):
+    given = desk.record(asking("one"))
+    again, verdict = desk.replay(asking("one"), live=("http",))
+    assert again != given
+    assert verdict.live == {desk.recording.step(1).label: 1}
+    assert scripted.hits == 2
+
+
+# -- at once -------------------------------------------------------------------------------------------------
+
+
+def test_different_questions_at_once_may_come_in_another_order(desk):
+    given = desk.record(at_once(("one", 0), ("two", 0.1), ("three", 0.05)))
+    again, verdict = desk.replay(at_once(("three", 0.05), ("one", 0), ("two", 0.1)))
+    assert again == [given[2], given[0], given[1]]
+    assert verdict.faithful
+    assert ARRIVAL not in verdict.rules
+
+
+def test_answers_come_in_the_order_in_which_they_came(desk):
+    async def program(client):
+        came = []
+
+        async def one(q, wait):
+            await ask(client, q, wait=wait)
+            came.append(q)
+
+        await asyncio.gather(one("slow", 0.2), one("quick", 0), one("middling", 0.1))
+        return came
+
+    assert desk.record(program) == ["quick", "middling", "slow"]
+    assert [desk.replay(program)[0] for _ in range(3)] == [["quick", "middling", "slow"]] * 3
+
+
+def test_equal_questions_at_once_are_told_apart_by_their_arrival_and_the_verdict_says_so(desk):
+    given = desk.record(at_once(("same", 0.1), ("same", 0.1)))
+    again, verdict = desk.replay(at_once(("same", 0.1), ("same", 0.1)))
+    assert sorted(map(str, again)) == sorted(map(str, given))
+    assert verdict.faithful
+    assert ARRIVAL in verdict.rules
+
+
+def test_questions_one_after_the_other_must_come_in_their_order(desk, monkeypatch):
+    monkeypatch.setattr(order, "PATIENCE", 0.2)
+    desk.record(asking("one", "two"))
+    given, verdict = desk.replay(asking("two", "one"))
+    assert given[0][0] == 400
+    assert verdict.divergence.kind is Departure.REORDERED
+    assert verdict.divergence.step == 2
+
+
+def test_an_answer_that_goes_out_too_early_is_said(desk, monkeypatch):
+    monkeypatch.setattr(order, "PATIENCE", 0.2)
+    desk.record(at_once(("one", 0.1), ("two", 0.2)))
+
+    async def program(client):
+        first = await ask(client, "one", wait=0.1)
+        return [first, await ask(client, "two", wait=0.2)]
+
+    _, verdict = desk.replay(program)
+    assert not verdict.faithful
+    assert "went out before" in verdict.notes[0]
+
+
+# -- endings -------------------------------------------------------------------------------------------------
+
+
+async def left_early(client):
+    async with client.stream("POST", "/stream", json={"count": 200, "every": 0.01}) as response:
+        return (await anext(response.aiter_raw())).split(b"\n")[0]
+
+
+async def read_whole(client):
+    return len((await client.post("/stream", json={"count": 200, "every": 0.01})).content)
+
+
+def test_a_stream_that_the_program_leaves_is_left_again(desk):
+    given = desk.record(left_early)
+    assert len(desk.recording.step(1).chunks) < 100
+    again, verdict = desk.replay(left_early)
+    assert again == given
+    assert verdict.faithful
+
+
+def test_who_reads_on_where_the_program_had_left_departs(desk, monkeypatch):
+    monkeypatch.setattr(order, "PATIENCE", 0.2)
+    desk.record(left_early)
+
+    async def program(client):
+        with pytest.raises(httpx.RemoteProtocolError):
+            await read_whole(client)
+
+    verdict = desk.replay(program)[1]
+    assert verdict.divergence.kind is Departure.EXTRA
+
+
+def test_who_has_no_patience_has_none_again(desk):
+    async def program(client):
+        try:
+            await client.post("/answer", json={"wait": 20}, timeout=0.3)
+        except httpx.ReadTimeout as error:
+            return type(error).__name__
+
+    assert desk.record(program) == "ReadTimeout"
+    assert desk.recording.step(1).call.status == "cancelled"
+    given, verdict = desk.replay(program)
+    assert given == "ReadTimeout"
+    assert verdict.faithful
+
+
+async def in_a_hurry(client):
+    with pytest.raises(httpx.ReadTimeout):
+        await client.post("/answer", json={"wait": 20}, timeout=0.3)
+    return await left_early(client), await ask(client, "one"), await ask(client, "two")
+
+
+def test_a_fork_leaves_what_was_left_and_is_live_from_its_step_on(desk):
+    given = desk.record(in_a_hurry)
+    forked, child = desk.fork(in_a_hurry, at=4)
+    assert forked[:2] == given[:2]
+    assert forked[2] != given[2]
+    assert [step.call.address for step in child] == [step.call.address for step in desk.recording]
+    desk.recording = child
+    again, verdict = desk.replay(in_a_hurry)
+    assert again == forked
+    assert verdict.faithful
+
+
+def test_a_stream_that_breaks_off_breaks_off_again(desk):
+    async def program(client):
+        found = b""
+        try:
+            async with client.stream(
+                "POST", "/stream", json={"count": 5, "every": 0.02, "cut": 2}
+            ) as response:
+                async for chunk in response.aiter_raw():
+                    found += chunk
+        except httpx.RemoteProtocolError as error:
+            return found, str(error)
+
+    given = desk.record(program)
+    assert given[0].count(b"data:") == 3
+    again, verdict = desk.replay(program)
+    assert again == given
+    assert verdict.faithful
+
+
+def test_a_provider_that_is_not_there_is_a_502_in_one_line(desk, scripted):
+    scripted.stop()
+    ((status, said),) = desk.record(asking("one"))
+    assert status == 502
+    assert said["error"]["message"].startswith("reenact: POST 127.0.0.1")
+    assert "ConnectError" in said["error"]["message"]
+    given, verdict = desk.replay(asking("one"))
+    assert given == [(status, said)]
+    assert verdict.faithful
+
+
+def test_an_error_of_the_provider_comes_as_it_is(desk):
+    async def program(client):
+        done = await client.post("/broken", json={})
+        return done.status_code, done.headers["x-request-id"], "x-should-retry" in done.headers
+
+    given = desk.record(program)
+    assert given == (500, "req-0", False)
+    assert desk.replay(program)[0] == given
+
+
+def test_a_compressed_answer_is_recorded_plain_and_given_compressed(desk):
+    async def program(client):
+        done = await client.post("/packed", json={})
+        return done.headers["content-encoding"], done.json()
+
+    given = desk.record(program)
+    assert desk.recording.step(1).chunks == [b'{"number": 0}']
+    assert desk.replay(program)[0] == given
+
+
+def test_an_answer_without_its_secret_has_its_own_length(desk):
+    async def program(client):
+        done = await client.post("/secret", json={}, headers={"authorization": "Bearer sk-" + "Ab9" * 16})
+        return done.json()["token"], int(done.headers["content-length"]) == len(done.content)
+
+    assert desk.record(program) == ("sk-" + "Zq8" * 16, True)
+    text = "".join(path.read_text() for path in Path(desk.recording.path).glob("*.jsonl"))
+    assert "Zq8Zq8" not in text
+    assert "Ab9Ab9" not in text
+    (token, fits), verdict = desk.replay(program)
+    assert token.startswith("[[secret:")
+    assert fits
+    assert verdict.faithful
+
+
+def test_an_address_that_leads_nowhere_is_named(desk):
+    async def program(client):
+        done = await client.get(str(client.base_url.copy_with(path="/elsewhere")))
+        return done.status_code, done.json()["error"]["message"]
+
+    status, message = desk.record(program)
+    assert status == 404
+    assert "nothing is served at /elsewhere; there are: /openai_base_url" in message
+    assert "past it" in desk.recording.notes[0]

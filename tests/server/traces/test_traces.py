@@ -1,0 +1,197 @@
+"""Spans that arrive are kept at once, and make one recording a trace, however they come."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from reenact.analysis.interchange.importers.otel.span import Span, SpanEvent
+from reenact.core.query.facts import RecordingFacts
+from reenact.core.store.local import LocalStore
+from reenact.server.traces import Traces
+
+TRACE = "0af7651916cd43dd8448eb211c80319c"
+MESSAGES = json.dumps([{"role": "user", "parts": [{"type": "text", "content": "hi"}]}])
+
+
+@pytest.fixture
+def store(tmp_path):
+    return LocalStore(tmp_path / "home")
+
+
+def span(id, parent="", trace=TRACE, *, operation="chat", **attributes):
+    named = {
+        "gen_ai.operation.name": operation,
+        "gen_ai.request.model": "gpt-x",
+        "gen_ai.input.messages": MESSAGES,
+    }
+    number = int(id, 16)
+    return Span(
+        trace,
+        id.zfill(16),
+        id,
+        parent and parent.zfill(16),
+        10**18 + number,
+        10**18 + number + 1,
+        {**named, **attributes},
+    )
+
+
+ROOT = span("1", operation="invoke_agent", **{"gen_ai.agent.name": "support"})
+
+
+def steps(store):
+    return [len(store.load(id).steps) for id in store.ids()]
+
+
+def test_batches_of_one_trace_are_one_recording_when_it_has_been_quiet(store):
+    traces = Traces(store, quiet=2)
+    traces.take([span("2", "1")], 0)
+    traces.take([span("3", "1")], 50)
+    assert traces.settle(55) == []
+    traces.take([ROOT], 56)
+    traces.take([span("4", "1")], 57)
+    assert traces.settle(58) == []
+    (kept,) = traces.settle(59)
+    assert (kept.name, kept.steps, kept.again) == ("support", 3, False)
+    assert steps(store) == [3]
+    assert traces.settle(100) == []
+
+
+def test_a_trace_without_its_outermost_span_waits_longer(store):
+    traces = Traces(store, quiet=2, patience=60)
+    traces.take([span("2", "1")], 0)
+    assert traces.settle(59) == []
+    (kept,) = traces.settle(60)
+    assert "spans are missing" in " ".join(store.load(kept.id).notes)
+
+
+def test_late_spans_make_the_recording_anew_and_no_second_one(store):
+    traces = Traces(store, quiet=2)
+    traces.take([ROOT, span("2", "1")], 0)
+    (first,) = traces.settle(2)
+    traces.take([span("3", "1")], 5)
+    (again,) = traces.settle(7)
+    assert (again.id, again.again) == (first.id, True)
+    assert steps(store) == [2]
+    assert traces.counts.recordings == 1
+
+
+def test_what_is_sent_twice_counts_once(store):
+    traces = Traces(store, quiet=2)
+    traces.take([ROOT, span("2", "1")], 0)
+    traces.take([ROOT, span("2", "1")], 1)
+    assert len(traces.settle(2)) == 1
+    traces.take([ROOT, span("2", "1")], 3)
+    assert traces.settle(9) == []
+    assert steps(store) == [1]
+
+
+def test_messages_that_come_as_log_records_join_their_span_before_or_after_it(store):
+    traces = Traces(store, quiet=2)
+    asked = span("2")
+    bare = Span(TRACE, asked.id, "chat", "", asked.began, asked.ended, {"gen_ai.operation.name": "chat"})
+    said = [
+        Span(TRACE, asked.id, "", events=(SpanEvent(f"gen_ai.{kind}", body, at),))
+        for at, (kind, body) in enumerate(
+            [("user.message", {"content": "hi"}), ("choice", {"message": {"content": "hello"}})], 1
+        )
+    ]
+    traces.take([said[0]], 0)
+    traces.take([bare], 0)
+    traces.take([said[1], said[0]], 1)
+    (kept,) = traces.settle(3)
+    (facts,) = RecordingFacts(store.load(kept.id)).steps
+    assert (facts.model_call.messages[0].text, facts.model_call.answer.text) == ("hi", "hello")
+    assert traces.counts.spans == 1
+
+
+def test_the_end_makes_recordings_of_all_and_leaves_no_file(store):
+    traces = Traces(store)
+    traces.take([span("2", "1")], 0)
+    traces.take([span("5", trace="f" * 32)], 0)
+    assert len(traces.settle(0, all=True)) == 2
+    assert not (store.root / "traces").exists()
+
+
+def test_spans_for_a_trace_that_an_earlier_collector_recorded_are_counted_and_left_out(store):
+    before = Traces(store)
+    before.take([ROOT, span("2", "1")], 0)
+    before.settle(0, all=True)
+    traces = Traces(store)
+    traces.take([span("3", "1")], 0)
+    assert traces.settle(0, all=True) == []
+    assert (steps(store), traces.counts.late) == ([1], 1)
+
+
+def test_a_collector_that_was_killed_loses_nothing(store):
+    Traces(store).take([ROOT, span("2", "1")], 0)
+    file = store.root / "traces" / f"{TRACE}.jsonl"
+    assert oct(file.stat().st_mode & 0o777) == "0o600"
+    with file.open("ab") as torn:
+        torn.write(b'{"trace": "0af')
+    traces = Traces(store)
+    assert traces.waiting == 1
+    assert [kept.steps for kept in traces.settle(0, all=True)] == [1]
+
+
+def test_a_trace_with_nothing_of_an_agent_is_left_out(store):
+    traces = Traces(store)
+    traces.take([Span("e" * 32, "1" * 16, "GET /", began=1, ended=2)], 0)
+    assert traces.settle(0, all=True) == []
+    assert (store.ids(), traces.counts.strange) == ([], 1)
+
+
+def test_secrets_are_gone_before_anything_is_written(store):
+    key = "sk-proj-" + "a1B2c3D4" * 6
+    traces = Traces(store)
+    traces.take(
+        [
+            span(
+                "2",
+                **{
+                    "gen_ai.output.messages": json.dumps(
+                        [{"role": "assistant", "parts": [{"type": "text", "content": key}]}]
+                    )
+                },
+            )
+        ],
+        0,
+    )
+    written = b"".join(path.read_bytes() for path in store.root.rglob("*") if path.is_file())
+    assert key.encode() not in written
+    assert b"secret:" in written
+
+
+def test_a_trace_that_cannot_be_recorded_keeps_its_spans(store):
+    traces = Traces(store)
+    traces.take([ROOT, span("2", "1")], 0)
+    store.recordings.write_text("in the way")
+    failures = []
+    assert traces.settle(0, all=True, failed=failures.append) == []
+    assert TRACE in failures[0]
+    store.recordings.unlink()
+    assert len(Traces(store).settle(0, all=True)) == 1
+
+
+def test_what_cannot_be_kept_is_an_error(store):
+    store.root.write_text("in the way")
+    with pytest.raises(OSError, match="directory"):
+        Traces(store).take([ROOT], 0)
+
+
+def test_a_trace_s_id_names_no_file_elsewhere(store):
+    traces = Traces(store)
+    traces.take([span("2", trace="../../x")], 0)
+    assert len(traces.settle(0, all=True)) == 1
+
+
+def test_a_late_span_does_not_bring_back_a_recording_that_was_deleted(store):
+    traces = Traces(store, quiet=2)
+    traces.take([span("2", "1"), ROOT], 0)
+    (kept,) = traces.settle(10)
+    store.remove(kept.id, why="asked for")
+    traces.take([span("3", "1")], 11)
+    assert traces.settle(100) == []
+    assert store.ids() == []

@@ -1,0 +1,156 @@
+"""Postgres finds what the embedded index finds, to the last step, and fetches no more than is asked for."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import delete, event, func, select, update
+
+from reenact.analysis.interchange.importers import Happened, ImportedRun, keep
+from reenact.core.query.filter import Filter
+from reenact.core.store.base import Piece
+from reenact.core.store.index import Index
+from reenact.core.store.local import LocalStore
+from reenact.team.index import TeamIndex
+from reenact.team.ship.exchange import Exchange
+from reenact.team.store import TeamStore
+from reenact.team.tables import RECORDINGS, TEXTS
+from tests.core.store.test_index import FILTERS as PLAIN
+from tests.core.store.test_index import filled
+from tests.core.store.test_search import FILTERS, RUNS
+
+NUMBERS = itertools.count()
+
+
+def pushed(home, team):
+    with closing(Exchange(home, team)) as exchange:
+        assert not exchange.push(home.ids()).problems
+
+
+def found(where, text, limit=None):
+    return [(hit.summary.id, hit.steps) for hit in where.search(Filter(text), limit=limit)]
+
+
+def many(home, count):
+    """Recordings, each with a step; each began a second after the one before."""
+    for number in range(count):
+        began = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=number)
+        args, error = {"order": f"ORD-{number}"}, "gone" if number % 7 == 3 else None
+        keep(
+            home, ImportedRun(f"run {number}", [Happened("tool", "look", args, "found", error, began=began)])
+        )
+    return home
+
+
+@pytest.fixture
+def home(tmp_path):
+    return LocalStore(tmp_path / "home")
+
+
+def test_all_filters_find_what_the_embedded_store_finds(home, team):
+    pushed(filled(home), team)
+    index, there = Index(home), TeamIndex(team)
+    assert [replace(line, path="", written=0) for line in there.summaries()] == [
+        replace(line, path="", written=0) for line in index.summaries()
+    ]
+    words = itertools.cycle(["and", "or", "and not", "or not"])
+    pairs = zip(PLAIN[1:], PLAIN[:0:-1], strict=True)
+    joined = [f"({one}) {next(words)} ({other})" for one, other in pairs]
+    for text in [*PLAIN, *joined]:
+        assert found(there, text) == found(index, text), text
+    assert there.kinds() == index.kinds()
+    gone = home.ids()[0]
+    team.remove(gone)
+    assert gone not in {line.id for line in there.summaries()}
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[*HealthCheck])
+@given(runs=RUNS, texts=st.lists(FILTERS, min_size=4, max_size=8))
+def test_whatever_was_recorded_and_is_asked(place, runs, texts):
+    with tempfile.TemporaryDirectory() as folder:
+        home = LocalStore(Path(folder, "home"))
+        for run in runs:
+            keep(home, run)
+        here = replace(place, project=f"p{next(NUMBERS)}", cache=Path(folder, "cache"))
+        with TeamStore(here) as team, closing(Index(home)) as index:
+            pushed(home, team)
+            for text in texts:
+                assert sorted(found(TeamIndex(team), text)) == sorted(found(index, text)), text
+
+
+def test_beyond_the_newest_it_is_found_page_by_page_in_the_same_order(home, team, monkeypatch):
+    pushed(many(home, 40), team)
+    monkeypatch.setattr("reenact.team.index._NEWEST", 4)
+    monkeypatch.setattr("reenact.team.index._FIRST", 3)
+    index, there = Index(home), TeamIndex(team)
+    for text in (
+        "",
+        "error",
+        "not error",
+        'text ~ "ORD-1"',
+        "name:run*",
+        'args.order == "ORD-2"',
+        "duration >= 0",
+    ):
+        assert found(there, text) == found(index, text), text
+        assert found(there, text, 2) == found(index, text, 2), text
+
+
+def test_a_list_fetches_what_it_shows_and_a_word_only_the_recordings_that_have_it(home, team):
+    pushed(many(home, 300), team)
+    rows = []
+    there = TeamIndex(team)
+    assert there.count() == 300
+    engine = team.database._engine
+
+    @event.listens_for(engine, "after_cursor_execute")
+    def note(_connection, cursor, statement, *_):
+        if "SELECT" in statement:
+            rows.append((cursor.rowcount, "details" in statement))
+
+    listed = there.listed(Filter(""), limit=5)
+    assert ([hit.summary.name for hit in listed.hits], listed.matching) == (
+        [f"run {n}" for n in range(299, 294, -1)],
+        None,
+    )
+    assert {hit.summary.id for hit in listed.hits} < set(listed.ids)
+    assert sum(count for count, _ in rows) < 100
+    rows.clear()
+    assert [hit.summary.name for hit in there.search(Filter('text ~ "ORD-17"'))][-1] == "run 17"
+    # The newest are looked at as they come; of the others only those in which it stands.
+    assert sum(count for count, details in rows if details) < 150
+    listed = there.listed(Filter("error"), tags=["none"], limit=5)
+    assert (listed.hits, listed.matching) == ([], 0)
+
+
+def test_where_texts_are_not_written_yet_all_is_found_and_they_are_written(home, team, monkeypatch):
+    pushed(many(home, 4), team)
+    monkeypatch.setattr("reenact.team.index._NEWEST", 1)
+    there = TeamIndex(team)
+    with team.database.begin() as connection:
+        connection.execute(delete(TEXTS))
+        connection.execute(update(RECORDINGS).values(worded=0))
+    assert len(found(there, 'text ~ "ORD-"')) == 4
+    with team.database.begin() as connection:
+        assert connection.execute(select(func.count()).select_from(TEXTS)).scalar() == 12
+        # What they say counts from now on, but for the newest, which is looked into.
+        connection.execute(update(TEXTS).values(body="nothing"))
+    assert len(found(there, 'text ~ "ORD-"')) == 1
+
+
+def test_one_that_grew_is_read_anew_and_found_by_what_is_new(home, team):
+    (id,) = many(home, 1).ids()
+    lines = (home.folder(id) / "events.jsonl").read_bytes().splitlines(keepends=True)
+    team.intake.take([Piece(id, "events.jsonl", 0, lines[0])])
+    there = TeamIndex(team)
+    assert (found(there, ""), found(there, "tool:look")) == ([(id, ())], [])
+    team.intake.take([Piece(id, "events.jsonl", len(lines[0]), b"".join(lines[1:]))])
+    assert found(there, 'tool:look and text ~ "ORD-0"') == [(id, (1,))]

@@ -1,0 +1,93 @@
+"""The team's store does what every store does, on a real Postgres and with real objects."""
+
+from __future__ import annotations
+
+import os
+import sys
+import urllib.request
+
+import pytest
+from sqlalchemy import insert
+
+from reenact.errors import StoreAway
+from reenact.team.objects import ObjectBlobs
+from reenact.team.tables import BLOBS, CHUNKS, FILES, RECORDINGS, VERSIONS
+from reenact.testing import BlobStoreConformance, IntakeConformance, StoreConformance
+
+
+class TestTheTeamsStore(StoreConformance):
+    @pytest.fixture(autouse=True)
+    def _team(self, team):
+        self.team = team
+
+    def store(self, tmp_path):
+        return self.team
+
+    def write(self, store, id, events, blobs):
+        # Around the intake, which lets no damaged one in.
+        project = store.database.project
+        with store.database.begin() as connection:
+            row = {"project": project, "id": id, "version": VERSIONS.next_value()}
+            key = connection.execute(insert(RECORDINGS).values(row).returning(RECORDINGS.c.key)).scalar_one()
+            middle = events.find(b"\n") + 1 or len(events)
+            for at, data in ((0, events[:middle]), (middle, events[middle:])):
+                connection.execute(
+                    insert(CHUNKS).values(recording=key, name="events.jsonl", at=at, data=data)
+                )
+            connection.execute(insert(FILES).values(recording=key, name="events.jsonl", length=len(events)))
+            for digest, data in blobs.items():
+                address = store.blobs.put(data)
+                assert address == f"sha256:{digest}"
+                connection.execute(insert(BLOBS).values(recording=key, address=address, size=len(data)))
+
+
+class TestTheTeamsIntake(IntakeConformance):
+    @pytest.fixture(autouse=True)
+    def _team(self, team):
+        self.team = team
+
+    def intake(self, tmp_path):
+        return self.team.intake, self.team
+
+
+class TestBlobsInAFolder(BlobStoreConformance):
+    def blobs(self, tmp_path):
+        return ObjectBlobs(f"file://{tmp_path}/objects", "default")
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="asks Linux which file that is")
+    def test_what_is_kept_outlives_the_power(self, tmp_path, monkeypatch):
+        synced, fsync = set(), os.fsync
+
+        def told(file):
+            synced.add(os.readlink(f"/proc/self/fd/{file}"))
+            fsync(file)
+
+        monkeypatch.setattr(os, "fsync", told)
+        address = self.blobs(tmp_path).put(b"a b")
+        (file,) = (tmp_path / "objects").rglob(address.removeprefix("sha256:"))
+        assert {str(file), *map(str, list(file.parents)[:3])} <= synced
+
+
+@pytest.mark.slow
+class TestBlobsInS3(BlobStoreConformance):
+    @pytest.fixture(autouse=True)
+    def _s3(self, s3):
+        pass
+
+    def blobs(self, tmp_path):
+        return ObjectBlobs(f"s3://team/{tmp_path.name}", "default")
+
+    def fetched(self, url):
+        with urllib.request.urlopen(url) as answer:
+            return answer.read()
+
+    def test_whoever_lacks_the_signature_gets_nothing(self, tmp_path):
+        blobs = self.blobs(tmp_path)
+        address = blobs.put(b"private")
+        with pytest.raises(OSError, match="403"):
+            self.fetched(blobs.url(address, 60).partition("?")[0])
+
+    def test_a_wrong_secret_is_said(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "other")
+        with pytest.raises(StoreAway, match="s3://team"):
+            self.blobs(tmp_path).put(b"x")
