@@ -1,1 +1,1 @@
-"""Recordings as servers: what answered an agent once answers another one, whatever language it is written in."""
+"""Servers of recordings: the HTTP API, and recorded answers over MCP for any client."""

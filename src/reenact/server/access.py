@@ -1,4 +1,4 @@
-"""Who asks, and what they may: every route depends on `Reader`, `Writer` or `Admin`."""
+"""Access rights of requests: every route depends on `Reader`, `Writer` or `Admin`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["ROLES", "Access", "Admin", "Reader", "Role", "Writer"]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who asks.
+    """A request's project, role and recordings.
 
     Attributes:
-        project: The project that is asked about.
-        role: What they may do in it.
-        library: Its recordings.
+        project: The project of the key.
+        role: The role of the key in that project.
+        library: The project's recordings.
     """
 
     project: str
@@ -30,7 +30,10 @@ class Access:
 
 
 _SCHEME = HTTPBearer(scheme_name="key", description="An API key: `reenact keys add`.", auto_error=False)
-"""For the document of the API alone: the guard reads the header itself, and knows the console's cookie too."""
+"""The security scheme for the API document only.
+
+The guard reads the header itself, and the console's cookie, too.
+"""
 
 
 def _known(

@@ -1,4 +1,7 @@
-"""Which recordings' programs this server runs: its own, those of trusted keys, and those that its operator allowed."""
+"""Permission to run a recording's program on this server.
+
+Allowed are its own recordings, those of trusted keys, and those that its operator allowed.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ from reenact.errors import ForeignRecording
 
 
 def allowed(recording: Recording, home: Path) -> None:
-    """Raise ForeignRecording, for people who have no terminal here, where the program of a recording may not run."""
+    """Raise ForeignRecording where this server may not run the program of a recording.
+
+    The message is for people without a terminal on this machine.
+    """
     if not consent.steers(recording) or consent.allowed(recording, home):
         return
     raise ForeignRecording(

@@ -1,7 +1,7 @@
-"""The recorded answers of one MCP server, given out again: each to the call that asks what was recorded.
+"""Serve the recorded answers of one MCP server: each to the call with the same content.
 
-Content decides which, order decides among equals. A call whose turn has not come, because one that had been answered
-before it was asked is still open, is a departure; calls that were in flight together may come in any order.
+Content selects the answer, order selects among equals. A call comes out of turn where an open call was answered before
+it was asked: this is a departure. Calls that were in flight together may come in any order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FREE = {
     "subscriptions/listen", "tools/list", "prompts/list", "resources/list", "resources/templates/list",
     "sampling/createMessage", "elicitation/create", "roots/list",
 }  # fmt: skip
-"""What another client may ask as often as it likes, or never: how it finds its way about, and what the server asked."""
+"""Methods that are not matched strictly: discovery, lists, and the server's own requests."""
 
 _CALLS = ("tools/call", "resources/read", "prompts/get", "completion/complete")
 
@@ -43,17 +43,17 @@ class Departed(Exception):
 
 
 def servers(recording: Recording) -> list[str]:
-    """The MCP servers whose answers a recording has, by name, in the order of their first answer."""
+    """Return the names of the recorded MCP servers, in the order of their first answer."""
     return list(dict.fromkeys(name for step in recording if (name := _server_of(step)) is not None))
 
 
 class Answers:
-    """What one server has answered in a recording, and what of it has been given out.
+    """The answers of one server in a recording, and the record of those already given.
 
     Args:
         recording: The recording.
         server: The server's name; may be left out where the recording has only one.
-        ignore: Rules for what need not match, as in a replay.
+        ignore: Rules for differences to ignore, as in a replay.
     """
 
     def __init__(self, recording: Recording, server: str = "", ignore: Iterable[str] = ()) -> None:
@@ -82,7 +82,7 @@ class Answers:
     # -- what it answers -------------------------------------------------------------------------------------
 
     def free(self, method: str, params: Mapping[str, Any] | None) -> dict[str, Any] | None:
-        """The recorded answer to a greeting or a list, as often as it is asked for; None where there is none."""
+        """Return the recorded answer to a greeting or a list, any number of times; None if absent."""
         known = [step for step in self._free if step.label == f"{KIND}:{method}" and step.call.status == "ok"]
         if not known:
             return None
@@ -91,7 +91,10 @@ class Answers:
         return dict(found.output or {})
 
     def call(self, method: str, params: Mapping[str, Any] | None) -> Step:
-        """The step that asks the same, taken. Raises Departed; a server that was left once stays left."""
+        """Take the step with the same request.
+
+        Raises Departed, and raises it again for every later call.
+        """
         if self._departed is not None:
             raise Departed(self._departed)
         effect = effect_of(method, params, leaf=True)
@@ -116,12 +119,12 @@ class Answers:
 
     @property
     def methods(self) -> list[str]:
-        """The methods that the recorded server answered, or might have been asked: all but its greeting."""
+        """The methods that the server offers: the recorded ones and MCP's calls, but not greetings."""
         known = {step.call.name for step in (*self._free, *self._calls) if step.call.kind == KIND}
         return sorted({*_CALLS, *known} - {*GREETINGS, *_ASKED_BACK, MESSAGES})
 
     def is_call(self, method: str) -> bool:
-        """Whether a request is one of those that are matched strictly."""
+        """Return whether a request is matched strictly."""
         return method not in _FREE
 
     def progress(self, step: Step) -> list[list[Any]]:
@@ -130,11 +133,11 @@ class Answers:
 
     @property
     def asked_back(self) -> int:
-        """How often the recorded server asked something of its client, which is not asked again."""
+        """The number of requests from the recorded server to its client; they are not repeated."""
         return sum(step.call.name in _ASKED_BACK for step in self.recording if step.call.kind == KIND)
 
     def verdict(self) -> Verdict:
-        """What it has come to so far."""
+        """Return the verdict so far."""
         left = [step for step in self._open() if step.call.outcome is not None]
         return Verdict(
             recording=self.recording.id,
@@ -182,7 +185,7 @@ def _only(recording: Recording) -> str:
 
 
 def _server_of(step: Step) -> str | None:
-    """Which server a step was asked of."""
+    """Return the name of the server that a step was sent to."""
     kind, name = step.call.kind, step.call.name
     if kind == KIND and name in GREETINGS:
         return server_name(step.output) if isinstance(step.output, Mapping) else None

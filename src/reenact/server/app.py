@@ -92,7 +92,7 @@ ROUTERS = (
     debug.router,
     uploads.router,
 )
-"""What each of them is about is told in its own module."""
+"""Each module documents its own subject."""
 
 
 def application(settings: Settings) -> FastAPI:
@@ -183,7 +183,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
-    """What the verbs refuse: one line, as on the command line."""
+    """Answer an error of a verb in one line, as on the command line."""
     request.app.state.measures.refused(error)
     kinds = {
         RecordingNotFound: 404,
@@ -200,7 +200,7 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _misshapen(request: Request, error: Exception) -> JSONResponse:
-    """What is not as the document says: the first that is wrong, in one line as everything that is refused."""
+    """Answer an invalid request with its first error, in one line."""
     assert isinstance(error, RequestValidationError)
     first, *more = error.errors()
     place = ".".join(str(part) for part in first["loc"])

@@ -18,19 +18,19 @@ from reenact.core import private
 from reenact.core.trust import consent
 
 _LOGGED = 1_000_000
-"""Bytes of what is printed that are kept."""
+"""The largest number of bytes kept of the process's output."""
 
 _PATIENCE = 3.0
-"""Seconds that a process has to put away what it started, when it is told to end."""
+"""Seconds that a process has to clean up when it is told to end."""
 
 
 class Child:
-    """Starts the process, which works on the job of a folder.
+    """The process that works on a job; the constructor starts it.
 
     Args:
         folder: The job's folder.
         home: The folder of the recordings.
-        log: The file for what is printed.
+        log: The file for the output.
         run_foreign: Programs of foreign recordings may run.
     """
 
@@ -51,17 +51,20 @@ class Child:
         self._logging.start()
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """What it says, until it ends."""
+        """Yield the messages of the process until it ends."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             with contextlib.suppress(ValueError):
                 yield orjson.loads(line)
 
     def wait(self) -> int:
-        """Its exit status; ended by a signal, minus that. Nothing that it has started in its group outlives it."""
+        """Wait for the exit status; a signal counts as its negative number.
+
+        The rest of the process group is killed.
+        """
         status = self._process.wait()
         self._kill()
-        # What a program has put into a group of its own may hold it open for longer.
+        # A program in a process group of its own may hold the pipe open for longer.
         self._logging.join(1)
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None

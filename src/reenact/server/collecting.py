@@ -1,7 +1,7 @@
-"""Traces that come to a server: each becomes a recording of the project whose key they came with.
+"""Traces sent to a server: each becomes a recording in the project of its key.
 
-What is acknowledged is on the server's disk. A server that ends, or is killed, takes them up again when it starts.
-Where it stands before a team's store, recordings go there as they are made.
+An acknowledged trace is on the server's disk. After a restart or a crash the server resumes with the traces left there.
+A server with a team's store uploads the recordings as they are made.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class Collecting:
         self.gate = Gate(room(projects.folder(DEFAULT)))
 
     def resume(self) -> None:
-        """Take up what a server before this one has left."""
+        """Resume with the traces that an earlier server left."""
         for project in self._projects.names():
             if (self._projects.folder(project) / FOLDER).is_dir():
                 self._of(project)
 
     def take(self, project: str, spans: list[Span]) -> int:
-        """Keep spans; what returns is on the disk. Returns how many came too late. Raises OSError."""
+        """Keep spans on the disk. Returns the number that came too late. Raises OSError."""
         return self._of(project).take(spans, monotonic())
 
     def close(self) -> None:
-        """End. What is not yet a recording stays where it is."""
+        """Stop. Spans without a recording stay on the disk."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join(5)
@@ -83,7 +83,7 @@ class Collecting:
 
     def _settle(self, library: Library, traces: Traces, project: str) -> None:
         def failed(text: str) -> None:
-            # Why may quote a span; its file says which it is.
+            # The text may quote a span: log the trace's id only.
             event("trace_failed", logging.WARNING, trace=text.split()[1], project=project)
 
         try:

@@ -1,7 +1,7 @@
-"""The debugger behind the console's page: one session at a time, any number of pages that watch and steer it.
+"""The debugger behind the console's page: one session at a time, any number of pages.
 
-The machine and its driver are those of the terminal; here they are only told what to do, by the same words, and
-whoever watches hears when something has changed.
+The machine and its driver are those of the terminal. A page steers them by the same commands, and
+all pages are notified of changes.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ from reenact.run.driver.opening import Opening
 from reenact.server.standing import Standing, Tracked, standing, tracked
 
 _STILL = 0.25
-"""Seconds that an order may take for its outcome to be its answer: most steps take a hundredth of it."""
+"""Seconds to wait for an order's outcome; most steps take a hundredth of it."""
 
 _CALM = 0.1
-"""Seconds between two words to a page while the program runs: it may write a thousand lines a second."""
+"""Seconds between two updates of a page while the program runs.
+
+It may write a thousand lines a second.
+"""
 
 _LINES = 2_000
 """Lines of output that are shown."""
@@ -65,7 +68,7 @@ class Session:
     # -- telling ---------------------------------------------------------------------------------------------
 
     def state(self) -> Standing:
-        """Where it stands now."""
+        """Return the current standing of the program."""
         with self._lock:
             machine = self._driver.machine
             # The version first: what is told is never older than its version says.
@@ -79,7 +82,7 @@ class Session:
         return found.model_copy(update=told)
 
     def output(self) -> str:
-        """What the program has written, as a terminal would show it, without its colours."""
+        """Return the program's output as a terminal would show it, without colours."""
         lines = self._driver.output.split("\n")
         left = [f"… {len(lines) - _LINES:,} earlier lines"] if len(lines) > _LINES else []
         return "\n".join((*left, *map(_line, lines[-_LINES:])))
@@ -91,7 +94,10 @@ class Session:
             return tracked(self._facts, self._driver.machine.state, step)
 
     def draft(self, step: int) -> tuple[answer.Draft, bool]:
-        """A step's answer as it is edited, and whether it is edited already. Raises UsageError where it cannot be."""
+        """Return a step's answer as text to edit, and whether it is edited already.
+
+        Raises UsageError where it cannot be edited.
+        """
         self._known(step)
         with self._lock:
             machine = self._driver.machine
@@ -105,7 +111,7 @@ class Session:
         return answer.forking(self.id, step, edit), edit
 
     async def changes(self) -> AsyncIterator[Standing]:
-        """Where it stands, now and after every change; ends with the session."""
+        """Yield the standing now and after every change; end with the session."""
         changed, loop = asyncio.Event(), asyncio.get_running_loop()
 
         def heard() -> None:
@@ -125,10 +131,11 @@ class Session:
     # -- doing -----------------------------------------------------------------------------------------------
 
     def order(self, line: str, here: int = 0) -> Standing:
-        """Do what a command says, by the words of the line mode; `here` is the step that an answer is given to where
-        the line names none. Returns where the program stands then, or that it runs.
+        """Run a command of the line mode, and return the standing after it, or `running`.
 
-        Raises a ReenactError, one line, for what cannot be meant: nothing has changed then.
+        `here` is the step that an answer is for when the line names none.
+
+        Raises a ReenactError with one line for an invalid command; nothing has changed then.
         """
         if line.strip() == "interrupt":
             self._driver.tell("interrupt")
@@ -146,8 +153,9 @@ class Session:
         return self.state()
 
     def meant(self, step: int, text: str) -> Edit | None:
-        """The answer that a text is, of which `draft` gave the beginning; None where nothing was changed. Raises
-        UsageError, with the place, where it cannot be meant.
+        """Return a text as an edited answer, or None where it equals the draft.
+
+        Raises UsageError, with the place, for a text that is no answer.
         """
         draft, _ = self.draft(step)
         return answer.edited(draft, text)
@@ -184,14 +192,14 @@ class Session:
         return self._driver.machine.state.phase is not Phase.RUNNING
 
     def _changed(self) -> None:
-        # Called from the driver's thread too, which must not wait for anybody.
+        # The driver's thread calls this, too: it must not block.
         self._version += 1
         for ear in tuple(self._ears):
             ear()
 
 
 class Desks:
-    """A desk for each project: what one of them debugs is no other's."""
+    """The desks of all projects: each project has its own debugging session."""
 
     def __init__(self) -> None:
         self._desks: defaultdict[str, Desk] = defaultdict(Desk)
@@ -207,7 +215,7 @@ class Desks:
 
 
 class Desk:
-    """Where the one session of a project is kept."""
+    """The holder of a project's debugging session."""
 
     def __init__(self) -> None:
         self._session: Session | None = None

@@ -1,4 +1,4 @@
-"""What the rules find in recordings: of one when somebody asks, of all of them in the background, the newest first."""
+"""Anomalies of recordings: of one on request, of all in the background, newest first."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _LONGEST = 60.0
 
 
 class Examiner:
-    """Asks the rules that are on in this folder.
+    """Run the anomaly rules that are enabled in this folder.
 
     Args:
-        lines: The recordings; what is found is put to their lines.
-        findings: Where it is kept.
-        tell: Is called with the id of a recording whose line has changed.
+        lines: The recordings; findings are added to their lines.
+        findings: The store of findings.
+        tell: Called with the id of a recording whose line has changed.
     """
 
     def __init__(self, lines: Lines, findings: Findings, tell: Callable[[str], None]) -> None:
@@ -51,7 +51,7 @@ class Examiner:
         return chosen()
 
     def examined(self, recording: Recording) -> dict[str, Any]:
-        """What is odd about a recording: `items`, and `problem` where it cannot be examined."""
+        """Return the anomalies of a recording: `items`, and `problem` if it cannot be examined."""
         try:
             found = examine(recording, self.choice)
         except RecordingError as error:
@@ -60,7 +60,7 @@ class Examiner:
         return {"items": items, "problem": None, "complete": True}
 
     def known(self, entry: Entry) -> dict[str, Any] | None:
-        """What was found in a recording before, or None."""
+        """Return the stored findings of a recording, or None."""
         return self._findings.told(entry.summary.id, entry.signature)
 
     def ask(self, id: str) -> None:
@@ -91,7 +91,7 @@ class Examiner:
         try:
             rules = repr([(asked.rule.name, sorted(asked.options.items())) for asked in self.choice.rules])
         except ReenactError:
-            return  # whoever asks for one recording's findings is told why
+            return  # a request for one recording's findings reports the error
         self._findings.under(hashlib.sha256(rules.encode()).hexdigest()[:16])
         self._recall()
         version = -1
@@ -101,7 +101,7 @@ class Examiner:
                 for entry in self._open():
                     begun = time.thread_time()
                     self._look(entry)
-                    # Others have the processor meanwhile, but for what somebody waits for.
+                    # Leave the processor to others, except when a request waits.
                     self._wake.wait(min(_REST * (time.thread_time() - begun), _LONGEST))
                     if self._ended.is_set():
                         return
@@ -109,20 +109,20 @@ class Examiner:
             self._wake.clear()
 
     def _recall(self) -> None:
-        """What was found before, all at once."""
+        """Load all stored findings at once."""
         with self._lines.lock:
             entries = list(self._lines.entries.values())
         found = {entry.summary.id: self._findings.of(entry.summary.id, entry.signature) for entry in entries}
         self._lines.find(found)
 
     def _open(self) -> Iterator[Entry]:
-        """Those that nobody has looked at and that nobody writes, the newest first."""
+        """Yield the recordings to examine: finished, not yet examined, newest first."""
         with self._lines.lock:
             ids = [id for _, id in self._lines.order]
         for id in ids:
             while self._asked:
                 self._wake.clear()
-                # Whoever asks has just opened a long recording: the page comes first, and both take one processor.
+                # The requesting page has just opened a long recording: serve the page first, both need the processor.
                 if self._ended.wait(_POLITE):
                     return
                 yield from self._there(self._asked.popleft())

@@ -1,4 +1,4 @@
-"""What many recordings come to: how often each value occurs, and how it goes over time."""
+"""Statistics of many recordings: counts of values, and trends over time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def trends_of(search: Search, by: Literal["hour", "day"]) -> dict[str, Any]:
 
 
 def _kept(search: Search, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What was made of it before, where nothing has changed or where making it again would take all our time."""
+    """Return a cached result while it is current.
+
+    A result that was slow to compute is used for longer: recomputing would take all the time.
+    """
     search.wait()
     search.renew()
     known = search.kept.get(name)
@@ -58,7 +61,7 @@ def _facets(search: Search) -> dict[str, Any]:
 
 
 def _filter(name: str, value: str) -> str:
-    """What a filter says to mean the recordings with that value."""
+    """Return the filter for the recordings with a value."""
     if name == "cost":
         low, _, high = value.partition("-")
         parts = [f"total_cost >= {low}"] + ([f"total_cost < {high}"] if high else [])

@@ -1,4 +1,4 @@
-"""What happens, as it happens, to whoever listens: each thing by its key, only its newest state kept."""
+"""News of a project for listeners: by key, only the newest state of each item kept."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _KEPT = 4096
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Something that happened: its number, what it is (`recording`, `gone`, `job`), and of which thing it speaks.
+    """An event: its number, its kind (`recording`, `gone`, `job`), and the key of its item.
 
-    `tell` makes its data when it is sent: who was away gets the newest state once.
+    `tell` makes the data when it is sent: a listener that was away gets the newest state once.
     """
 
     number: int
@@ -37,12 +37,12 @@ class Feed:
         self._listeners: set[Callable[[], None]] = set()
 
     def say(self, kind: str, key: str, tell: Callable[[], Any]) -> None:
-        """Tell that a thing is new or has changed.
+        """Announce that an item is new or has changed.
 
         Args:
             kind: `recording`, `gone`, `job`.
-            key: Its id; what was said before of the same kind and key is forgotten.
-            tell: Gives its data, as JSON has it; called once for each who listens.
+            key: Its id; earlier news of the same kind and key is forgotten.
+            tell: Returns its data as JSON values; called once for each listener.
         """
         with self._lock:
             self._number += 1
@@ -57,11 +57,11 @@ class Feed:
 
     @property
     def place(self) -> str:
-        """Where it stands: what `Last-Event-ID` brings back."""
+        """The current position, in the form of `Last-Event-ID`."""
         return f"{self.epoch}-{self._number}"
 
     def since(self, number: int) -> list[News] | None:
-        """What happened after that number, in order, or None where that is not known any more."""
+        """Return the news after a number, in order, or None where some of it is forgotten."""
         with self._lock:
             if not self._forgotten <= number <= self._number:
                 return None
@@ -73,7 +73,10 @@ class Feed:
         return found[::-1]
 
     def number_of(self, place: str) -> int | None:
-        """The number that a `Last-Event-ID` means, or None where it is of another run of the server, or nonsense."""
+        """Return the number in a `Last-Event-ID`.
+
+        None for an id of another run of the server, or an invalid one.
+        """
         epoch, _, number = place.partition("-")
         if epoch != self.epoch or not number.isdigit() or len(number) > 15:
             return None
@@ -81,11 +84,11 @@ class Feed:
 
     @property
     def number(self) -> int:
-        """The number of what happened last."""
+        """The number of the latest news."""
         return self._number
 
     def listen(self, wake: Callable[[], None]) -> Callable[[], None]:
-        """Have that called at each news, from any thread; returns what ends it."""
+        """Call a function at each news, from any thread; return a function that ends this."""
         with self._lock:
             self._listeners.add(wake)
         return lambda: self._listeners.discard(wake)

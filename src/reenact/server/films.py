@@ -1,5 +1,6 @@
-"""A recording's browser sessions, as the console plays them: the film, its pictures, its video, and the view of one
-that still goes on. No picture leaves here but with what is secret covered.
+"""A recording's browser sessions for the console: film, pictures, video, live view.
+
+Secrets are covered in every picture that this module returns.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _BEAT = 1.0
 """Seconds between two words that there is more to be told than pictures."""
 
 _QUIET = ("frame", "anchor")
-"""What tells nothing but the picture itself."""
+"""Events that change nothing but the picture."""
 
 
 class Told(BaseModel):
@@ -208,9 +209,9 @@ def _step(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def picture_at(folder: Path, number: int, ms: float) -> bytes:
-    """The JPEG that was seen at a moment, in milliseconds since the session began; what is secret in it is covered.
+    """Return the JPEG shown at a moment, in milliseconds since the session began.
 
-    Raises RecordingError where nothing was seen by then, or the picture is lost or cannot be covered.
+    Secrets in it are covered. Raises RecordingError if there was no picture yet, or it is lost or cannot be covered.
     """
     footage = one_of(folder, number)
     state = footage.path.stat()
@@ -224,7 +225,7 @@ def picture_at(folder: Path, number: int, ms: float) -> bytes:
 
 @lru_cache(maxsize=16)
 def _scenes(path: Path, changed: int, size: int) -> tuple[Sequence[float], Sequence[Picture]]:
-    """When which picture came in front, read once for each state of the file (`changed`, `size`)."""
+    """Return the times of pictures and the pictures, cached by `changed` and `size`."""
     footage = one_of(path.parent, int(path.name.split(".")[1]))
     screen = follow(sorted(footage.entries(), key=lambda entry: entry.t), viewport_of(footage))
     return [t for t, _ in screen.scenes], [picture for _, picture in screen.scenes]
@@ -265,7 +266,7 @@ class Following:
         self.over = False
 
     def look(self) -> list[Frame | Grown]:
-        """What is new since the last look: the picture that is seen now, and that there is more beside it."""
+        """Return the news since the last look: the current picture, and the growth of the film."""
         for entry in self._entries():
             self._t = max(self._t, entry.t)
             self.over = self.over or entry.event == "end"
@@ -310,7 +311,7 @@ class Following:
 
 
 async def followed(footage: Footage) -> AsyncIterator[Frame | Grown]:
-    """The session as it goes on, from what is seen now; ends with it."""
+    """Yield a session's pictures and growth from now on; end with the session."""
     following = Following(footage)
     while True:
         for item in await asyncio.to_thread(following.look):

@@ -1,1 +1,1 @@
-"""What the server answers, one module for each thing that it answers about."""
+"""The server's routes: one module for each subject."""

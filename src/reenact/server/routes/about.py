@@ -1,4 +1,4 @@
-"""The server itself: that it is there, and who one is to it."""
+"""Routes about the server itself: health, readiness, metrics, and the caller's rights."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ async def ready(request: Request, response: Response) -> Ready:
 
 
 async def measured(request: Request) -> Response:
-    """What the server counts, for Prometheus.
+    """Answer with the server's metrics, for Prometheus.
 
-    It tells of all projects: for who has the token of REENACT_METRICS_TOKEN, or an admin's key of `default`.
+    They cover all projects. The token of REENACT_METRICS_TOKEN or an admin's key of `default` gives access.
     """
     settings = request.app.state.settings
     access = getattr(request.state, "access", None)

@@ -27,7 +27,7 @@ MOST_STEPS = 150
 """Steps that an agent of the server's may be allowed."""
 
 _LOOK = 0.05
-"""Seconds between looks at an agent that somebody waits for."""
+"""Seconds between looks at an agent while a request waits for it."""
 
 router = APIRouter(
     prefix="/agents", tags=["agents"], route_class=WireRoute, responses=refusals(400, 401, 403, 404, 409)
@@ -166,7 +166,10 @@ def _told(agent: Agent, *, foreign: bool) -> AgentTold:
 
 
 def _foreign(step: Mapping[str, Any], since: datetime) -> dict[str, Any]:
-    """A step that `notte-sdk` takes too, whose `agent.wait()` wants a whole action and a state of mind."""
+    """Return a step in a form that `notte-sdk` accepts, too.
+
+    Its `agent.wait()` requires a whole action and a state of mind.
+    """
     value = step["value"]
     at = value.get("started_at") or since.isoformat()
     return {

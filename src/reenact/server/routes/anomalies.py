@@ -1,4 +1,4 @@
-"""What is odd about a recording, by named rules."""
+"""The route of a recording's anomalies, found by named rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the reading routes have in common: ids in paths, refusals, and answers that are written at once."""
+"""Parts that the reading routes share: ids in paths, refusals, JSON answers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ FilterText = Annotated[
 Offset = Annotated[int, Query(ge=0, le=1 << 31, description="How many are passed over.")]
 
 REFUSED = refusals(400, 401, 403)
-"""How a request about all recordings may be refused."""
+"""The refusals of a request about all recordings."""
 
 MISSING = refusals(400, 401, 403, 404)
-"""How a request about one recording may be refused."""
+"""The refusals of a request about one recording."""
 
 
 def answer(data: Any) -> Response:
-    """An answer as JSON, written at once: the types are those of the route's model, and tests hold it to them."""
+    """Return data as a JSON response, without validation by the model.
+
+    The types are those of the route's model; tests hold the data to them.
+    """
     return Response(
         orjson.dumps(data, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS, default=str),
         media_type="application/json",

@@ -1,4 +1,7 @@
-"""Bytes that a recording keeps by their hash: handed out as files, and never as anything that a browser would run."""
+"""Routes of blobs: bytes that a recording keeps by their hash.
+
+They are served as files, never as content that a browser would run.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ router = APIRouter(tags=["blobs"])
 Digest = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="The SHA-256, in hex.")]
 
 _GOOD = 300
-"""Seconds for which an address of the object store is good: whoever gets it goes there at once."""
+"""Seconds for which an address of the object store is valid: a client follows it at once."""
 
 _IMAGES = {
     b"\x89PNG\r\n\x1a\n": "image/png",

@@ -1,4 +1,7 @@
-"""The routes of browser sessions and agents; where what they need is not installed, one line that says so."""
+"""The routes of browser sessions and agents.
+
+Where their packages are not installed, they answer with one line that says so.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recording as a person reads it: what was said and done, and what ran beside what."""
+"""Routes of a recording for people: its conversation, and its timeline in lanes."""
 
 from __future__ import annotations
 

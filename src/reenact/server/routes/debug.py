@@ -1,4 +1,7 @@
-"""The debugger: a session is opened, watched and steered here, by the words of the terminal's line mode."""
+"""Routes of the debugger: open, watch and steer a session.
+
+The commands are those of the terminal's line mode.
+"""
 
 # ruff: noqa: FAST003 - the recording's id in the path is for the session that each route depends on
 
@@ -104,7 +107,7 @@ class Output(BaseModel):
 
 
 def desk_of(request: Request, access: Writer) -> Desk:
-    """Where this server keeps its debugging session."""
+    """Return the holder of the project's debugging session."""
     desk: Desk = request.app.state.desks.of(access.project)
     return desk
 

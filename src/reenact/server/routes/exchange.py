@@ -25,7 +25,7 @@ from reenact.server.shapes.recording import Export, Imported
 router = APIRouter(tags=["recordings"])
 
 LARGEST = 2 << 30
-"""How many bytes an exported recording may have that is brought in."""
+"""The largest size in bytes of an exported recording that is imported."""
 
 _GOOD = 3600.0
 _BODY = {

@@ -1,4 +1,4 @@
-"""Files at signed addresses: whoever has one may read it until it expires."""
+"""Files at signed addresses: an address can be read without a key until it expires."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from reenact.server.links import FILES, HomeLinks
 router = APIRouter(tags=["files"])
 
 _PAGE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox allow-downloads"
-"""The policy of a page that was made of a recording: what it looks like may be in it, nothing that runs."""
+"""The content security policy of a page made from a recording.
+
+Inline styles and pictures are allowed, scripts are not.
+"""
 
 _REFUSED: dict[int | str, dict[str, Any]] = {
     307: {"description": "The team's object store has it, at that address, for as long as this one is good."},
@@ -52,7 +55,7 @@ def file(
         "Content-Disposition": f"{shown}; filename*=UTF-8''{quote(name, safe='')}",
     }
     lending = request.app.state.lending
-    # What the store signs is signed for GET.
+    # The object store's address is signed for GET only.
     if lending is not None and request.method == "GET":
         there = {"Content-Type": kind, "Content-Disposition": headers["Content-Disposition"]}
         address = lending.address(found, name, there, expires)

@@ -1,4 +1,4 @@
-"""Browser sessions in recordings: what the console plays, the video, the pictures, and the view while one runs."""
+"""Routes of browser sessions in recordings: film, video, pictures, and the live view."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _lent(links: Links, video: Made, number: int) -> SessionVideo:
 
 @contextmanager
 def _sought() -> Iterator[None]:
-    """What a recording does not have is not found; damage is damage."""
+    """Answer 404 for a missing part of a recording; pass damage on as it is."""
     try:
         yield
     except (CorruptRecording, FutureFormat):

@@ -1,4 +1,4 @@
-"""What scripts needed help with, over all recordings, and what was learned as a patch."""
+"""Routes of the heals in all recordings, and of the patches made from them."""
 
 from __future__ import annotations
 
@@ -126,12 +126,15 @@ def _made(script: str, own: list[Any], *, running: bool) -> Any:
 
 
 def _mark(made: Any) -> str:
-    """What tells a patch from every other one, also from one of a script that has changed since."""
+    """Return a digest of a patch and the script's text that it changes.
+
+    It differs for another patch, and when the script has changed since.
+    """
     return hashlib.sha256(made.text().encode("utf-8", "surrogateescape") + b"\0" + made.old).hexdigest()
 
 
 def _refusal(made: Any, *, running: bool) -> str | None:
-    """Why a patch may not be applied from here, or None."""
+    """Return the reason to refuse a patch here, or None."""
     if not running:
         return _NOT_HERE
     now = _healed().digest(str(made.file), made.old)
@@ -141,7 +144,7 @@ def _refusal(made: Any, *, running: bool) -> str | None:
 
 
 def _healed() -> Any:
-    """Where the browser's part is not installed, there are no heals to be read."""
+    """Return the module that reads heals; answer 400 where the browser's part is missing."""
     try:
         return importlib.import_module("reenact.browser.heal.view")
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Jobs: begun, watched, ended, and what came of them."""
+"""Routes of jobs: start, watch and cancel them, and read their results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GOOD_FOR = 3600.0
 """Seconds for which the address of a job's file is good."""
 
 _LOOK = 2.0
-"""Seconds between two looks at a job that nobody tells about."""
+"""Seconds between two looks at a job of another server, which sends no notices."""
 
 Id = Annotated[str, Path(pattern=r"^[0-9a-z]{10}$", description="The job's id.")]
 
@@ -135,7 +135,7 @@ async def _events(known: jobs.Jobs, project: str, id: str, links: Links) -> Asyn
             yield ServerSentEvent(shown(known, project, job, links).model_dump_json(), event="job")
             if job.status in ENDED:
                 return
-            # Of a job of a server beside this one nobody tells.
+            # A job of another server beside this one sends no notices: look again after a while.
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(changed.wait(), _LOOK)
     finally:
@@ -156,7 +156,7 @@ def shown(known: jobs.Jobs, project: str, job: jobs.Job, links: Links) -> Job:
 
 
 def announce(known: jobs.Jobs, projects: Projects, links: Links) -> None:
-    """Let each project's news tell of its jobs as they change: `job` events, without results, as in a list."""
+    """Send each project a `job` event when one of its jobs changes, without its result."""
 
     def told(project: str, job: jobs.Job) -> None:
         def tell() -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""What happens as it happens: server-sent events of a project's recordings and jobs, and of one recording's steps."""
+"""Server-sent events: of a project's recordings and jobs, and of one recording's steps."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def _news(library: Library, last: str) -> AsyncIterator[ServerSentEvent]:
                 if data is not None:
                     yield _event(one.kind, data, feed, known)
             await woken.wait()
-            # What happens together is told together.
+            # Send news that came together in one go.
             await asyncio.sleep(_PACE)
     finally:
         end()
@@ -115,7 +115,7 @@ async def _rows(library: Library, id: str, after: int) -> AsyncIterator[ServerSe
 
 
 class _Teller:
-    """What one listener of a recording has been told."""
+    """The state of one listener of a recording: the steps sent so far."""
 
     def __init__(self, library: Library, id: str, after: int) -> None:
         self._library = library
@@ -129,7 +129,7 @@ class _Teller:
         self.sealed = False
 
     def look(self) -> list[tuple[str, Any]]:
-        """What is new since the last look."""
+        """Return the events since the last look."""
         with self._library.opened(self._id) as loaded:
             if self._state == loaded.state and not self._behind:
                 return []
@@ -170,7 +170,7 @@ def _state(loaded: Loaded, number: int) -> _State:
 
 
 def _name(loaded: Loaded, number: int) -> tuple[str, int] | None:
-    """Which call a step is, whatever number it has."""
+    """Return the process and the call number of a step: they stay when its number changes."""
     if not 0 < number <= len(loaded.facts.steps):
         return None
     step = loaded.facts.steps[number - 1].step

@@ -1,4 +1,4 @@
-"""Who one is, for a browser: a key is shown once, and a cookie stands for it from then on."""
+"""Login for browsers: exchange a key once for a cookie."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ def logout(request: Request, response: Response) -> None:
 
 
 def _is_secure(request: Request) -> bool:
-    """Whether the browser speaks TLS: to this server, or to a proxy, as that or the page's own origin says."""
+    """Return whether the browser uses TLS, to this server or to a proxy in front of it.
+
+    A proxy's headers and the page's own origin count, too.
+    """
     headers = request.headers
     return (
         request.url.scheme == "https"

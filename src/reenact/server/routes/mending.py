@@ -1,4 +1,4 @@
-"""What a script's block asks of a session: is the page as expected, mend this step, keep what was learned."""
+"""Routes for a script's heal block: check the page, mend a step, keep a heal."""
 
 from __future__ import annotations
 

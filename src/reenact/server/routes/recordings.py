@@ -1,4 +1,4 @@
-"""Recordings: all of them on their lines, what they have in common, how they go over time, and one by itself."""
+"""Routes of recordings: the list, facets, trends, and a single one."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _whole(access: Access, id: str, loaded: Loaded) -> dict[str, Any]:
     folder = access.library.folder(id)
     written = (folder / EVENTS).stat().st_mtime_ns
     entry = access.library.entry(id) or access.library.indexed(id)
-    # What is on its line already is not added up anew: that takes a while for a long one.
+    # Use the known summary: adding a long recording up again takes a while.
     line = entry.summary if entry is not None else summarise(loaded.facts, path=str(folder), written=written)
     live = not loaded.following.sealed() and alive(folder, written / 1e9)
     home = access.library.store.root

@@ -1,4 +1,4 @@
-"""The files of the server's sessions: uploaded for a page to take, and what pages had downloaded."""
+"""Routes of a session's files: uploads for its pages, and their downloads."""
 
 from __future__ import annotations
 

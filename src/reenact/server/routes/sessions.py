@@ -1,4 +1,4 @@
-"""Browser sessions that the server has open for others: opened, looked at, acted in, stopped."""
+"""Routes of browser sessions that the server hosts: open, read, act, stop."""
 
 from __future__ import annotations
 

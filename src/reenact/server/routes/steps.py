@@ -76,7 +76,7 @@ def messages(access: Reader, id: Id, number: Number) -> Response:
 
 
 def with_rules(loaded: Loaded, number: int, rules: dict[int, list[str]] | None) -> dict[str, Any]:
-    """A step on its line, with what rules have found in it, as far as that is known."""
+    """Return a step's row, with the anomaly rules that matched it; null where not examined."""
     return {**loaded.row(number), "anomalies": rules.get(number, []) if rules is not None else None}
 
 

@@ -1,4 +1,7 @@
-"""Traces of other programs, over OTLP/HTTP, where senders of traces look for them: `/v1/traces`, with a key."""
+"""The route of traces over OTLP/HTTP, with a key.
+
+It is `/v1/traces`, the default address of OTLP exporters.
+"""
 
 from __future__ import annotations
 
