@@ -29,7 +29,7 @@ _loaded: WeakKeyDictionary[CDPSession, dict[str, str]] = WeakKeyDictionary()
 @cache
 def eyes() -> str:
     """The JavaScript source: an expression whose value holds the functions."""
-    code = files("reenact.browser").joinpath("eyes.js").read_text(encoding="utf-8").strip()
+    code = files("reenact.browser.page").joinpath("eyes.js").read_text(encoding="utf-8").strip()
     return code.replace("/* names */ []", json.dumps(field_names()))
 
 
