@@ -1,4 +1,4 @@
-"""What arrives unasked: messages of a partner, recorded as the chunks of a stream that nobody waits for."""
+"""Record messages that a partner sends unasked, as the chunks of one stream."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from reenact.core.boundary.handler import Ticket
 
 
 async def arrive(call: Call) -> AsyncIterator[Any]:
-    """The recorded chunks of a stream, each in its turn.
+    """Yield the recorded chunks of a stream, each in its turn.
 
-    Ends where the recorded stream ended by itself. Otherwise it stays until it is cancelled, which is no waiting of
-    the program's: however long it takes, nobody reads on here. Where the program has gone live, the rest of what was
-    recorded is not for it: `live_now` says so, and what arrives then is recorded in its place.
+    Ends if the recorded stream ended by itself. Otherwise it stays open until it is cancelled; this does not count
+    as waiting by the program. After the run has gone live, the remaining recorded chunks are dropped: `live_now` is
+    then true, and new chunks are recorded in their place.
     """
     answer, run = call.answer, call.scope.run
     assert answer is not None
@@ -45,8 +45,10 @@ async def arrive(call: Call) -> AsyncIterator[Any]:
 
 
 def live_now(call: Call) -> bool:
-    """Whether a stream's chunks come from the world: from its beginning, or since a fork has gone live. Such a fork
-    writes them behind those that it has from its parent, as one stream.
+    """Return True if a stream's chunks come from the world, not from the recording.
+
+    This holds from the beginning of a live stream, and from the moment a fork goes live. Such a fork appends its
+    chunks to those of its parent, as one stream.
     """
     if call.answer is not None and _gone_live(call):
         call.ticket, call.answer = Ticket(call.answer.call), None

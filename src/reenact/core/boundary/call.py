@@ -1,6 +1,6 @@
-"""One effect between its question and its answer: what it reports while it is live, what it serves in a replay.
+"""One effect between its question and its answer: its live reports, its replayed outcome.
 
-It decides nothing: it tells the run's handler, and waits for its turn at the turnstile.
+It decides nothing: it passes reports to the run's handler, and waits for its turn at the turnstile.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Call:
-    """One effect between its question and its answer, for adapters that need more than `perform`.
+    """One effect in progress, for adapters that need more than `perform`.
 
-    `answer` is the recorded answer, or None when the call goes live: then the adapter runs the real thing within
-    `inner`, and reports `returned`, `raised` or `cancelled`, and for a stream its chunks. `served` counts the recorded
+    `answer` is the recorded answer, or None when the call goes live: then the adapter makes the real call within
+    `inner`, and reports `returned`, `raised` or `cancelled`, and for a stream its chunks. `served` counts the
+    recorded
     chunks that were handed out.
     """
 
@@ -63,7 +64,7 @@ class Call:
         handler.leave(ticket, Cancelled())
 
     def tee(self, chunks: Iterator[T]) -> Iterator[T]:
-        """The chunks of a live stream, each reported before it is handed on; its end, error or close too."""
+        """Yield the chunks of a live stream; report each one first, then its end, error or close."""
         handler, ticket, turnstile = self._live()
         try:
             while True:
@@ -112,14 +113,17 @@ class Call:
             raise
 
     def chunk(self, value: T) -> T:
-        """Report one more chunk of a live stream, where a library reads rather than iterates (a file, a socket)."""
+        """Report one more chunk of a live stream that is read, not iterated (a file, a socket)."""
         handler, ticket, turnstile = self._live()
         turnstile.pass_sync(ticket.order, lambda: handler.chunk(ticket, self.wire.dump(value)))
         return value
 
     async def achunk(self, value: Any, deliver: Callable[[], None]) -> None:
-        """Report one more chunk and wait for its turn. `deliver` hands it on in the very moment that it is recorded,
-        so that a reader who is cancelled meanwhile finds it at the next read, and it is recorded once.
+        """Report one more chunk and wait for its turn.
+
+        `deliver` hands the chunk on at the moment it is recorded. A reader that is cancelled meanwhile finds it at
+        the
+        next read, and it is recorded once.
         """
         handler, ticket, turnstile = self._live()
 
@@ -140,12 +144,13 @@ class Call:
         await turnstile.pass_async(ticket.order, lambda: self._end("ended" if how is None else how))
 
     def over_at_once(self) -> None:
-        """Report the end of a live stream that came along with its last chunk: in the `deliver` of `achunk`."""
+        """Report that a live stream ended with its last chunk; call it in the `deliver` of `achunk`."""
         self._end("ended")
 
     def close(self, *, cancelled: bool = False) -> None:
-        """Report that the program stopped reading a live stream, or was cancelled while it waited for more.
-        Harmless after its end.
+        """Report that the program stopped reading a live stream.
+
+        `cancelled`: it was cancelled while it waited for more. Harmless after the stream's end.
         """
         self._end("cancelled" if cancelled else "closed")
 
@@ -160,7 +165,10 @@ class Call:
         return self._deliver(answer)
 
     async def aserve(self) -> Any:
-        """`serve`, awaiting the turn. A recorded cancellation never answers: whoever cancelled it does so again."""
+        """`serve`, awaiting the turn.
+
+        A recorded cancellation never answers: the code that cancelled the call cancels it again.
+        """
         answer = self._recorded()
         if isinstance(answer.outcome, Cancelled):
             await self._hang(answer, self.scope.run.handler.stuck)
@@ -168,8 +176,9 @@ class Call:
         return self._deliver(answer)
 
     def pieces(self) -> Iterator[Any]:
-        """The recorded chunks, in turn, and the recorded end. Who stopped and reads again goes on behind the last
-        one that was read, as with a connection.
+        """Yield the recorded chunks, in turn, then apply the recorded end.
+
+        A reader that stops and reads again continues behind the last chunk it read, as with a connection.
         """
         answer, turnstile = self._recorded(), self.scope.run.turnstile
         while self.served < len(answer.pieces):
@@ -192,8 +201,9 @@ class Call:
             yield arrived.pop()
 
     async def apiece(self, deliver: Callable[[Any], None]) -> bool:
-        """Hand the next recorded chunk to `deliver`, in its turn. False after the last; raises the recorded error.
-        The counterpart of `achunk`: who is cancelled meanwhile can read on.
+        """Hand the next recorded chunk to `deliver`, in its turn. Return False after the last one.
+
+        Raises the recorded error. The counterpart of `achunk`: a reader that is cancelled meanwhile can read on.
         """
         answer, turnstile = self._recorded(), self.scope.run.turnstile
         if self.served == len(answer.pieces):
@@ -223,7 +233,10 @@ class Call:
         return self.answer
 
     def _telling(self, answer: Answer, piece: int | None) -> Callable[[], None] | None:
-        """What to do in the turn of a recorded outcome (None), chunk (its number) or end (their count)."""
+        """Return the callback for the turn of an outcome (None), a chunk (its number) or the end.
+
+        The end has the number of chunks as its number.
+        """
         came = self.scope.run.came
         return None if came is None else partial(came, answer, piece)
 

@@ -1,4 +1,4 @@
-"""Who answers at the boundary, and the words in which it is asked and answers."""
+"""The handler protocol: the questions and answers that cross the boundary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reenact.core.model.event import Effect, Outcome
 
 @dataclass(slots=True)
 class Ticket:
-    """Leave to go live. `order` is the recorded place of the outcome, where a let-through effect has one."""
+    """Permission to go live. `order` is the recorded place of the outcome, if it has one."""
 
     call: int | None
     order: int | None = None
@@ -28,12 +28,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A recorded outcome: what it was, when it came in the order of the run, and for a stream its chunks.
+    """A recorded outcome: the value or error, its place in the run's order, a stream's chunks.
 
-    `end` is how a stream ended: None where the recording stops, `"ended"`, `"closed"` (the program stopped reading),
-    `"cancelled"` (it was cancelled while it waited for more), or the error it broke off with. `end_order` is the
-    place of an end that came from outside. `cut` is set where the recording stops before the outcome, or before the
-    stream's end: the place behind all that it has.
+    `end` is the end of a stream: None if the recording stops before it, `"ended"`, `"closed"` (the program stopped
+    reading), `"cancelled"` (it was cancelled while it waited for more), or the error that broke it off. `end_order`
+    is
+    the place of an end that came from outside. `cut` is set if the recording stops before the outcome, or before the
+    stream's end: the place behind all recorded ones.
     """
 
     outcome: Outcome
@@ -46,7 +47,10 @@ class Answer:
 
 
 class Handler(Protocol):
-    """Who answers at the boundary. Pure decisions: it never waits, and never touches the world but its recording."""
+    """Decides the answer of each effect at the boundary.
+
+    Its decisions are pure: it never waits, and touches nothing in the world but its recording.
+    """
 
     def enter(self, effect: Effect, scope: Scope, ordinal: int) -> Answer | Ticket:
         """An answer, or leave to go live. Raises `Halt` where a replay departs from its recording."""
@@ -67,17 +71,17 @@ class Handler(Protocol):
         """A timer, a sleep or a job of the program's came due."""
 
     def due(self, scope: Scope, name: str) -> int | None:
-        """The recorded place of that firing, or None."""
+        """Return the recorded place of that firing, or None."""
 
     def read_on(self, answer: Answer) -> BaseException:
         """The divergence of a program that reads on where its recording has no more of a stream."""
 
     def stuck(self, answer: Answer) -> BaseException:
-        """The divergence of a program that waits for good for a call that was cancelled in its recording."""
+        """Return the divergence of a program that waits forever for a recorded cancellation."""
 
 
 class Wire(Protocol):
-    """How a library's own objects are recorded, where the codec would not keep them faithfully."""
+    """Converts a library's own objects to trees and back, where the codec would lose data."""
 
     def dump(self, value: Any, /) -> Any:
         """The recordable form of a result or chunk."""

@@ -1,7 +1,7 @@
-"""Effects crossing the boundary: the sync, async and streaming shells around one `Call`.
+"""Perform effects: the sync, async and streaming shells around one `Call`.
 
 The shells decide nothing. They ask the run's handler, wait for their turn at the turnstile, and set the scope for
-what happens inside.
+everything that happens inside.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 def begin(effect: Effect, wire: Wire = PLAIN) -> Call | None:
-    """Start an effect's crossing. None where nobody records or replays: the adapter then does what it would anyway.
+    """Start an effect. Return None if no run records or replays; the adapter then calls through.
 
     The effect gets its address here and now, so call this in the program's own order, before anything is awaited.
     """
@@ -97,7 +97,10 @@ async def aperform(effect: Effect, live: Callable[[], Awaitable[T]], wire: Wire 
 
 
 def stream(effect: Effect, live: Callable[[], Iterator[T]], wire: Wire = PLAIN) -> Iterator[T]:
-    """An effect that answers in chunks, each recorded as it comes. The address is given at once, not at first use."""
+    """Perform an effect that answers in chunks; record each one as it comes.
+
+    The address is given at once, not at first use.
+    """
     call = begin(effect, wire)
     if call is None:
         return live()

@@ -1,4 +1,4 @@
-"""The stretch of an adapter in which a call's real thing happens: what it raises is the call's outcome."""
+"""Report the exception of an adapter's real call as the call's outcome."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reenact.errors import Halt
 
 
 class reporting:  # noqa: N801 - read as a word: `with reporting(call):`
-    """Run the body within a live call, and report what it raises. What it gives, the adapter reports itself."""
+    """Run the body inside a live call, and report its exception. The adapter reports its value."""
 
     __slots__ = ("_call", "_token")
 

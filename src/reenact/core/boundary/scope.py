@@ -1,7 +1,7 @@
-"""Where an effect happens: the chain of tasks, threads, spans and enclosing effects, each named by its birth.
+"""Scopes: the chain of tasks, threads, spans and enclosing effects around an effect.
 
-A child is named when its parent starts it, in the parent's program order, so that its name does not depend on who is
-scheduled first. Ordinals count per kind and name: one more log line that reads the clock shifts no model call.
+A child is named when its parent starts it, in the parent's program order, so its name does not depend on the
+scheduler. Ordinals count per kind and name: one more log line that reads the clock shifts no model call.
 """
 
 from __future__ import annotations
@@ -20,20 +20,23 @@ if TYPE_CHECKING:
 _scope: ContextVar[Scope | None] = ContextVar("reenact_scope", default=None)
 
 current = _scope.get
-"""The scope of the running code, or None where nothing is recorded or replayed. As cheap as can be: adapters ask it
-on every call of the user's."""
+"""Return the scope of the running code, or None outside a run.
+
+It is as cheap as possible: adapters call it on every call of the user's.
+"""
 
 
 class Family(Protocol):
-    """How the processes that a run starts come to belong to it."""
+    """Makes the processes that a run starts belong to it."""
 
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
-        """The program starts a process: the path of its scope, or None where it runs outside. Raises `Halt` where a
-        replay starts one that the recording does not know.
+        """Return the path of a new process's scope, or None if the process runs outside.
+
+        Raises `Halt` if a replay starts a process that the recording does not have.
         """
 
     def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
-        """What to add to the environment of that process, so that it joins."""
+        """Return the environment variables with which that process joins the run."""
 
     def running(self, path: str | None, pid: int | None) -> None:
         """That process runs now; without a `pid` it could not be started."""
@@ -43,15 +46,15 @@ class Family(Protocol):
 
 
 class Run:
-    """One recording, replay or fork under way: who answers, and in which order outcomes reach the program.
+    """One recording, replay or fork in progress: its handler and its turnstile.
 
     Attributes:
-        replaying: Whether a recording answers; a fork sets it to false where it goes live.
-        forked: Whether this is a fork: what it has read from its parent holds, live or not.
-        came: Told of each recorded outcome, chunk and end that is let through, in its turn, where the handler asks
-            for that (a fork writes them down).
-        halt: Raised behind the next live outcome, where the handler wants the program to end there.
-        model: The language model to ask in the place of the program's, in live calls, or None.
+        replaying: A recording answers; a fork sets it to false where it goes live.
+        forked: This is a fork: everything read from its parent holds, live or not.
+        came: Called with each recorded outcome, chunk and end that passes, in its turn, if the handler asks for
+            that (a fork writes them down).
+        halt: Raised behind the next live outcome, if the handler wants the program to end there.
+        model: The language model to call in place of the program's, in live calls, or None.
     """
 
     __slots__ = (
@@ -76,13 +79,13 @@ class Run:
 
 
 class Scope:
-    """One link of the chain.
+    """One link of the scope chain.
 
     Attributes:
         path: The names from the root to here, joined by `/`.
         run: The run that this scope belongs to.
-        anchor: The nearest scope with a name of its own (root, span, effect); what a framework identifies by itself
-            is named below it, so that the framework's internal tasks cannot rename it.
+        anchor: The nearest scope with a name of its own (root, span, effect). Things that a framework identifies by
+            itself are named below it, so that the framework's internal tasks cannot rename them.
         call: The number of the enclosing recorded call, if any.
         hidden: Nothing in here is recorded (the inside of a leaf).
     """
@@ -114,7 +117,7 @@ class Scope:
         return ordinal
 
     def peek(self, label: str) -> int:
-        """What `count` would give."""
+        """Return the number that `count` would give, without counting."""
         return self._ordinals.get(label, 0)
 
     def child(self, name: str) -> Scope:
@@ -130,8 +133,9 @@ class Scope:
         return Scope(path, self.run, call=self.call, hidden=self.hidden)
 
     def standing(self, name: str) -> Scope:
-        """The scope of that name in here, the same one each time: what is asked of one of several partners (servers of
-        the same protocol) is told apart by it, and counted for each of them.
+        """Return the scope of that name in here, the same one each time.
+
+        It separates the questions to several partners (servers of the same protocol), each with its own ordinals.
         """
         with self.run.lock:
             if self._standing is None:
@@ -145,7 +149,10 @@ class Scope:
         return found
 
     def inside(self, address: str, *, call: int | None, hidden: bool) -> Scope:
-        """The inside of an effect, which is a scope too: answered from the recording it vanishes, and shifts nobody."""
+        """Return the scope inside an effect.
+
+        If the effect is answered from the recording, the scope does not occur, and no sibling is renumbered.
+        """
         return Scope(address, self.run, call=call, hidden=hidden or self.hidden)
 
 
@@ -170,7 +177,7 @@ def entered(scope: Scope | None) -> AbstractContextManager[None, None]:
 
 @contextmanager
 def span(name: str, *, anchored: bool = False) -> Iterator[None]:
-    """Name a stretch of the program, so that what happens in it keeps its identity when code around it changes."""
+    """Name a part of the program; its effects keep their addresses when other code changes."""
     scope = _scope.get()
     if scope is None or scope.hidden:
         yield

@@ -1,7 +1,7 @@
-"""The living objects whose state a program has declared.
+"""The live objects with state that the program has declared.
 
-What is declared within a run belongs to it, and is let go with it; what is declared outside belongs to the process, and
-to every run that begins from then on. Objects are held weakly where Python can; a dict and a list it cannot.
+State declared within a run belongs to the run, and is released with it. State declared outside belongs to the
+process, and to every run that begins later. Objects are held weakly if Python allows it; dicts and lists are not.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Entry:
     """One declared piece of state.
 
     Args:
-        name: What it is called in the recording.
-        get: Gives the value, or raises `Gone`.
-        put: Puts a recorded tree back; calls its second argument with a word for each part that cannot be had.
-        every: A snapshot after so many steps; None: as the recording has it.
-        quiet: Declared by an adapter, not by the user: what cannot be kept of it costs no warning.
+        name: Its name in the recording.
+        get: Returns the value, or raises `Gone`.
+        put: Puts a recorded tree back; calls its second argument with a text for each part that is not available.
+        every: The number of steps between snapshots; None: as the recording has it.
+        quiet: Declared by an adapter, not by the user: parts that cannot be kept cause no warning.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Entry:
         self.every = every
         self.quiet = quiet
         self.there: Callable[[], bool] = lambda: True
-        """Whether the object still lives."""
+        """Returns True while the object lives."""
 
 
 def of_object(name: str, thing: Any, *, every: int | None = None, quiet: bool = False) -> Entry:
@@ -112,11 +112,11 @@ def of_functions(
 
 
 class Tracked:
-    """What is tracked in one run.
+    """The tracked state of one run.
 
     Attributes:
-        due: The number of the call before which something is to be looked at next.
-        pending: States that are put back as soon as something of that name is tracked: a run that resumes.
+        due: The number of the call before which an entry is to be looked at next.
+        pending: States to put back as soon as an entry of that name is tracked: a run that resumes.
     """
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class Tracked:
         self.pending: dict[str, Tree] = {}
 
     def add(self, entry: Entry) -> None:
-        """Track it, in the place of what had its name."""
+        """Track an entry, in place of an earlier one of the same name."""
         known = self.entries.get(entry.name)
         self.entries[entry.name] = entry
         self.due = 0
@@ -141,7 +141,7 @@ class Tracked:
 
 
 def of_run(run: Run) -> Tracked:
-    """What is tracked in a run."""
+    """Return the tracked state of a run."""
     with _lock:
         if run.tracked is None:
             run.tracked = Tracked()
@@ -169,15 +169,16 @@ def forget(name: str) -> None:
 
 
 def ended(run: Run) -> None:
-    """A run is over. What it tracked can still be restored, until the next one ends."""
+    """End a run. Its tracked state can still be restored, until the next run ends."""
     with _lock:
         _left.clear()
         _left.update(of_run(run).entries)
 
 
 def living(run: Run | None = None) -> dict[str, Entry]:
-    """What can be restored: of the run (by default, the one that the running code belongs to), or of the process and
-    the run that ended last.
+    """Return the entries that can be restored.
+
+    These are the entries of `run` (by default the current run), or of the process and the run that ended last.
     """
     scope = _scope.get()
     if run is None and scope is not None:
@@ -188,8 +189,9 @@ def living(run: Run | None = None) -> dict[str, Entry]:
 
 
 def live(run: Run | None = None) -> dict[str, Tree]:
-    """The tracked values at this very moment, as trees, in a recording as in a replay. For eyes here and now: secrets
-    are still in them. What cannot be had is left out.
+    """Return the tracked values of this moment as trees, in a recording as in a replay.
+
+    The result is for immediate display: it still holds secrets. Values that are not available are left out.
     """
     found: dict[str, Tree] = {}
     for name, entry in living(run).items():
@@ -199,7 +201,7 @@ def live(run: Run | None = None) -> dict[str, Tree]:
 
 
 def _never_mind(what: str) -> None:
-    """What is not in the recording is as the program has just made it."""
+    """Ignore a part that is not in the recording: it stays as the program has just made it."""
 
 
 def _holding(thing: Any) -> Callable[[], Any]:
@@ -207,7 +209,7 @@ def _holding(thing: Any) -> Callable[[], Any]:
 
 
 def _is_known(thing: Any) -> bool:
-    """Whether the codec knows what it is made of; of all other objects the attributes are kept."""
+    """Return True if the codec knows the type; of all other objects it keeps the attributes."""
     kind = type(thing)
     return isinstance(thing, _HOLDERS) or any(hasattr(kind, mark) for mark in _MARKS)
 

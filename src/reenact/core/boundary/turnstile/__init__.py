@@ -1,14 +1,14 @@
-"""In which order outcomes reach the program.
+"""The turnstile: the order in which outcomes reach the program.
 
 Values alone do not make a replay: code whose next prompt depends on which tool came first needs the order too. So
 every wake-up from outside (an outcome, a chunk, a timer, an executor's job) passes here one at a time, in recording
-and replay alike. In an event loop the next one passes only when the loop is quiet, so that what one sets off has run
-before the next begins. Between threads the next one waits, briefly and within bounds, until the thread that was
-last let through has reached the boundary again, blocks, or ends.
+and replay alike. In an event loop the next one passes only when the loop is quiet, so that all consequences of one
+have run before the next begins. Between threads the next one waits, briefly and within bounds, until the thread
+that passed last has reached the boundary again, blocks, or ends.
 
 Recording must not disturb: nothing waits longer than `GRACE` there, and a loop that is never quiet is not waited
-for. Replaying releases in the recorded order; what the program no longer does is passed over as soon as nobody is
-left who could still do it.
+for. A replay releases in the recorded order; it passes over a place as soon as no thread is left that could still
+reach it.
 """
 
 from reenact.core.boundary.turnstile.forking import ForkingTurnstile

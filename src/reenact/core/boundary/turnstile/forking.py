@@ -19,13 +19,14 @@ _SOON = 0.001
 
 
 class ForkingTurnstile(ReplayingTurnstile):
-    """Lets outcomes through in their recorded order, and from `open` on as they come.
+    """Lets outcomes pass in their recorded order, and after `open` as they come.
 
-    What waits at that moment passes in its recorded order, one at a time, so that the fork replays faithfully. Timers
-    that wait get the time that they still have: their loops' clocks go on from where the replay has moved them.
+    Outcomes that wait at that moment pass in their recorded order, one at a time, so that the fork replays
+    faithfully.
+    Waiting timers keep their remaining time: their loops' clocks continue from the replayed time.
 
     Args:
-        total: How many places the recorded order has.
+        total: The number of places in the recorded order.
     """
 
     def __init__(self, total: int) -> None:

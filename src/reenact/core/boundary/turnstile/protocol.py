@@ -1,4 +1,4 @@
-"""What the shells ask of every turnstile, and how long each of them waits."""
+"""The protocol of all turnstiles, and their time limits."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ GRACE = 0.01
 """Seconds that a recording lets one thread wait for another to reach its next boundary."""
 
 PATIENCE = 0.5
-"""Seconds after which a replay passes over an outcome that does not come although somebody might still bring it."""
+"""Seconds that a replay waits for an outcome that might still come."""
 
 
 def real_time() -> float:
-    """The clock of event loops as it really is, whatever an adapter puts in its place for the program."""
+    """Return the real clock of event loops, not the one that an adapter gives the program."""
     return monotonic()
 
 
 class Turnstile(Protocol):
-    """What the shells ask of either turnstile."""
+    """The interface of a turnstile, as the shells use it."""
 
     def settle(self) -> None:
         """The running thread has reached the boundary, blocks, or ends."""
@@ -39,13 +39,16 @@ class Turnstile(Protocol):
         given_up: Callable[[], bool],
         when: float | None = None,
     ) -> None:
-        """Queue a wake-up of the loop (a timer with its time, a job with time 0): `release` runs in its turn."""
+        """Queue a wake-up of the loop: `release` runs in its turn.
+
+        A timer gives its time as `when`, a job gives 0.
+        """
 
     def hang(self, stuck: Callable[[], BaseException]) -> Awaitable[None]:
         """Wait for a cancellation that the recording has seen."""
 
     def live_begins(self) -> None:
-        """A real call goes out."""
+        """Report that a real call starts."""
 
     def live_ends(self) -> None:
         """A real call is over."""
@@ -63,7 +66,7 @@ class Turnstile(Protocol):
         """The running thread is about to wait for another one."""
 
     def unblocks(self) -> None:
-        """The running thread goes on."""
+        """Report that the running thread goes on."""
 
     def woken(self, thread: int) -> None:
         """A blocked thread has been woken by this one, and will go on."""
@@ -72,7 +75,7 @@ class Turnstile(Protocol):
         """An executor's job has returned; its loop will hear of it."""
 
     def job_passed(self) -> None:
-        """The loop has heard of a finished job."""
+        """Report that the loop knows of a finished job."""
 
     def rests(self, loop: asyncio.AbstractEventLoop) -> None:
         """The loop will wait for other threads: see when it is quiet."""

@@ -1,4 +1,4 @@
-"""The pump of one event loop, and what all turnstiles share."""
+"""The pump of one event loop, and the base class of all turnstiles."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Pump:
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing is queued here, and the loop has nothing to run but what runs now."""
+        """True if nothing is queued here and the loop has only the current callback to run."""
         return not (self.queue or self._active or getattr(self.loop, "_ready", True))
 
     def push(self, priority: float, entry: _Entry) -> None:
@@ -95,7 +95,7 @@ class _Entry:
 
 
 class _Base:
-    """What both turnstiles share: the loops' pumps."""
+    """The base class of the turnstiles: it holds the pump of each loop."""
 
     def __init__(self) -> None:
         # Taken for every outcome: the lock's own `with` is C, that of the condition is not.

@@ -12,7 +12,7 @@ from reenact.core.boundary.turnstile.pump import _Base, _Entry, _wait
 
 
 class RecordingTurnstile(_Base):
-    """Lets outcomes through as they come, one at a time, so that their order is the order of what they set off."""
+    """Lets outcomes pass as they come, one at a time, so that their recorded order is true."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -20,7 +20,7 @@ class RecordingTurnstile(_Base):
         self._threaded = False
         self._waiting = 0
         self.uncertain = 0
-        """How often another thread had still not come to rest after `GRACE`: the order is uncertain there."""
+        """The count of uncertain places: another thread was still running after `GRACE`."""
 
     def settle(self) -> None:
         if self._running:
@@ -33,7 +33,7 @@ class RecordingTurnstile(_Base):
         self.settle()
 
     def _others_run(self) -> bool:
-        """Whether a thread other than this one was let through and has not settled. Call with the lock held."""
+        """Return True if another released thread has not settled. Call with the lock held."""
         return len(self._running) > 1 or (bool(self._running) and get_ident() not in self._running)
 
     def pass_sync(self, order: int | None, write: Callable[[], None] | None) -> None:
@@ -81,7 +81,7 @@ class RecordingTurnstile(_Base):
     def rests(self, loop: asyncio.AbstractEventLoop) -> None: ...
 
     def _runs(self) -> None:
-        """This thread goes on now, though no outcome has let it through: the next one waits for it too."""
+        """Report that this thread runs without a released outcome; the next outcome waits for it."""
         with self._lock:
             self._running.add(get_ident())
         loop = asyncio._get_running_loop()

@@ -98,18 +98,18 @@ class ReplayingTurnstile(_Base):
         self._pump(loop).wake()
 
     def set_pace(self, pace: Callable[[int], None]) -> None:
-        """Call `pace` with each place before it is let through, to wait there as long as was recorded."""
+        """Call `pace` with each place before its release; it waits as long as the recording did."""
         self._pace = pace
 
     def open(self) -> None:
-        """The replay has diverged: nobody waits any longer."""
+        """Release all waiters: the replay has diverged."""
         with self._cond:
             self._open = True
         self._moved()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Nobody passes, nor runs out of patience, while the body runs: somebody looks at the program."""
+        """Release nothing while the body runs, and let no time limit run out: for a debugger."""
         with self._cond:
             self._paused += 1
         try:
@@ -213,11 +213,11 @@ class ReplayingTurnstile(_Base):
             self._waiting.pop(me, None)
 
     def _released(self, order: int) -> bool:
-        """Whether nobody waits for turns any longer."""
+        """Return True if all waiters were released."""
         return self._open
 
     def rest(self) -> None:
-        """Wait, within bounds, until no other thread runs: what has not been asked by then waits for an outcome."""
+        """Wait, within bounds, until no other thread runs; later questions then wait for an outcome."""
         until = monotonic() + _SETTLING
         with self._cond:
             while (self._coming or self._able(get_ident())) and (left := until - monotonic()) > 0:
@@ -225,8 +225,9 @@ class ReplayingTurnstile(_Base):
                 until = max(until, monotonic() + _SETTLING) if self._paused else until
 
     def over(self, place: int) -> bool:
-        """Whether nobody runs, or waits for an outcome that comes before that place: what was recorded to be asked
-        before it and has not been will not be.
+        """Return True if no thread runs or waits for an outcome before that place.
+
+        Questions recorded before it and not asked by now will not be asked.
         """
         with self._cond:
             queued = [
@@ -244,7 +245,7 @@ class ReplayingTurnstile(_Base):
             return not busy and first >= place
 
     def _lowest(self, order: int) -> bool:
-        """Whether nothing that waits here, in a thread or in another thread's loop, comes before."""
+        """Return True if nothing with a lower order waits, in a thread or in another thread's loop."""
         if any(other < order for other in self._waiting.values()):
             return False
         mine = asyncio._get_running_loop()
@@ -257,7 +258,7 @@ class ReplayingTurnstile(_Base):
         return all(order <= top for top in tops if top >= 0)
 
     def _alone(self, me: int) -> bool:
-        """Whether nobody else could still bring what is due. Call with the lock held."""
+        """Return True if no other thread could still bring the due outcome. Call with the lock held."""
         return not self._able(me) and not self._coming and not self._jobs and not self._outstanding
 
     def _may_release(self, entry: _Entry) -> bool:
@@ -313,7 +314,7 @@ class ReplayingTurnstile(_Base):
             self._look_for_stuck(pump)
 
     def _look_for_stuck(self, pump: _Pump) -> None:
-        """Nothing is due, yet somebody waits to be cancelled. Believed only when a while later nothing has moved."""
+        """Find a waiter that is never cancelled: nothing is due, and nothing moves for a while."""
         self._hanging = [(future, stuck) for future, stuck in self._hanging if not future.done()]
         if not self._hanging:
             return
