@@ -1,1 +1,1 @@
-"""Replaying: answering every effect from the recording, and naming the first place where the program leaves it."""
+"""Replay: answer every effect from the recording; name the first divergence."""

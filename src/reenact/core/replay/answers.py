@@ -1,4 +1,4 @@
-"""What a recorded call answers, at its places in the order of the run."""
+"""The recorded answers of a call, at their places in the order of the run."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ class Answers:
 
     Args:
         log: The recorded process.
-        turnstile: Who waits for which place of the order.
-        unanswerable: Stops the replay at a call that a recorded flaw leaves without an answer, and gives what to raise.
+        turnstile: Releases the places of the recorded order.
+        unanswerable: Stops the replay at a call that a recorded flaw leaves without an answer, and returns the
+            exception to raise.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class Answers:
         return Answer(value, call.order, call.number, pieces, end, call.end_order, cut)
 
     def edited(self, call: CallRecord, edit: Edit) -> Answer:
-        """The answer that somebody put in the place of the recorded one, at the same place of the order."""
+        """Return an edited answer, at the place of the recorded one in the order."""
         orders = [order for order, _, _ in call.pieces]
         ends = [order for order in (call.order, *orders, call.end_order) if order is not None]
         last = ends[-1] if ends else len(self._log.times)

@@ -1,7 +1,7 @@
-"""Which question of one run is that of another: by what is asked, by what is new in it, by its place.
+"""Match the questions of two runs: by content, by their new part, by their place.
 
-Two runs of one agent soon send different chats, since each call sends again all that was said before. What a model is
-asked is therefore read in two ways: with its history, and without (the messages after its own last one).
+Two runs of one agent soon send different chats, since each call sends the whole history again. So the question of
+a model call is read in two ways: with its history, and without (the messages after its own last one).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _SECRET = re.compile(rb"\[\[secret:([a-z0-9\-]+):[0-9a-f]{8}\]\]")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked, apart from the run that it is asked in.
+    """A question, apart from its run.
 
     Attributes:
-        whole: The label and the question, as a hash. Of a model call what its messages say, without ids and times.
+        whole: A hash of the label and the question. Of a model call: its messages, without ids and times.
         news: The same without the history that a model call repeats.
     """
 
@@ -36,7 +36,7 @@ class Asked:
 
 
 def asked(log: Log, call: CallRecord) -> Asked:
-    """What a recorded call asked."""
+    """Return the question of a recorded call."""
     found = reading.read(log, call)
     if found is not None:
         return _of_model(call.kind, found)
@@ -49,22 +49,24 @@ def asked(log: Log, call: CallRecord) -> Asked:
 
 
 class Questions:
-    """Reads what a program asks now as if it were recorded."""
+    """Reads the questions of a running program in the form that recorded ones have."""
 
     def __init__(self) -> None:
         self._log = Log((), _no_blobs)
         self._count = 0
 
     def asked(self, question: Question) -> Asked:
-        """What a question asks."""
+        """Return the content of a question."""
         self._count += 1
         called = {"kind": question.effect.kind, "name": question.effect.name, "args": question.trees}
         return asked(self._log, CallRecord(self._count, called))
 
 
 def answer(log: Log, call: CallRecord) -> bytes | None:
-    """What a call's answer says, for comparison between runs: of a model call its text and the tools that it asks
-    for, of an HTTP exchange status and body. None where there is none that could be given again.
+    """Return a call's answer in a form that can be compared between runs.
+
+    Of a model call: its text and its tool calls. Of an HTTP exchange: status and body. None if there is no answer
+    that could be given again.
     """
     outcome = call.outcome
     if outcome is None or outcome["event"] == "cancelled":
@@ -86,8 +88,10 @@ def answer(log: Log, call: CallRecord) -> bytes | None:
 
 
 def align(one: Log, other: Log) -> dict[int, int]:
-    """The counterpart of each call of a process in another run's: equal questions first, then those with equal news,
-    then those that only have the same place. A call without one is left out.
+    """Map each call of a process to its counterpart in another run.
+
+    Equal questions match first, then those with equal news, then those that share only their place. A call without a
+    counterpart is left out.
     """
     asked_in = [{call.number: asked(log, call) for call in log.calls.values()} for log in (one, other)]
     found: dict[int, int] = {}

@@ -1,5 +1,6 @@
-"""Which recorded call is meant: the recording of one process, indexed by address and by content, and what of it has
-been asked for.
+"""Find the recorded call for a question: one process's calls by address and by content.
+
+The cursor also keeps the set of the calls that were asked for.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ _SIBLING = ".0123456789"
 
 
 class Cursor:
-    """Where a replay stands in its recording.
+    """The position of a replay in its recording.
 
     Args:
         log: The recorded process.
-        rules: What need not match.
+        rules: The parts that need not match.
     """
 
     def __init__(self, log: Log, rules: match.Rules) -> None:
@@ -41,20 +42,20 @@ class Cursor:
         self._unordered = {path for path, calls in self.by_scope.items() if _overlapping(calls)}
 
     def equal(self, call: CallRecord, label: str, args: Mapping[str, Tree]) -> bool:
-        """Whether a recorded call asked the same question, under the rules."""
+        """Return True if a recorded call asked the same question, under the rules."""
         recorded = self.log.args(call)
         return match.same(recorded, args) or not match.mismatches(label, recorded, args, self.rules)
 
     def unasked(self, scope: str, label: str) -> Iterator[CallRecord]:
-        """The recorded calls of a label in a scope that nobody has asked for yet, in order."""
+        """Yield the recorded calls of a label in a scope that have not been asked for yet, in order."""
         return (c for c in self.by_scope.get(scope, ()) if c.label == label and c.number not in self.asked)
 
     def next_in(self, scope: str) -> CallRecord | None:
-        """The first recorded call of a scope that nobody has asked for yet."""
+        """Return the first recorded call of a scope that has not been asked for yet."""
         return next((c for c in self.by_scope.get(scope, ()) if c.number not in self.asked), None)
 
     def in_siblings(self, scope: str, label: str, args: Mapping[str, Tree]) -> CallRecord | None:
-        """An equal call, not asked for yet, in a scope that differs only by its number; else anywhere."""
+        """Return an equal unasked call in a sibling scope (another number), else anywhere."""
         stem = scope.rstrip(_SIBLING)
         near = [path for path in self.by_scope if path != scope and path.rstrip(_SIBLING) == stem]
         for path in (*near, *(other for other in self.by_scope if other not in near and other != scope)):
@@ -64,13 +65,15 @@ class Cursor:
         return None
 
     def before(self, call: CallRecord) -> list[CallRecord]:
-        """The calls recorded earlier in the same thread, that nobody has asked for. A thread (an event loop with all
-        its tasks) runs alike from one outcome to the next, so these should have come.
+        """Return the calls recorded earlier in the same thread that have not been asked for.
+
+        A thread (an event loop with all its tasks) runs alike from one outcome to the next, so these should have
+        come.
         """
         return [c for c in self._open(call.scope) if c.number < call.number]
 
     def earlier(self, call: CallRecord) -> list[CallRecord]:
-        """The calls of all threads that were asked before the outcome which `call` followed, and not now."""
+        """Return the unasked calls of all threads recorded before the outcome that `call` followed."""
         return [c for c in self.log.calls.values() if c.place < call.place and c.number not in self.asked]
 
     def passed_over(self) -> list[CallRecord]:
@@ -83,8 +86,9 @@ class Cursor:
         return [c for c in open_ if c.number < latest.get(_thread(c.scope), 0)]
 
     def due(self, scope: str | None, position: int) -> CallRecord | None:
-        """The first call recorded in the thread of a scope (None: in any) before the outcome at `position`, and not
-        asked for.
+        """Return the first unasked call recorded before the outcome at `position`.
+
+        `scope` limits it to the thread of that scope; None means any thread.
         """
         calls = self._open(scope) if scope is not None else self.log.calls.values()
         return next((c for c in calls if c.place <= position and c.number not in self.asked), None)
@@ -96,7 +100,7 @@ class Cursor:
         )
 
     def take(self, call: CallRecord) -> list[CallRecord]:
-        """Mark a call as asked for. Returns the calls of its scope that it was asked before, though recorded after."""
+        """Mark a call as asked for. Return the calls of its scope that it overtakes."""
         self.asked.add(call.number)
         calls = self.by_scope[call.scope]
         if call.scope in self._unordered:
@@ -110,7 +114,7 @@ class Cursor:
         return [c for c in calls[front:place] if c.number not in self.asked]
 
     def places_inside(self, call: CallRecord) -> Iterator[int]:
-        """The places in the run's order of all that happened inside a call; answered whole, they will not come."""
+        """Yield the places in the order that lie inside a call; they will not be reached."""
         yield from self._fired_inside.get(call.number, ())
         for inner in self.inside.get(call.number, ()):
             self.asked.add(inner.number)
@@ -147,7 +151,7 @@ def _thread(scope: str) -> str:
 
 
 def _overlapping(calls: list[CallRecord]) -> bool:
-    """Whether calls of one scope were under way at once: then their order among each other means nothing."""
+    """Return True if calls of one scope overlapped in time: then their order means nothing."""
     until = -1.0
     for call in calls:
         if call.began < until:

@@ -1,4 +1,4 @@
-"""How a replay leaves its recording: which departure it is, at which step, and what to try."""
+"""Name a replay's departure from its recording: the kind, the step, and a hint."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.question import Question
 
 ALIKE = 0.6
-"""How alike two questions must be for one to be called a change of the other."""
+"""The likeness, from 0 to 1, from which one question counts as a change of another."""
 
 HINT = "edited on purpose? on_divergence='realign' keeps the other calls with their own answers"
 
 
 class Departures:
-    """Names what is wrong with a question that has no counterpart.
+    """Names the fault of a question that has no counterpart.
 
     Args:
         log: The recorded process.
-        cursor: What of it has been asked for.
+        cursor: The calls that have been asked for.
         steps: The step number of each call.
-        turnstile: How far the recorded order has come.
+        turnstile: The position in the recorded order.
     """
 
     def __init__(
@@ -35,11 +35,13 @@ class Departures:
         self._steps = steps
         self._turnstile = turnstile
         self.skipped: dict[int, CallRecord] = {}
-        """The calls that others of their scope were asked before, and that have not been asked since."""
+        """The calls that were overtaken in their scope, and have not been asked for since."""
 
     def first(self, question: Question, there: CallRecord | None) -> Divergence:
-        """The first departure that a question without a counterpart gives away: itself, or what was left out before.
-        `there` is the call recorded at its address.
+        """Return the first departure that a question without a counterpart shows.
+
+        That is the question itself, or an earlier call that was left out. `there` is the call recorded at its
+        address.
         """
         found = self._changed(question, there)
         return self._left_out(found, question.scope, there) or found
@@ -54,7 +56,7 @@ class Departures:
         return self.at(Departure.MISSING, call, detail=detail)
 
     def unknown(self, question: Question, address: str) -> Divergence:
-        """Nothing like it was recorded here."""
+        """Return the departure of a question that resembles no recorded call here."""
         due = self._due(question.scope, self._turnstile.position)
         here = self._cursor.next_in(question.scope.path)
         if due is not None and (here is None or due.number < here.number):
@@ -83,7 +85,10 @@ class Departures:
         return isinstance(error, dict) and error.get("type") == "builtins:KeyboardInterrupt"
 
     def _left_out(self, found: Divergence, scope: Scope, there: CallRecord | None) -> Divergence | None:
-        """An earlier call that should have come by now: its absence is the first departure, `found` its consequence."""
+        """Return the departure of an earlier call that should have come by now, or None.
+
+        Its absence is then the first departure, and `found` a consequence.
+        """
         passed = self._turnstile.position
         absent = [*self.skipped.values(), *self._cursor.passed_over()]
         if there is not None:
@@ -119,8 +124,9 @@ class Departures:
         return self.unknown(question, address)
 
     def _due(self, scope: Scope, position: int) -> CallRecord | None:
-        """The call that was recorded to come before the outcome at `position`: of the same thread, or of any other
-        where those can bring nothing more.
+        """Return the call that was recorded to come before the outcome at `position`.
+
+        It belongs to the same thread, or to any other thread once those can bring nothing more.
         """
         found = self._cursor.due(scope.path, position)
         return found or (self._cursor.due(None, position) if self._turnstile.over(position) else None)

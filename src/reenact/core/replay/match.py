@@ -1,4 +1,4 @@
-"""Is this the question that was recorded? Strict comparison, less what a named rule removes.
+"""Compare a question with the recorded one, less the parts that named rules remove.
 
 A rule is a pattern over dotted paths (`args.headers.user-agent`, `args.body.messages[*].id`), optionally behind a
 pattern over labels (`http:* args.headers.x-trace`). Rules that made a difference are listed in the verdict.
@@ -22,9 +22,11 @@ VOLATILE_HEADERS = (
     "idempotency-key", "traceparent", "tracestate", "user-agent", "x-amz-date", "x-api-key", "x-goog-api-client",
     "x-goog-api-key", "x-request-id", "x-stainless-*",
 )  # fmt: skip
-"""Request headers that differ from run to run, or with the library's version, though the question is the same.
+"""Request headers that differ between runs or library versions of the same question.
+
 A blocklist: a header missing here is a loud false divergence, whereas one missing in an allowlist would be a silent
-wrong answer."""
+wrong answer.
+"""
 
 BUILT_IN = tuple(
     f"{kind}:* args.headers.{name}" for kind in ("http", "websocket") for name in VOLATILE_HEADERS
@@ -56,7 +58,7 @@ class Rules:
         self._rules += [_parse(text) for text in BUILT_IN]
 
     def ignores(self, label: str, path: str) -> bool:
-        """Whether a rule removes that part of an effect from the comparison."""
+        """Return True if a rule removes that part of an effect from the comparison."""
         key = (label, path)
         if key in self._ignored:
             rule = self._ignored[key]
@@ -91,12 +93,15 @@ def _glob(pattern: str) -> re.Pattern[str]:
 
 
 def same(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> bool:
-    """Whether two sets of arguments are equal to the letter (dict order aside). The fast path of every replay."""
+    """Return True if two sets of arguments are exactly equal (dict order aside).
+
+    This is the fast path of every replay.
+    """
     return recorded.keys() == actual.keys() and not any(True for _ in differing(recorded, actual))
 
 
 def differing(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> Iterator[str]:
-    """The names of the actual arguments that are not, to the letter, what was recorded."""
+    """Yield the names of the actual arguments that differ from the recorded ones."""
     for name, tree in actual.items():
         known = recorded.get(name, ABSENT)
         if (type(known) is str and type(tree) is str) or is_texts(tree):
@@ -111,7 +116,7 @@ def differing(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> Itera
 
 
 def is_texts(value: Any) -> bool:
-    """Whether a value is a dict of texts (headers), which is its own tree, and whose equality means what it says."""
+    """Return True for a dict of texts (headers): it is its own tree, and `==` compares it."""
     return (
         type(value) is dict
         and {*map(type, value.values()), *map(type, value)} == {str}
@@ -122,7 +127,7 @@ def is_texts(value: Any) -> bool:
 def mismatches(
     label: str, recorded: Mapping[str, Tree], actual: Mapping[str, Tree], rules: Rules
 ) -> list[Mismatch]:
-    """What differs between two sets of arguments, part by part, less what the rules remove."""
+    """Return the differences of two sets of arguments, part by part, that no rule removes."""
     if label.startswith("http:"):
         recorded, actual = _same_boundary(recorded), _same_boundary(actual)
     found = []
@@ -133,7 +138,7 @@ def mismatches(
 
 
 def likeness(recorded: Mapping[str, Tree], actual: Mapping[str, Tree]) -> float:
-    """How alike two sets of arguments are, from 0 to 1. An estimate; exact equality is `same`'s business."""
+    """Return the likeness of two sets of arguments, from 0 to 1. An estimate: `same` is exact."""
     one, other = (codec.packed(dict(args)).decode("utf-8", "replace") for args in (recorded, actual))
     # The ends are where chats differ; what lies between them is shared history.
     one, other = (text if len(text) < 4000 else text[:2000] + text[-2000:] for text in (one, other))
@@ -163,7 +168,7 @@ def _differ(recorded: Any, actual: Any, path: str) -> Iterator[Mismatch]:
 
 
 def _in_order(tree: Any) -> Any:
-    """A set's items were sorted before their secrets became tokens: sorted again, equal sets are equal."""
+    """Sort a set's items again: they were sorted before their secrets became tokens."""
     if isinstance(tree, dict) and len(tree) == 1:
         ((key, items),) = tree.items()
         if key in ("$set", "$frozenset"):

@@ -1,4 +1,4 @@
-"""The handler that answers from two recordings of one program: what if this answer had been that of the other run?"""
+"""Answer from two recordings of one program, to try one run's answers in the other."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ NEITHER = "neither of the two runs asked this"
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """What is taken from the other run.
+    """The parts to take from the other run.
 
     Attributes:
         other: The same process in the other run.
-        swap: The calls whose answers come from there: this run's number by the other's.
-        reads: The clocks, entropies and variables whose values come from there, as (scope path, source).
-        exact: Only questions that were asked to the letter are answered. Else one whose history alone differs is
-            given the answer of its counterpart, first of this run, then of the other.
+        swap: The calls with answers from there: this run's number by the other's.
+        reads: The clocks, entropies and variables with values from there, as (scope path, source).
+        exact: Answer only exactly equal questions. Otherwise a question that differs in its history alone gets the
+            answer of its counterpart, first of this run, then of the other.
     """
 
     other: Log
@@ -42,16 +42,16 @@ class Mix:
 
 
 class Mixing(Replayer):
-    """Answers from one process's recording, some of it from another run of the same program.
+    """Answers from one process's recording, partly from another run of the same program.
 
-    Where the program asks what its own recording does not have, since an answer was another, the other one answers if
-    it can; else the replay ends there: nobody knows what would have come.
+    If the program asks a question that its own recording does not have, since an answer was another, the other
+    recording answers if it can. Otherwise the replay ends there: the answer is unknown.
 
     Args:
         log: The recorded process.
         redactor: As for any replay.
-        mix: What is taken from where.
-        more: As for any replay. A departure is named, and the rest goes on.
+        mix: The parts to take from the other run.
+        more: As for any replay. A departure is named, and the replay continues.
     """
 
     def __init__(self, log: Log, redactor: Any, *, mix: Mix, **more: Any) -> None:
@@ -132,7 +132,7 @@ class Mixing(Replayer):
         return Answer(Value(value, stream=True), None, None, pieces, "ended")
 
     def _use(self, call: CallRecord) -> None:
-        """The other run's call is spent, and what happened inside of it."""
+        """Mark the other run's call as used, with everything that happened inside it."""
         self._used.add(call.number)
         for inner in self._mix.other.calls.values():
             if inner.within == call.number and inner.number not in self._used:
@@ -140,7 +140,7 @@ class Mixing(Replayer):
 
 
 def edit_of(log: Log, call: CallRecord) -> Edit | None:
-    """A recorded answer, to be given elsewhere. None where there was none, or a stream that broke off."""
+    """Return a recorded answer as an edit; None if there is none or its stream broke off."""
     outcome = call.outcome
     if (
         outcome is None

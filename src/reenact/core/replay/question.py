@@ -1,4 +1,4 @@
-"""What the program asks in a replay, while its counterpart in the recording is looked for."""
+"""A question of the program in a replay, while its recorded counterpart is looked for."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Question:
     """One question at the boundary of a replay.
 
     Attributes:
-        effect: What is asked.
-        scope: Where.
-        ordinal: How many of its label came before it in its scope.
-        args: Its arguments as the recording would have them; secrets are replaced where they stand in the way.
+        effect: The effect.
+        scope: Its scope.
+        ordinal: The number of earlier questions with its label in its scope.
+        args: Its arguments in the recording's form; secrets are replaced if they prevent a match.
     """
 
     effect: Effect
@@ -38,7 +38,7 @@ class Question:
 
     @property
     def place(self) -> str:
-        """Where it is asked, without the ordinal."""
+        """The address without the ordinal."""
         return f"{self.scope.path}/{self.effect.label}"
 
     @property

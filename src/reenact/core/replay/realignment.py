@@ -1,5 +1,6 @@
-"""An edited program on an old recording: inserted, removed and changed calls told apart, all others keep their own
-answers.
+"""Replay an edited program: tell inserted, removed and changed calls apart.
+
+All other calls keep their own answers.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from reenact.core.replay.question import Question
 
 
 class Realignment:
-    """The questions without a counterpart, until the end shows what each of them is.
+    """Collects the questions without a counterpart; the end of the run shows the kind of each.
 
     Args:
         log: The recorded process.
-        cursor: What of it has been asked for.
+        cursor: The calls that have been asked for.
         steps: The step number of each call.
-        live: Whether inserted calls are answered live, else refused.
+        live: Answer inserted calls live; otherwise refuse them.
     """
 
     def __init__(self, log: Log, cursor: Cursor, steps: Mapping[int, int], *, live: bool) -> None:
@@ -33,7 +34,7 @@ class Realignment:
         self._given: dict[int, Question] = {}
 
     def counterpart(self, question: Question) -> CallRecord | None:
-        """The recorded call of which this question is taken to be a change, if its answer is to be given."""
+        """Return the recorded call that this question seems to change, if its answer is to be given."""
         nearest = self._nearest(question)
         self._unmatched.append((question, nearest.number if nearest is not None else None))
         if self._live or nearest is None:
@@ -42,8 +43,9 @@ class Realignment:
         return nearest
 
     def given_away(self, question: Question) -> Divergence | None:
-        """That this question's own answer went to another that looked like a change of it: that other one was an
-        insertion.
+        """Return the departure if this question's own answer was given to another question.
+
+        The other one looked like a change of it, but was an insertion.
         """
         for number, other in self._given.items():
             call = self._log.calls[number]
@@ -56,7 +58,7 @@ class Realignment:
         return None
 
     def pair_up(self) -> list[Divergence]:
-        """It is over: tell changed calls from inserted ones by what was left over in their scope."""
+        """Tell changed calls from inserted ones at the end, by the unasked calls of their scope."""
         found = [self._named(question, number) for question, number in self._unmatched]
         self._unmatched.clear()
         return found

@@ -1,7 +1,7 @@
-"""The handler that answers from a recording, and stops where the program leaves it.
+"""The handler that answers from a recording, and stops where the program departs from it.
 
 Strict by default. Every leniency has a name, and is listed in the verdict. A replay that has diverged stays
-diverged: whoever swallows the `Halt` meets it again at the next effect.
+diverged: code that swallows the `Halt` meets it again at the next effect.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Replayer:
         log: The recorded process.
         redactor: Built with the recording's salt, so that a secret in an argument becomes the recorded token.
         steps: The step number of each call.
-        live: What is let through to the world: kinds (`tool`) or labels (`tool:cancel_order`).
-        ignore: Rules for what need not match; `match.Rules` says how they are written.
-        policy: What a departure does: `raise` stops there; `realign` names it and keeps every other call with its own
-            answer; `live` names it and answers everything after it live.
-        inserted: Under `realign`, whether a call without a counterpart is refused or answered live.
+        live: The kinds (`tool`) or labels (`tool:cancel_order`) that run for real.
+        ignore: Rules for parts that need not match; see `match.Rules` for their form.
+        policy: The effect of a departure: `raise` stops there; `realign` names it and keeps every other call with its
+            own answer; `live` names it and answers everything after it live.
+        inserted: Under `realign`, `refuse` a call without a counterpart or answer it `live`.
         turnstile: A turnstile of another kind (a fork's).
     """
 
@@ -86,7 +86,7 @@ class Replayer:
         self._departures = Departures(log, self.cursor, steps, self.turnstile)
         self._realignment = Realignment(log, self.cursor, steps, live=inserted == "live")
         self.watch: Watch | None = None
-        """Who looks on, if anybody does."""
+        """The debugger or fork that watches this replay, if any."""
         self.edits: dict[int, Edit] = {}
         """Answers in place of the recorded ones, by call."""
         self.opened: set[int] = set()
@@ -109,7 +109,7 @@ class Replayer:
         return self._answer(effect, found) if isinstance(found, CallRecord) else found
 
     def _found(self, question: Question) -> CallRecord | Answer | Ticket:
-        """The recorded call that is meant, or what becomes of a question that has none."""
+        """Return the recorded call for a question, or the answer or ticket for one that has none."""
         with self._lock:
             found = self._find(question)
             if found is not None or self._policy == "realign":
@@ -165,13 +165,13 @@ class Replayer:
         return self._halt(self._departures.at(Departure.CHANGED, call, detail=detail))
 
     def secret(self, value: str) -> str:
-        """The token that stands for a value known to be secret: whoever asks with one asks a handler for it."""
+        """Return the token for a value known to be secret. Part of the handler's protocol."""
         return self.terms.secret(value)
 
     # -- the verdict -----------------------------------------------------------------------------------------
 
     def finish(self, *, whole: bool = True) -> None:
-        """The program has ended: what was never asked for is a departure too, if it ran to its end (`whole`)."""
+        """End the replay: calls that were never asked for are departures if the program ran `whole`."""
         with self._lock:
             self.divergences += self._realignment.pair_up()
             if not whole or self._gone_live or (self.divergences and self._policy == "raise"):
@@ -184,7 +184,7 @@ class Replayer:
                     break
 
     def verdict(self, recording: str) -> Verdict:
-        """What the replay amounts to so far."""
+        """Return the verdict on the replay so far."""
         missing = () if self._gone_live else self.cursor.missing()
         return Verdict(
             recording=recording,
@@ -202,26 +202,26 @@ class Replayer:
         self.notes[text] = self.notes.get(text, 0) + 1
 
     def refuse(self, address: str, detail: str, hint: str = "") -> Halt:
-        """Input that crossed no boundary (a raw socket): a divergence, to be raised by whoever saw it."""
+        """Return the divergence, to be raised, of input that crossed no boundary (a raw socket)."""
         return self._halt(Divergence(Departure.EXTRA, address, detail=detail, hint=hint))
 
     @property
     def gone_live(self) -> bool:
-        """Whether the program has left its recording, and is answered by the world from there on."""
+        """True if the program has departed from its recording and is now answered live."""
         return self._gone_live
 
     @property
     def offline(self) -> bool:
-        """Whether nothing at all may go live in this replay."""
+        """True if nothing at all may go live in this replay."""
         return not self._live and self._policy == "raise"
 
     @property
     def strict(self) -> bool:
-        """Whether what the recording does not know is refused."""
+        """True if questions that the recording does not have are refused."""
         return self._policy == "raise" or (self._policy == "realign" and self._inserted == "refuse")
 
     def lets_live(self, kind: str, label: str) -> bool:
-        """Whether the user lets that through to the world."""
+        """Return True if the user lets that label run for real."""
         return self._lets_live(kind, label)
 
     @property
@@ -251,15 +251,19 @@ class Replayer:
         return call
 
     def _behind(self, scope: Scope) -> bool:
-        """Whether a question may lie behind the point where the recorded run was cut off: then all that others were
-        still given comes first.
+        """Return True if a question may lie behind the point where the recorded run was cut off.
+
+        In that case all other recorded outcomes are released first.
         """
         if self._log.sealed is not None or self._policy != "raise" or self._live:
             return False
         return self.cursor.next_in(scope.path) is None
 
     def _departs(self, question: Question) -> CallRecord | Ticket | Answer:
-        """No recorded call asks this. Name the departure; under `realign`, a changed call keeps its counterpart."""
+        """Handle a question without a recorded call: name the departure.
+
+        Under `realign`, a changed call keeps its counterpart.
+        """
         effect = question.effect
         if self._lets_live(effect.kind, effect.label) and self._policy != "raise":
             return self._go_live(effect)
@@ -287,7 +291,7 @@ class Replayer:
         return self.cursor.equal(call, effect.label, args)
 
     def _elsewhere(self, question: Question) -> CallRecord | None:
-        """The same question at another place of the same scope: something before it was removed, added or moved."""
+        """Return the same question at another place of its scope: calls were removed or moved."""
         if self._policy == "raise" and self._live:
             return None
         path, label, args = question.scope.path, question.label, question.args
@@ -301,7 +305,7 @@ class Replayer:
         return self.cursor.in_siblings(path, label, args) if self.rules.order else None
 
     def _take(self, call: CallRecord) -> None:
-        """This recorded call is the one that is asked; what it overtakes is a departure, or will be."""
+        """Mark a recorded call as the asked one; calls that it overtakes are departures, or will be."""
         skipped, known = self.cursor.take(call), self._departures.skipped
         if call.number in known and not self.rules.order:
             del known[call.number]
@@ -391,7 +395,7 @@ class Replayer:
     def _undrawn(
         self, scope: Scope, source: str, place: int, values: list[Tree], live: Callable[[], Any]
     ) -> Any:
-        """A read that the recording does not have: an edited program reads more. Never answered in silence."""
+        """Answer a read that the recording lacks (an edited program reads more), and note it."""
         kind = source.partition(":")[0]
         self.note(f"a read of {source} in {scope.path} that was not recorded")
         if kind == "clock" and values:

@@ -1,4 +1,4 @@
-"""The recording's own terms: what the program asks now, as it would stand in the recording, secrets as their tokens."""
+"""Translate questions to the recording's form, with tokens in place of secrets."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Terms:
         names = {*(c.scope for c in log.calls.values()), *(c.name for c in log.calls.values())}
         names |= {path for path, _ in (*log.fired, *log.draws)}
         self.masked = any(_MASK in name for name in names)
-        """Whether secrets stood in names: of scopes, or of what was asked."""
+        """True if names of scopes or questions held secrets."""
         self._names: dict[str, str] = {}
 
     def args(self, effect: Effect) -> dict[str, Tree]:
@@ -57,11 +57,11 @@ class Terms:
         return codec.loads(self._redactor.line(codec.dumps(tree)))
 
     def secret(self, value: str) -> str:
-        """The token that stands for a value known to be secret, the one that was recorded for it."""
+        """Return the recorded token for a value known to be secret."""
         return self._redactor.secret("", value)
 
     def name(self, text: str) -> str:
-        """A scope's path or an effect's name as it was recorded: the program may have put a secret into it."""
+        """Return a scope path or effect name as it was recorded, with its secrets as tokens."""
         if not self.masked:
             return text
         known = self._names.get(text)

@@ -1,4 +1,4 @@
-"""Looking on while a replay runs, and changing what it answers: what breakpoints, debugger and forks are made of."""
+"""Watch a replay and change its answers: the base of breakpoints, debugger and forks."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from reenact.core.replay.question import Question
 
 
 class Watch(Protocol):
-    """Who looks on. The program waits until each of these returns; meanwhile nothing else passes the turnstile."""
+    """Watches a replay. The program and the turnstile wait until each method returns."""
 
     def asked(self, question: Question, call: CallRecord | None) -> None:
-        """A question is about to be answered: from the recording, or by the world where `call` is None."""
+        """Called before a question is answered: from the recording, or live where `call` is None."""
 
     def departed(self, divergence: Divergence, question: Question | None) -> None:
-        """The program leaves its recording, with a question of its own or where it waits, and is about to be told."""
+        """Called when the program departs from its recording, with a question or while it waits."""
 
     def left(self, call: int | None, outcome: Outcome) -> None:
-        """What was let through to the world has come back."""
+        """Called when an effect that ran for real has returned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Edit:
     """An answer in place of the recorded one, in the recording's own terms.
 
     Attributes:
-        value: What it returns (of a stream: its head), as a tree.
-        pieces: A stream's chunks, as trees; None where the recorded call was no stream.
-        error: What it raises instead, as `codec.encode_error` has it, or None.
+        value: The returned value (of a stream: its head), as a tree.
+        pieces: A stream's chunks, as trees; None if the recorded call was no stream.
+        error: The error to raise instead, in the form of `codec.encode_error`, or None.
     """
 
     value: Tree = None
