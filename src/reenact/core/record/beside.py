@@ -1,7 +1,7 @@
-"""What was seen beside the effects: a file of its own in the recording's folder.
+"""Record events beside the effects, in a file of their own in the recording's folder.
 
-A browser session's frames and page events answer no question of the program's. They stand in a file beside the events
-(`session.1.jsonl`), by the same clock, through the same redactor, and no replay reads them.
+A browser session's frames and page events answer no question of the program's. They are kept in a file beside the
+events (`session.1.jsonl`), by the same clock, through the same redactor, and no replay reads them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Beside:
 
     Args:
         path: The file to create, in the recording's folder.
-        redactor: What every line passes before it is written.
+        redactor: Redacts every line before it is written.
         started: The value of `perf_counter` at the recording's beginning.
     """
 
@@ -42,7 +42,7 @@ class Beside:
         self._writer.append(self._redactor.line(codec.dumps(line)))
 
     def blob(self, data: bytes) -> str:
-        """Keep bytes by their hash, once; returns the address, `sha256:…`. They are kept as they are."""
+        """Keep bytes unchanged under their hash; return the address, `sha256:…`."""
         return self._writer.blob(data)
 
     def text(self, text: str) -> str:
@@ -58,7 +58,7 @@ class Beside:
         return perf_counter() - self._started
 
     def at(self, epoch: float) -> float:
-        """A moment of the wall clock (seconds since 1970, the machine's real one) in the recording's time."""
+        """Convert a wall-clock moment (real seconds since 1970) to the recording's time."""
         return self.now() - (time.time() - epoch)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Mark what a home records as its own. Whatever fails here costs one warning and the mark, never the agent's run."""
+"""Sign a home's recordings as its own. A failure costs a warning, never the agent's run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from reenact.core.trust.origin import header_mark, seal_mark
 
 
 def own_identity(home: str | os.PathLike[str] | None) -> Identity | None:
-    """The identity of the home that is recorded to; None, with a warning, where it has none and none can be made."""
+    """Return the identity of the home that is recorded to.
+
+    None, with a warning, if the home has no identity and none can be made.
+    """
     try:
         return Identity.made(home_of(home))
     except Exception as error:
@@ -24,7 +27,7 @@ def own_identity(home: str | os.PathLike[str] | None) -> Identity | None:
 
 
 def signing(identity: Identity) -> Sign:
-    """What signs the seals of a home."""
+    """Return the function that signs the seals of a home."""
 
     def sign(digest: str) -> Mapping[str, str] | None:
         try:

@@ -1,4 +1,7 @@
-"""What ran: the program, its revision, its Python and packages. Written into the header, compared at a replay."""
+"""Describe the running program for the header: revision, Python and packages.
+
+A replay compares them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _OID = "# branch.oid "
 
 
 def describe() -> dict[str, Tree]:
-    """The running program: `argv` with which it was started, `cwd`, `git`, `python`, `platform`, `packages`."""
+    """Describe the running program: `argv`, `cwd`, `git`, `python`, `platform`, `packages`."""
     return {
         "argv": [_interpreter(), *sys.orig_argv[1:]],
         "cwd": os.getcwd(),
@@ -32,7 +35,7 @@ def describe() -> dict[str, Tree]:
 
 @lru_cache
 def packages() -> dict[str, str]:
-    """The versions of the installed packages. Read off folder names: opening each one's metadata takes a while."""
+    """Return the installed packages' versions, read from folder names (metadata is slow)."""
     found: dict[str, str] = {}
     for folder in reversed([path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]):
         try:
@@ -48,7 +51,7 @@ def packages() -> dict[str, str]:
 
 @lru_cache
 def revision(folder: str) -> dict[str, Tree] | None:
-    """The git revision of a folder and whether it has uncommitted changes, or None."""
+    """Return a folder's git revision and its uncommitted state, or None."""
     if not any((parent / ".git").exists() for parent in (Path(folder), *Path(folder).parents)):
         return None
     try:

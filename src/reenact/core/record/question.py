@@ -1,7 +1,7 @@
-"""How a question is written: each argument without its secrets, and only what it adds to an earlier one.
+"""Write a question: arguments without secrets, as differences from an earlier question.
 
-Every byte is looked at once for secrets. What was looked at before (a request's headers, the name of an effect) is
-remembered; the rest is looked at as it is written, so that a long chat costs what is new in it.
+Every byte is searched once for secrets. Parts searched before (a request's headers, the name of an effect) are
+remembered; the rest is searched as it is written, so that a long chat costs only its new part.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Questions:
     """Writes the `called` events of one recording.
 
     Args:
-        redactor: What every byte passes before it is written.
+        redactor: Redacts every byte before it is written.
     """
 
     def __init__(self, redactor: Redactor) -> None:
@@ -89,8 +89,9 @@ class Questions:
     def _at_once(
         self, given: Mapping[str, Any], encode: _Encode, frame: tuple[bytes, bytes], base: tuple[_Args, int]
     ) -> tuple[_Args, bytes] | None:
-        """The line, looked at once for all that is in it; None where there is a secret, or what UTF-8 cannot hold.
-        What looking at a part by itself would find, looking at all of them finds.
+        """Return the line, searched once as a whole; None if it holds a secret or invalid Unicode.
+
+        The search of the whole finds everything that a search of each part would find.
         """
         (before, end), (earlier, call) = frame, base
         args: _Args = {}
@@ -112,7 +113,7 @@ class Questions:
         frame: tuple[bytes, bytes],
         base: tuple[_Args, int],
     ) -> tuple[_Args, bytes]:
-        """The line, argument by argument: what is known of those without secrets is not looked at again."""
+        """Return the line, searched by argument; known clean arguments are not searched again."""
         (before, end), (earlier, call) = frame, base
         args: _Args = {}
         members: list[bytes] = []
@@ -128,12 +129,12 @@ class Questions:
         return args, line
 
     def build_on(self, number: int, scope: str, label: str, args: Mapping[str, Tree]) -> None:
-        """Later arguments are written against those of a call that the recording has already (a fork's)."""
+        """Write later arguments as differences from those of a recorded call (in a fork)."""
         known = number, {name: Arg.of(tree) for name, tree in args.items()}
         self._bases[scope, label] = self._bases[label] = known
 
     def _head(self, effect: Effect, scope: Scope) -> bytes:
-        """Where and what, without secrets: mostly as in an earlier call."""
+        """Return the scope and effect without secrets; most heads equal one of an earlier call."""
         key = (self._redactor.learnt, scope.path, effect.kind, effect.name)
         head = self._heads.get(key)
         if head is None:
@@ -147,7 +148,7 @@ class Questions:
     def _member(
         self, label: str, name: str, value: Any, encode: Callable[[Any], Tree], base: tuple[Arg | None, int]
     ) -> tuple[Arg, bytes]:
-        """An argument for later calls to build upon, and what is written of it: both without secrets."""
+        """Return an argument for later calls to build on, and its bytes; both without secrets."""
         if type(value) is str:
             if len(value) < _SHORT and (member := self._redactor.member(name, value)) is not None:
                 return Arg(member.text), member.data
@@ -181,8 +182,11 @@ class Questions:
         return _read(clean), clean
 
     def _is_clean(self, member: bytes) -> bool:
-        """Whether there is no secret in it. Most short ones (settings, the tools as before) are those of an earlier
-        call: these are not looked at again, unless there are more secrets by now.
+        """Return True if a member holds no secret.
+
+        Most short members (settings, unchanged tools) equal those of an earlier call: these are not searched again,
+        unless
+        more secrets have become known.
         """
         learnt = self._redactor.learnt
         if self._clean.get(member) == learnt:
@@ -196,7 +200,7 @@ class Questions:
         return True
 
     def _cleaned(self, key: bytes, arg: Arg) -> Arg:
-        """The whole argument without its secrets; the same object where it has none."""
+        """Return the whole argument without its secrets; the same object if it has none."""
         if arg.items and all(item.startswith(b"{") for item in arg.items):
             # A chat's messages: each by itself, and once.
             items = [self._clean_item(item) for item in arg.items]
@@ -215,7 +219,7 @@ class Questions:
 
 
 def number_of(call: int | None) -> bytes:
-    """The JSON of a call's number, or of none."""
+    """Return the JSON of a call's number, or `null`."""
     return b"null" if call is None else b"%d" % call
 
 
@@ -225,7 +229,7 @@ def _key(name: str) -> bytes:
 
 
 def _head(effect: Effect, scope: Scope) -> bytes:
-    """Where and what, as it is. Every run of an agent is another place."""
+    """Return the scope and effect unchanged. Every run of an agent is another scope."""
     return b'"at":%b,%b' % (codec.dumps(scope.path), _what(effect.kind, effect.name))
 
 

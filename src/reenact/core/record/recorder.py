@@ -1,7 +1,7 @@
-"""The handler that lets every effect go live and writes both of its ends down.
+"""The handler that lets every effect go live and writes its question and its outcome.
 
-What an effect gave is on its way to the disk before the program sees it. Nothing here may harm the agent: a value
-that does not serialise leaves a hole that says so, and a bug of ours a warning.
+An outcome is on its way to the disk before the program sees it. Nothing here may harm the agent: a value that does
+not serialise leaves a hole in the recording, and a fault of the recorder costs a warning.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _END = b'{"event":"%b","call":%d,"t":%.6f}'
 
 
 class Recorder:
-    """Answers nothing, writes everything.
+    """Lets every effect go live, and writes all events.
 
     Args:
-        writer: Where the events go.
-        redactor: What every line passes before it is written.
+        writer: Writes the events.
+        redactor: Redacts every line before it is written.
         started: The value of `perf_counter` at the recording's beginning; times are written relative to it.
         first: The number of the first call.
-        identity: The home's, by which its own recordings are known; without one the header has no mark.
+        identity: The home's identity, which marks its own recordings; without one the header has no mark.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Recorder:
         self._write({"event": "noted", "what": what, "text": text, "t": self._now(), **more})
 
     def spawned(self, scope: Scope, process: str, command: Sequence[str]) -> None:
-        """The program starts a process, whose own events go to a file of their own."""
+        """Write that the program starts a process; its own events go to a file of their own."""
         line: dict[str, Tree] = {"event": "spawned", "at": scope.path, "in": scope.call, "process": process}
         self._write({**line, "command": [word[:1000] for word in command], "t": self._now()})
 
@@ -173,15 +173,15 @@ class Recorder:
         self._writer.seal(line, None if self._identity is None else signing(self._identity))
 
     def build_on(self, number: int, scope: str, label: str, args: Mapping[str, Tree]) -> None:
-        """Write the arguments of later calls against those of a call that the recording has already (a fork's)."""
+        """Write later arguments as differences from those of a recorded call (in a fork)."""
         self._questions.build_on(number, scope, label, args)
 
     def beside(self, name: str) -> Beside:
-        """A further file of the recording's, for what is seen beside the effects. Raises OSError."""
+        """Open a further file of the recording, for events beside the effects. Raises OSError."""
         return Beside(self._writer.path.parent / name, self._redactor, started=self.started)
 
     def secret(self, value: str) -> str:
-        """The token that stands for a value known to be secret; it is hidden wherever it is met from now on."""
+        """Return the token for a value known to be secret; hide the value from now on."""
         return self._redactor.secret("", value)
 
     def encode(self, value: Any) -> Tree:

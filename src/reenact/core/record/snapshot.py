@@ -1,7 +1,7 @@
-"""Snapshots of the declared state: when one is due, and what of it is written.
+"""Snapshots of the declared state: when one is due, and which parts are written.
 
-A look compares the state with what it was at the last one, and only what has changed is encoded and written. Nothing
-here may harm the agent: a state that cannot be had costs one line, and the run goes on.
+The recorder compares the state with the last snapshot, and encodes and writes only the changes. Nothing here may
+harm the agent: a state that cannot be read costs one line, and the run goes on.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ from reenact.core.store.writer import warn
 from reenact.errors import UsageError
 
 EVERY = 5
-"""After how many steps a snapshot is due, where nobody says otherwise."""
+"""The default number of steps between snapshots."""
 
 _SLOW = 0.25
 
 _KNOWN_BEFORE = {"kind", "label", "model", "scope", "step", "text"}
-"""The fields of a filter that can be asked of an effect before it goes out; and all below `args.`."""
+"""The filter fields, besides `args.`, that are known before an effect goes out."""
 
 
 def risky_filter(text: str) -> Filter | None:
-    """The filter of risky effects; None for an empty one. Raises FilterError, or UsageError where it asks for what is
-    not known before the answer.
+    """Return the filter of risky effects; None for an empty text.
+
+    Raises FilterError, or UsageError if it asks for a field that is known only after the answer.
     """
     if not text.strip():
         return None
@@ -70,7 +71,7 @@ class Snapshots:
         self.every = EVERY
         self.risky: Filter | None = None
         self.last = 0
-        """The number of the last call that was asked."""
+        """The number of the last call."""
         self._write = write
         self._encoder = encoder
         self._clean = clean
@@ -83,12 +84,12 @@ class Snapshots:
         self._busy = False
 
     def goes_on(self, counts: Mapping[str, int], last: int) -> None:
-        """The recording has snapshots already, so many by name, and calls up to `last` (a fork's, of its parent)."""
+        """Continue a fork: its parent has snapshots (counts by name) and calls up to `last`."""
         self._ordinals = dict(counts)
         self.last = last
 
     def before(self, number: int, effect: Effect, scope: Scope) -> None:
-        """A call is about to go out: look at what is due, and at all of it where the effect is risky."""
+        """Take the snapshots that are due before a call; all of them if the effect is risky."""
         tracked = of_run(scope.run)
         if not tracked.entries:
             return
@@ -116,7 +117,7 @@ class Snapshots:
         self._all(of_run(scope.run), scope, {"call": self.last or None, "why": "asked", "label": label})
 
     def finish(self, run: Run) -> None:
-        """The run is over: what the state was in the end."""
+        """Take the last snapshots, at the end of the run."""
         self._all(of_run(run), run.root, {"call": self.last or None, "why": "end"})
 
     def _all(self, tracked: Tracked, scope: Scope, when: Mapping[str, Tree]) -> None:
@@ -188,7 +189,7 @@ class Snapshots:
 
 
 class _Asked:
-    """What a filter asks about an effect that has not gone out yet."""
+    """The filter facts of an effect that has not gone out yet."""
 
     def __init__(
         self, number: int, effect: Effect, scope: Scope, encoder: Callable[[], codec.Encoder]
@@ -200,7 +201,7 @@ class _Asked:
             self._known["model"] = effect.name
 
     def get(self, field: str) -> Any:
-        """The value of a field, or None."""
+        """Return the value of a field, or None."""
         if field in self._known:
             return self._known[field]
         root, _, path = field.partition(".")
@@ -220,7 +221,7 @@ _INNER = {"fields", "items", "value", "type"}
 
 
 def _unkept(tree: Tree, path: str) -> list[str]:
-    """Where in a tree something could not be kept, as paths for people."""
+    """Return the paths of the parts of a tree that could not be kept."""
     if isinstance(tree, list):
         return [place for item in tree for place in _unkept(item, path)]
     if not isinstance(tree, dict):
