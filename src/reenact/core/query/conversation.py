@@ -1,4 +1,7 @@
-"""What is new in each model call: a chat is sent whole every time, and a reader wants to see each message once."""
+"""Find the new messages of each model call, so that a reader sees each message once.
+
+A chat sends its whole history with every call.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,10 @@ class Turn:
     """One model call as a turn of its conversation.
 
     Attributes:
-        call: The whole of it.
-        new: The messages that no earlier call of the conversation sent and no answer said.
-        known: How many messages before them had been sent already.
-        dropped: How many that had been sent are missing now, or were changed: the program rewrote its history.
+        call: The whole call.
+        new: The messages that no earlier call of the conversation sent and no answer contained.
+        known: The number of messages before them that had been sent already.
+        dropped: The number of earlier messages that are now missing or changed: the program rewrote its history.
     """
 
     call: ModelCall
@@ -27,7 +30,7 @@ class Turn:
 
 
 class Conversation:
-    """Follows the conversations of a run, several at a time where agents take turns or run beside each other."""
+    """Follows the conversations of a run; several may alternate or run in parallel."""
 
     def __init__(self) -> None:
         self._open: list[tuple[tuple[Message, ...], Message | None]] = []
@@ -60,7 +63,7 @@ class Conversation:
         return Turn(call, new, known, len(before) - known if goes_on else 0)
 
     def mark(self) -> list[tuple[tuple[Message, ...], Message | None]]:
-        """Where it stands, to go back to."""
+        """Return the current position, to go back to."""
         return list(self._open)
 
     def back(self, mark: list[tuple[tuple[Message, ...], Message | None]]) -> None:

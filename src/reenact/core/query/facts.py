@@ -1,4 +1,4 @@
-"""What filters ask about recordings and steps, read from a recording itself, and only as far as they ask."""
+"""The facts that filters test in recordings and steps, read lazily from a recording."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATH = re.compile(r"[^.\[\]]+")
 
 
 def lookup(value: Any, path: str) -> Any:
-    """What lies at a dotted path (`body.messages[2].content`), or None. JSON in a text is looked into."""
+    """Return the value at a dotted path (`body.messages[2].content`). Parses JSON texts."""
     for key in PATH.findall(path):
         value = parsed(value)
         if isinstance(value, dict):
@@ -34,21 +34,21 @@ def lookup(value: Any, path: str) -> Any:
 
 
 def joined(args: dict[str, Any], output: Any, error: str) -> str:
-    """The text of an effect that is no model call: what was passed, what came, what went wrong."""
+    """Return the text of an effect that is no model call: arguments, output and error."""
     parts = [compact(value) for value in args.values()]
     parts += [compact(output)] if output is not None else []
     return "\n".join([*parts, error] if error else parts)
 
 
 def steps_where(recording: Recording, filter: str | Filter) -> tuple[int, ...]:
-    """The numbers of a recording's steps for which a filter holds: where a breakpoint stops, what `show` shows.
+    """Return the numbers of a recording's steps that match a filter.
 
         steps_where(reenact.load("last"), "tool:cancel_order and error")   # (7, 12)
 
-    Who asks a recording more than once keeps its `RecordingFacts` and asks that: what it has read, it keeps.
+    To ask a recording more than once, keep its `RecordingFacts`: it remembers what it has read.
 
     Args:
-        recording: One that is loaded.
+        recording: A loaded recording.
         filter: In the language of docs/filters.md, or parsed already.
 
     Raises:
@@ -58,7 +58,7 @@ def steps_where(recording: Recording, filter: str | Filter) -> tuple[int, ...]:
 
 
 class StepFacts:
-    """One step, for a filter. `turn` and `text` count a chat's messages once, where they are new."""
+    """The facts of one step. `turn` and `text` count a chat's messages once, where they are new."""
 
     def __init__(self, step: Step, recording: RecordingFacts) -> None:
         self.step = step
@@ -66,7 +66,7 @@ class StepFacts:
         self._fields: dict[str, Any] = {}
 
     def get(self, field: str) -> Any:
-        """The value of a filter's field, or None."""
+        """Return the value of a filter's field, or None."""
         if field not in self._fields:
             self._fields[field] = self._look(field)
         return self._fields[field]
@@ -93,12 +93,12 @@ class StepFacts:
         return reading.arguments(self.step.log, self.call)
 
     def parsed(self, text: Any) -> Any:
-        """What a JSON text among the arguments says. Nothing of it may be changed: other steps may share it."""
+        """Return the value of a JSON text among the arguments. Do not change it: it is shared."""
         return reading.request(self.step.log, text)
 
     @cached_property
     def output(self) -> Any:
-        """What it gave, plain: a stream as its pieces, joined where they are text."""
+        """The output as plain data: a stream as its pieces, joined if they are text."""
         outcome = self.call.outcome
         if outcome is None or "value" not in outcome:
             return None
@@ -111,7 +111,10 @@ class StepFacts:
 
     @cached_property
     def error(self) -> str:
-        """The error's last line, or nothing. A browser's action that failed says so in what it gave."""
+        """The error's last line, or an empty text.
+
+        A failed browser action has its error in its output.
+        """
         outcome = self.call.outcome
         if (
             self.call.kind == "browser"
@@ -124,7 +127,7 @@ class StepFacts:
 
     @cached_property
     def model_call(self) -> ModelCall | None:
-        """The step as a model call, or None; an HTTP exchange that carries a recorded model call is none besides."""
+        """The step as a model call; None also for an HTTP exchange that carries one."""
         within = self.step.log.calls.get(self.call.within) if self.call.within is not None else None
         if within is not None and within.kind == "model":
             return None
@@ -132,12 +135,12 @@ class StepFacts:
 
     @property
     def turn(self) -> Turn | None:
-        """The model call with what is new in it, or None."""
+        """The model call with its new messages, or None."""
         return self.recording.turn(self.step.number)
 
     @cached_property
     def text(self) -> str:
-        """All that is said or passed in it, once."""
+        """The whole text of the step, each message once."""
         turn = self.turn
         if turn is None:
             return joined(self.args, self.output, self.error)
@@ -220,7 +223,7 @@ class RecordingFacts:
         return iter(self.steps)
 
     def get(self, field: str) -> Any:
-        """The value of a field of the recording, or None."""
+        """Return the value of a field of the recording, or None."""
         recording = self.recording
         if field == "id":
             return recording.id
@@ -231,9 +234,9 @@ class RecordingFacts:
         return recording.status if field == "status" else None
 
     def where(self, filter: str | Filter) -> tuple[int, ...]:
-        """The numbers of the steps for which a filter holds, each taken by itself.
+        """Return the numbers of the steps that match a filter, each taken by itself.
 
-        What the filter says of the recording (`tag:staging`) holds for all of its steps or for none.
+        Conditions on the recording (`tag:staging`) hold for all of its steps or for none.
 
         Args:
             filter: In the language of docs/filters.md, or parsed already.
@@ -247,7 +250,7 @@ class RecordingFacts:
         return tuple(step.step.number for step in self.steps if wanted.holds(step))
 
     def renew(self, changed: Collection[tuple[int, int]]) -> list[int]:
-        """Take up what the recording has taken up since; what is known of other steps stays.
+        """Read the recording's new calls; keep the facts of all other steps.
 
         Args:
             changed: The calls that are new or have changed: `id` of their log, and their number in it.
@@ -273,7 +276,7 @@ class RecordingFacts:
         return sorted({*found, *range(cut + 1, len(steps) + 1)})
 
     def _unsay(self, count: int) -> None:
-        """Forget the turns after the first `count`: back to where the conversations stood before a call was open."""
+        """Forget the turns after the first `count`, and restore the conversations to that point."""
         if count >= len(self._turns):
             return
         while self._marks and self._marks[-1][0] > count:
@@ -283,7 +286,7 @@ class RecordingFacts:
         del self._turns[place:]
 
     def within(self, facts: StepFacts) -> int | None:
-        """The number of the step that a step is inside of, or None."""
+        """Return the number of the step that encloses a step, or None."""
         return (
             self._numbers.get((id(facts.step.log), facts.call.within))
             if facts.call.within is not None
@@ -291,7 +294,7 @@ class RecordingFacts:
         )
 
     def turn(self, number: int) -> Turn | None:
-        """The turn of a step. What is new depends on all calls before it, so those are read first."""
+        """Return the turn of a step. Reads all earlier calls, to find its new messages."""
         while len(self._turns) < number:
             step = self.steps[len(self._turns)]
             call = step.model_call

@@ -1,6 +1,6 @@
-"""The filter language, one for lists, search, breakpoints and reports: what a filter means.
+"""The filter language of lists, search, breakpoints and reports: the meaning of a filter.
 
-`grammar` says how one is written, `docs/filters.md` both for users. Pure: who asks brings the facts.
+`grammar` has the syntax, `docs/filters.md` both for users. Pure: the caller brings the facts.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from reenact.errors import FilterError
 
 
 class Facts(Protocol):
-    """What a filter asks about a step or a recording."""
+    """The facts that a filter tests, of a step or a recording."""
 
     def get(self, field: str) -> Any:
-        """The value of a field (a list has several), or None where there is none.
+        """Return the value of a field (a list has several), or None.
 
         Besides `FIELDS` it knows `label`, `ended` (`ok`, `error`, `cancelled`, `in flight`), and paths below `args.`
         and `output.`.
@@ -35,8 +35,8 @@ class Filter:
     """A parsed filter.
 
     Args:
-        text: The filter as written; an empty one holds for everything.
-        also: Further fields of recordings that it may ask for: whoever brings the facts knows them.
+        text: The filter as written; an empty one matches everything.
+        also: Further fields of recordings that it may test; the caller's facts must know them.
 
     Raises:
         FilterError: It does not parse; the text points at the column.
@@ -58,18 +58,18 @@ class Filter:
         self._never = bool(self._steps) and all(isinstance(part, Not) for part in self._steps)
 
     def matches(self, facts: Facts) -> bool:
-        """Whether it holds for a step."""
+        """Return True if the filter matches a step."""
         return self.head(facts) and self.holds(facts)
 
     def holds(self, step: Facts) -> bool:
-        """Whether what it says of steps holds for one."""
+        """Return True if its conditions on steps hold for one step."""
         return all(test(step) for test in self._tests)
 
     def select(self, recording: Facts, steps: Iterable[F]) -> list[F] | None:
-        """The steps of a recording for which it holds, or None where the recording is not meant.
+        """Return the matching steps of a recording, or None if the recording does not match.
 
-        A recording is meant when one of its steps is. What speaks of the recording only (`tag:x`) needs no step: then
-        the list is empty. And `not error`, with nothing else said of steps, means recordings without such a step.
+        A recording matches when one of its steps does. Conditions on the recording only (`tag:x`) need no step: then
+        the list is empty. And `not error`, with no other condition on steps, selects recordings without such a step.
         """
         if not self.head(recording):
             return None
@@ -81,30 +81,30 @@ class Filter:
 
     @property
     def candidates(self) -> Node:
-        """What an index is to look for: the steps that are meant, or those that a recording must not have."""
+        """Return the condition for an index: the matching, or the forbidden steps."""
         if self._never:
             return Some(tuple(part.inner for part in self._steps if isinstance(part, Not)))
         return All(tuple(self._steps))
 
     def meant(self, candidates: Iterable[int]) -> tuple[int, ...] | None:
-        """What `select` says of a recording, from the numbers of its steps for which `candidates` holds."""
+        """Return the result of `select`, from the numbers of the steps that match `candidates`."""
         found = tuple(candidates)
         if self._never:
             return None if found else ()
         return found or None
 
     def head(self, recording: Facts) -> bool:
-        """Whether what it says of the recording itself holds."""
+        """Return True if its conditions on the recording itself hold."""
         return all(test(recording) for test in self._head)
 
     @property
     def about_steps(self) -> bool:
-        """Whether it speaks of steps at all."""
+        """True if it has conditions on steps."""
         return bool(self._tests)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words that it takes for kinds of effects; one that does not exist may be meant as text."""
+        """The words that it takes for kinds of effects; an unknown one may be meant as text."""
         return tuple(term.value for term in terms(self.node) if term.field == "kind" and term.op == "is")
 
     def __repr__(self) -> str:
@@ -136,7 +136,7 @@ def _compare(term: Term) -> Test:
 
 
 def holds(term: Term) -> Callable[[Any], bool]:
-    """Whether a field's value is as the term says: one of them, where it has several; what is missing is not."""
+    """Return the test of a term: True if one of the field's values matches."""
     one = _holds(term)
 
     def test(value: Any) -> bool:
@@ -148,7 +148,7 @@ def holds(term: Term) -> Callable[[Any], bool]:
 
 
 def literal(term: Term) -> bytes | None:
-    """The text that `~` looks for as it stands, in small letters, or None where it is a pattern or is not ASCII."""
+    """Return the literal text of a `~` term in lower case; None for a pattern or non-ASCII text."""
     if term.op not in ("~", "!~") or not term.value.isascii():
         return None
     bare = _ESCAPED.sub(r"\1", term.value)
@@ -157,7 +157,7 @@ def literal(term: Term) -> bytes | None:
 
 
 def fold(text: str) -> bytes:
-    """A text with the capital letters of ASCII made small, as bytes: those are searched ten times as fast."""
+    """Lower the ASCII capitals of a text, as bytes: a search in bytes is ten times as fast."""
     return text.encode("utf-8", "surrogatepass").lower()
 
 
@@ -166,7 +166,7 @@ _ESCAPED = re.compile(r"\\([^a-zA-Z0-9])")
 
 
 def _holds(term: Term) -> Callable[[Any], bool]:
-    """Whether one value is as the term says. What is of another type is not."""
+    """Return the test of a term for one value. A value of another type does not match."""
     op, wanted = term.op, term.value
     if op == "is":
         return bool if wanted is True else lambda value: value == wanted
@@ -202,9 +202,9 @@ def _text(value: Any) -> str:
 
 @lru_cache(256)
 def glob(pattern: str) -> re.Pattern[str]:
-    """A pattern with `*` and `?` as a regular expression, whole and without regard to case.
+    """Compile a pattern with `*` and `?` to a regular expression: whole match, case ignored.
 
-    What stands after a `*` is taken where it is found first and never looked for again: no text takes long.
+    The part after a `*` is taken at its first match, without backtracking: the time is linear in the text.
     """
     first, *within = pattern.split("*")
     body = _letters(first) + "".join(f"(?>.*?{_letters(part)})" for part in within[:-1])

@@ -1,4 +1,4 @@
-"""How a filter is written.
+"""The syntax of filters.
 
     filter  = all { "or" all }
     all     = one { ["and"] one }
@@ -6,10 +6,10 @@
     term    = WORD                  a kind (`tool`, `http`), `model`, `error`, `cancelled`, `unanswered`
             | WORD ":" PATTERN      a label (`tool:cancel_order`, `http:*/orders`) or a field (`tag:staging`)
             | FIELD OP VALUE        `tokens > 4000`, `text ~ "refund"`, `args.order_id == "ORD-5521"`
-            | STRING                text that is said or passed in the step
+            | STRING                text that occurs in the step
     OP      = "==" | "=" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~"
 
-`docs/filters.md` says it for users, and `filter` what it means.
+`docs/filters.md` is for users; `filter` has the meaning.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ OF_RECORDING = frozenset({"id", "name", "tag", "status"})
 """The fields that belong to the recording, not to one of its steps."""
 
 FLAGS = {"error": "error", "cancelled": "cancelled", "unanswered": "in flight"}
-"""Words that stand alone for how a step ended."""
+"""Single words for the end of a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """What it says does not hold."""
+    """The negation of its inner condition."""
 
     inner: Node
 
@@ -224,7 +224,7 @@ class Parser:
         return Term(word, op, value)
 
     def _matched(self, word: str, op: str, raw: str, at: int) -> Term:
-        """A term with a pattern: one that Python reads, too, since needles are looked for as Python means it."""
+        """Return a term with a pattern, and check that Python accepts it: the search is Python's."""
         try:
             re.compile(raw)
         except (re.error, RecursionError, OverflowError) as error:
@@ -255,7 +255,7 @@ class Parser:
         return word in FIELDS or word in self._also or _ROOT.split(word, maxsplit=1)[0] in ("args", "output")
 
     def _ahead(self) -> str:
-        """The next letter after spaces, or nothing at the end."""
+        """Return the next letter after spaces, or an empty text at the end."""
         space = _SPACE.match(self._text, self._at)
         self._at = space.end() if space else self._at
         return self._text[self._at : self._at + 1]

@@ -1,7 +1,7 @@
-"""An outline of arguments and outputs: what is short as it is, what is long left out, with a mark in its place.
+"""Outlines of arguments and outputs: short values whole, long ones replaced by a mark.
 
-An index keeps outlines instead of whole values, and answers from them nearly all that filters ask about a part of a
-value. Where a path runs into a mark, the recording itself must be asked.
+An index keeps outlines instead of whole values, and answers from them nearly all conditions on a part of a value.
+If a path leads into a mark, the recording itself must be asked.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from reenact.core.model.plain import compact, parsed
 
 MARK = "\0cut"
-"""The key of what was left out of an object, or of all of it; its value is what is kept of a JSON text, or null."""
+"""The key of an omitted part; its value is the outline of a JSON text, or null."""
 
 _TEXT = 1000
 _SIZE = 4000
@@ -21,7 +21,7 @@ _FEW = 20
 
 
 class Missing(Enum):
-    """What cannot be said from an outline."""
+    """The answer of an outline that lacks the value."""
 
     CUT = "cut"
 
@@ -31,11 +31,11 @@ Parse: TypeAlias = Callable[[Any], Any]
 
 
 def outline(value: Any, parse: Parse = parsed) -> Any:
-    """The outline of a plain value.
+    """Return the outline of a plain value.
 
     Args:
         value: Plain JSON.
-        parse: What the JSON in a long text says.
+        parse: Parses the JSON in a long text.
     """
     if (
         isinstance(value, dict)
@@ -49,7 +49,7 @@ def outline(value: Any, parse: Parse = parsed) -> Any:
 
 
 def outline_args(args: dict[str, Any], parse: Parse = parsed) -> dict[str, Any]:
-    """The outline of an effect's arguments, each by itself: all their names are in it, but one that is the mark."""
+    """Return the outline of an effect's arguments, each by itself, with all names but the mark."""
     return {name: None if name == MARK else outline(value, parse) for name, value in args.items()}
 
 
@@ -94,7 +94,7 @@ class _Outline:
 
 
 def part(kept: Any, keys: Iterable[str]) -> Any:
-    """What lies at a path of the value that was outlined, as `lookup` says it, or CUT."""
+    """Return the outline at a path of the original value, as `lookup` does, or CUT."""
     for key in keys:
         kept = parsed(kept)
         while isinstance(kept, dict) and MARK in kept and (key not in kept or key == MARK):
@@ -112,7 +112,7 @@ def part(kept: Any, keys: Iterable[str]) -> Any:
 
 
 def whole(kept: Any) -> str | Missing | None:
-    """The value that was outlined, as text, None where there is none, or CUT."""
+    """Return the outlined value as text, None if there is none, or CUT."""
     return CUT if _has_mark(kept) else None if kept is None else compact(kept)
 
 

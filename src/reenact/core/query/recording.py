@@ -1,4 +1,4 @@
-"""A recording as read back: its processes, and the steps that a debugger walks. Built from events alone."""
+"""A recording read back: its processes and its steps, built from events alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _VERBS = {
     "restore": "reenact.run.api.state",
     "resume": "reenact.run.api.state",
 }
-"""What can be done with a recording and is built on top of this layer: imported when somebody first does it."""
+"""Methods built on higher layers: imported at the first call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Step:
 
     @property
     def label(self) -> str:
-        """`kind:name` of what it asked."""
+        """`kind:name` of the effect."""
         return self.call.label
 
     @property
@@ -48,7 +48,7 @@ class Step:
 
     @property
     def output(self) -> Any:
-        """What it returned (a stream: its head), or None. Inert views as in `args`."""
+        """The returned value (of a stream: its head), or None. Inert views as in `args`."""
         outcome = self.call.outcome
         with self._placed("output"):
             return self.log.value(outcome["value"]) if outcome is not None and "value" in outcome else None
@@ -61,7 +61,7 @@ class Step:
 
     @property
     def error(self) -> BaseException | None:
-        """What it raised, or None: one of Python's own exceptions, or a `RecordedError`."""
+        """The raised error, or None: one of Python's own exceptions, or a `RecordedError`."""
         outcome = self.call.outcome
         tree = outcome["error"] if outcome is not None and "error" in outcome else self.call.end
         with self._placed("error"):
@@ -69,7 +69,7 @@ class Step:
 
     @contextmanager
     def _placed(self, what: str) -> Iterator[None]:
-        """Name the step in the error of a value that stands for none."""
+        """Name the step in the error of a value that cannot be decoded."""
         try:
             yield
         except CorruptRecording as error:
@@ -77,13 +77,13 @@ class Step:
 
 
 class Recording:
-    """What one run of an agent left behind.
+    """The recorded run of an agent.
 
     Args:
         id: The recording's id.
         logs: Each process's events; the first is the process that the recording began in.
-        path: Where it lies, for messages.
-        torn: What had to be left out in reading (a torn last line), one sentence each.
+        path: Its path, for messages.
+        torn: The parts that reading left out (a torn last line), one sentence each.
     """
 
     def __init__(self, id: str, logs: list[Log], path: str, torn: tuple[str, ...] = ()) -> None:
@@ -92,7 +92,7 @@ class Recording:
         self.path = path
         self.torn = torn
         self.home = ""
-        """The home by which the user loaded it, and whose keys say whether it is foreign; empty: the usual one."""
+        """The home that it was loaded from, with the trusted keys. Empty: the default."""
 
     @property
     def header(self) -> Mapping[str, Tree]:
@@ -117,7 +117,7 @@ class Recording:
 
     @property
     def started(self) -> str:
-        """When the run began: ISO 8601, UTC."""
+        """The start of the run: ISO 8601, UTC."""
         return str(self.header.get("started") or "")
 
     @property
@@ -127,13 +127,13 @@ class Recording:
 
     @property
     def output(self) -> Any:
-        """What the run gave in the end, where it said so."""
+        """The final output of the run, if it declared one."""
         sealed = self.logs[0].sealed
         return self.logs[0].value(sealed["output"]) if sealed is not None and "output" in sealed else None
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Holes and other remarks stamped into the recording, and what reading had to leave out."""
+        """Holes and other remarks in the recording, and the parts that reading left out."""
         return (*(str(note["text"]) for log in self.logs for note in log.notes), *self.torn)
 
     @cached_property
@@ -149,7 +149,7 @@ class Recording:
         return tuple(Step(number, log, call) for number, (_, log, call) in enumerate(found, 1))
 
     def renew(self) -> None:
-        """Number what its logs have taken up since the steps were asked for.
+        """Number the calls that its logs have read since the last use of `steps`.
 
         Numbers stay as they are, except where several processes write: a step of another process may come between.
         """
@@ -163,7 +163,7 @@ class Recording:
             )
 
     def step(self, number: int) -> Step:
-        """One step by its number. Raises LookupError where there is none."""
+        """Return one step by its number. Raises LookupError if there is none."""
         if not 1 <= number <= len(self.steps):
             raise LookupError(
                 f"recording {self.id} has no step {number}: its steps go from 1 to {len(self.steps)}"
@@ -171,27 +171,30 @@ class Recording:
         return self.steps[number - 1]
 
     def state(self, step: int | None = None) -> State:
-        """The declared state as it was when a step was asked, as far as snapshots tell; without a step, at the end.
-        `state.of(name)` says as of when each value is. Raises LookupError where there is no such step.
+        """Return the declared state at a step, from the snapshots; without a step, at the end.
+
+        `state.of(name)` has the step of each value. Raises LookupError if there is no such step.
         """
         return state_at(self, step)
 
     def restore(self, step: int | None = None, *names: str) -> State:
-        """Put the state of a step back into the living objects that are tracked by the same names; returns what was
-        put back. `reenact.restore` says more.
+        """Put the state of a step back into the live objects that are tracked by the same names.
+
+        Returns the restored state. See `reenact.restore`.
         """
         return _verb("restore")(self, step, *names)  # type: ignore[no-any-return]
 
     def resume(
         self, step: int | None = None, program: Callable[..., Any] | None = None, /, **changes: Any
     ) -> Recording:
-        """Run a program again from a step's state, with other parameters, as a new recording. `reenact.resume` says
-        more.
+        """Run a program again from a step's state, with other parameters, as a new recording.
+
+        See `reenact.resume`.
         """
         return _verb("resume")(self, step, program, **changes)  # type: ignore[no-any-return]
 
     def anomalies(self, **options: Any) -> list[Anomaly]:
-        """What is odd about the run, the most suspect step first: `reenact.anomalies` of it, with its options."""
+        """Return the anomalies of the run, the most suspect step first. See `reenact.anomalies`."""
         found: list[Anomaly] = _verb("anomalies")(self, **options)
         return found
 

@@ -1,4 +1,4 @@
-"""The agent's declared state at a step, read from a recording's snapshots, and from what else the recording knows."""
+"""The agent's declared state at a step, read from snapshots and other recorded facts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONTEXT = "openai_agents.context"
 """The name under which the context of an OpenAI Agents SDK run is tracked."""
 
 BELONGINGS = (DEPS, CONTEXT)
-"""What adapters track by themselves."""
+"""The names that adapters track by themselves."""
 
 _KEPT = 64
 _AT_THE_QUESTION = ("every", "risky")
@@ -34,10 +34,10 @@ class _Kind:
     """A framework whose model requests have the agent's message history as an argument.
 
     Attributes:
-        name: Under which the history is found.
-        argument: Which argument it is.
+        name: The name of the history.
+        argument: The argument that holds it.
         known: An argument that only this framework's requests have beside it.
-        answer: What an answer adds to the history, from its tree and those of its chunks.
+        answer: Returns the part that an answer adds to the history, from its tree and those of its chunks.
     """
 
     name: str
@@ -58,18 +58,18 @@ _KINDS = (
 )
 
 HISTORIES = tuple(kind.name for kind in _KINDS)
-"""The names under which message histories are found. They are not tracked: model requests have them."""
+"""The names of message histories. They are not tracked: model requests contain them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """When a value was seen.
+    """The moment and reason of a snapshot.
 
     Attributes:
-        step: The value is as of the moment at which this step was asked; None: after the last step.
-        exact: Whether that is the moment that was asked for. If not, the state may have changed since.
+        step: The value is as of the moment this step was asked; None: after the last step.
+        exact: The value is of the very moment that was asked for. If not, the state may have changed since.
         why: `every` (so many steps had passed), `risky`, `asked`, `end`, or `recorded` (it was an argument).
-        label: What a snapshot was called by who asked for it.
+        label: The label that the caller gave the snapshot.
     """
 
     step: int | None
@@ -79,13 +79,12 @@ class Taken:
 
 
 class State(Mapping[str, Any]):
-    """What was known of the declared state at a step: names to values.
+    """The known part of the declared state at a step: names to values.
 
-    `of(name)` says as of which step a value is, and whether that is exact. Nothing here pretends: between two
-    snapshots the state may have been otherwise.
+    `of(name)` has the step of a value, and if it is exact. Between two snapshots the state may have been different.
 
     Attributes:
-        step: The step that was asked for: the state is as it was when that step was asked. None: at the end.
+        step: The requested step: the state is as it was when that step was asked. None: at the end.
     """
 
     def __init__(self, step: int | None, log: Log) -> None:
@@ -96,12 +95,12 @@ class State(Mapping[str, Any]):
         self._values: dict[str, Any] = {}
 
     def of(self, name: str) -> Taken:
-        """When that value was seen. Raises KeyError for a name that was not tracked by then."""
+        """Return the moment of that value. Raises KeyError for a name that was not tracked by then."""
         return self._taken[name]
 
     @property
     def exact(self) -> bool:
-        """Whether every value is exactly that of the step."""
+        """True if every value is exactly that of the step."""
         return all(taken.exact for taken in self._taken.values())
 
     def tree(self, name: str) -> Tree:
@@ -128,7 +127,7 @@ class State(Mapping[str, Any]):
 
 
 def state_at(recording: Recording, number: int | None) -> State:
-    """The state when a step was asked, or at the end. Raises LookupError where there is no such step."""
+    """Return the state at a step, or at the end. Raises LookupError for an unknown step."""
     step = recording.step(number) if number is not None else None
     log = step.log if step is not None else recording.logs[0]
     found = State(number, log)
@@ -178,7 +177,7 @@ def tree_of(log: Log, name: str, place: int) -> Tree:
 
 
 def _histories(log: Log, step: Step | None, steps: Mapping[int, int]) -> Iterator[tuple[str, Tree, Taken]]:
-    """Each agent's message history: that of the agent which the step belongs to first, by the plain name."""
+    """Yield each agent's message history, that of the step's own agent first."""
     for kind in _KINDS:
         yield from _of_kind(kind, log, step, steps)
 
@@ -218,7 +217,7 @@ def _is_request(kind: _Kind, call: CallRecord) -> bool:
 
 
 def _history(kind: _Kind, log: Log, call: CallRecord, step: Step | None) -> Tree:
-    """What the agent had said and heard: the request's messages, and the answer where it had come by then."""
+    """Return the agent's messages: the request's, and the answer if it had come by then."""
     messages = log.args(call)[kind.argument]
     if not isinstance(messages, list) or (
         step is not None and (call is step.call or not _came_before(call, step.call))

@@ -1,4 +1,4 @@
-"""What a list says of a recording without opening it, and what filters ask of its steps: made for the index."""
+"""The summary of a recording for lists and filters, made for the index."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ _TEXT = 1 << 18
 _MOST_MODELS = 256
 _SHORT = 64
 _NAME = 512
-"""Letters that are kept of what a database has an index of: a step's kind, label and model."""
+"""The maximum length of an indexed text in characters: a step's kind, label and model."""
 
 _WORD = 1 << 16
-"""Letters that are kept of another text; of `calls`, which is JSON, all or none."""
+"""Maximum characters of other texts. `calls` (JSON) is kept whole or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One recording on one line.
+    """The summary of one recording.
 
     Attributes:
-        broken: Why it cannot be read, or nothing; all else is empty then.
-        failed: How many of its steps raised.
+        broken: The reason that it cannot be read, or empty; all other fields are empty then.
+        failed: The number of its steps that raised.
         cost: US dollars, as far as prices are known, or None.
-        written: When its file was last written, in nanoseconds since 1970.
-        moment: When it began, in seconds since 1970; where it does not say, when its file was last written.
-        problem: The error that the run ended with, or nothing.
-        seal: The state of its seal, as `trust.Seal` has it; nothing where that is not known.
-        signer: The public key that has signed it, or nothing.
+        written: The time its file was last written, in nanoseconds since 1970.
+        moment: The start in seconds since 1970; if unknown, the time its file was last written.
+        problem: The error that the run ended with, or empty.
+        seal: The state of its seal, as in `trust.Seal`; empty if unknown.
+        signer: The public key that has signed it, or empty.
         here: The home that lists it has written it itself.
     """
 
@@ -65,7 +65,7 @@ class Summary:
     here: bool = False
 
     def get(self, field: str) -> Any:
-        """The value of a filter's field, or None."""
+        """Return the value of a filter's field, or None."""
         if field == "tag":
             return list(self.tags)
         return getattr(self, field) if field in ("id", "name", "status") else None
@@ -73,12 +73,12 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class StepSummary:
-    """What filters may ask about a step.
+    """The fields of a step that filters may test.
 
     Attributes:
         label: `kind:name`.
-        calls: The tools that a model's answer asks for, as JSON, or None.
-        text: All that is said or passed in it, or None where that is too long to keep.
+        calls: The tool calls in a model's answer, as JSON, or None.
+        text: The whole text of the step, or None if that is too long to keep.
         args: The outline of its arguments, as JSON (see `outline`).
         output: The outline of its output, as JSON.
     """
@@ -101,16 +101,15 @@ class StepSummary:
 
 
 def _problem(error: Tree) -> str:
-    """What a run's error says; of one that says nothing (KeyboardInterrupt), its name."""
+    """Return the text of a run's error; if it has none (KeyboardInterrupt), its name."""
     return str(error.get("text") or "") or error_line(error) if isinstance(error, dict) else ""
 
 
 def summarise(facts: RecordingFacts, *, path: str, written: int = 0) -> Summary:
-    """Make a recording's line: each of its fields of the type that `Summary` says, bounded, and such that every store
-    can keep it.
+    """Return a recording's summary: typed and bounded fields that every store can keep.
 
     Raises:
-        CorruptRecording: The recording says of itself what cannot be kept; the text names the field.
+        CorruptRecording: A field cannot be kept; the text names it.
     """
     recording = facts.recording
     header = recording.header
@@ -148,12 +147,12 @@ def summarise(facts: RecordingFacts, *, path: str, written: int = 0) -> Summary:
 
 
 def broken(id: str, *, path: str, written: int, why: str) -> Summary:
-    """Make the line of a recording that cannot be summarised.
+    """Return the summary of a recording that cannot be summarised.
 
     Args:
         id: Its id.
-        path: Where it lies.
-        written: When it was last written, in nanoseconds since 1970.
+        path: Its path.
+        written: The time it was last written, in nanoseconds since 1970.
         why: The reason, which is brought to one line of a few hundred letters.
     """
     text = storable.storable(" ".join(why.split()), 400) or "it cannot be read"
@@ -188,7 +187,7 @@ def _word(value: Any, most: int = _NAME) -> str:
 
 
 def summarise_step(facts: StepFacts) -> StepSummary:
-    """What the index keeps of a step."""
+    """Return the step's fields for the index."""
     asked, text = facts.get("calls"), facts.text
     calls = compact(asked) if asked else None
     model, error = facts.get("model"), facts.get("error")
