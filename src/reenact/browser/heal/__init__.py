@@ -1,1 +1,1 @@
-"""Scripts that survive a changed page: what fails is mended, or an agent takes over."""
+"""Healing of scripts: failed steps are repaired, or an agent takes over."""

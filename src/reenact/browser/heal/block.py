@@ -1,4 +1,4 @@
-"""`client.AgentFallback`: a stretch of a script that an agent finishes where a step of it fails."""
+"""`client.AgentFallback`: a block of script steps that an agent finishes after a failure."""
 
 from __future__ import annotations
 
@@ -33,42 +33,45 @@ Heal = Literal["agent", "auto", "off"]
 AGENT_PARAMS = frozenset(
     {"reasoning_model", "use_vision", "max_steps", "agent_id", "vault", "persona", "notifier"}
 )
-"""What of it is the agent's. The agent itself is imported where one is needed: a script that works stays quick."""
+"""Options passed on to the agent.
+
+The agent is imported only when it is needed, so that a script without failures starts fast.
+"""
 
 
 class AgentFallback:
-    """A block in a script: its steps run as they are, and where one fails an agent finishes the task.
+    """A block of steps in a script; after the first failure an agent finishes the task.
 
         with client.AgentFallback(session, task="Add the cheapest tea to the cart", max_steps=8) as fb:
             session.execute(type="click", selector="text=Tea")
             session.execute(type="click", selector="#add-to-cart")
         fb.success, fb.agent_invoked
 
-    Within the block no step raises for what goes wrong on the page. The first one that fails returns its own failed
-    result, once the agent is through; the steps behind it are not done, return a result with `success` True that says
-    so, and are in `skipped`. One agent a block.
+    Within the block no step raises because of a failure on the page. The first step that fails returns its own failed
+    result after the agent has finished. Later steps are not executed: each returns a result with `success` True and a
+    message that says so, and is listed in `skipped`. A block calls at most one agent.
 
     Args:
-        session: The session; its `execute` is the block's while that lasts.
-        task: What the block is for, in plain words: the agent's task.
+        session: The session; the block replaces its `execute` until the block ends.
+        task: The purpose of the block in plain words: the agent's task.
         response_format: The form of the agent's answer, as for `Agent.run`.
-        heal: `"agent"`: an agent takes over at once. `"auto"`: the failed step is mended by cheaper means first, and
-            the script goes on. `"off"`: nobody helps; the block says that it failed, and stops at that step.
-        expect: What must be so in the end: an address, a text, a selector, or a function of the session. Where it is
-            not, or that cannot be told, the block has failed, whatever its steps and the agent say.
-        agent_params: The agent's own: `reasoning_model`, `max_steps`, `vault` and so on.
+        heal: `"agent"`: an agent takes over at once. `"auto"`: cheaper means repair the failed step first, and
+            the script goes on. `"off"`: no help; the block reports the failure and stops at that step.
+        expect: A condition on the final state: an address, a text, a selector, or a function of the session. Where it
+            is not met, or cannot be checked, the block has failed, whatever its steps and the agent report.
+        agent_params: The agent's own options: `reasoning_model`, `max_steps`, `vault` and so on.
 
     Attributes:
-        steps: The results of the block's own steps, as far as they were done; the agent's are in `agent_response`.
-        skipped: The actions that were not done any more, as dicts.
-        success: Whether the block did what it is for.
-        error: Why it is not, or was not before the agent came; None where nothing failed, or was mended.
-        agent_invoked: Whether an agent was called.
+        steps: The results of the block's own executed steps; the agent's steps are in `agent_response`.
+        skipped: The actions that were skipped, as dicts.
+        success: True if the block reached its purpose.
+        error: The first failure; None where nothing failed, or where the failed step was repaired.
+        agent_invoked: True if an agent was called.
         agent_response: The agent's last status, or None.
-        heals: The record of each mend, and of the agent's takeover: what failed, who helped, what verified it.
+        heals: The records of each repair and of the agent's takeover: failed step, rung, verification.
 
     Raises:
-        UsageError: (a ValueError) An argument that cannot be, a block within a block of the same session, `scrape()`
+        UsageError: (a ValueError) An invalid argument, a block within a block of the same session, `scrape()`
             or `raise_on_failure=True` within one.
     """
 
@@ -125,34 +128,34 @@ class AgentFallback:
         finally:
             self._leave(error)
 
-    # -- what it tells ---------------------------------------------------------------------------------------
+    # -- properties ------------------------------------------------------------------------------------------
 
     @property
     def agent_invoked(self) -> bool:
-        """Whether an agent was called."""
+        """True if an agent was called."""
         return self._helper.agent is not None
 
     @property
     def duration(self) -> float:
-        """Seconds that the block took, helpers included; so far, while it lasts."""
+        """Seconds that the block took, helpers included; the seconds so far while it still runs."""
         if self._began is None:
             return 0.0
         return now(self._session) - self._began if self._took is None else self._took
 
     @property
     def cost(self) -> Decimal | None:
-        """What its models cost, in US dollars: nothing where none was asked, None where a price is not known."""
+        """Cost of the block's models in US dollars; 0 without a model call, None if unknown."""
         return self._helper.cost
 
     @property
     def heals(self) -> list[Record]:
-        """The record of each mend, and of the agent's takeover: what failed, who helped, what verified it."""
+        """The records of each repair and of the agent's takeover."""
         return self._helper.heals
 
     def suggested_patch(self) -> str:
-        """What was learned, as a unified diff of the script to review: the selectors that were mended and verified.
+        """Return the verified selectors as a unified diff of the script, for review.
 
-        Empty where nothing was. Raises UsageError where the script cannot be read as Python.
+        Empty where nothing was learned. Raises UsageError where the script cannot be parsed as Python.
         """
         from reenact.browser.heal import patch  # noqa: PLC0415 - only a block that was mended reads Python
 
@@ -163,7 +166,7 @@ class AgentFallback:
     def execute(
         self, action: Asked = None, *, raise_on_failure: bool | None = None, **fields: Any
     ) -> ExecutionResult:
-        """The session's `execute` within the block: what fails on the page is a result, and calls for help."""
+        """Execute an action within the block: a failure on the page is returned and calls for help."""
         if self._asking:
             return cast(
                 "ExecutionResult", self._guard.execute(action, raise_on_failure=raise_on_failure, **fields)
@@ -208,15 +211,18 @@ class AgentFallback:
         return result
 
     def scrape(self, *args: Any, **options: Any) -> Any:
-        """Refused: what a block reads is gone where an agent takes over."""
+        """Refuse with UsageError: the values that a block reads are lost if an agent takes over."""
         return self._guard.scrape(*args, **options) if self._asking else _refuse_scrape()
 
     async def ascrape(self, *args: Any, **options: Any) -> Any:
-        """Refused."""
+        """Refuse with UsageError, as `scrape` does."""
         return await self._guard.ascrape(*args, **options) if self._asking else _refuse_scrape()
 
     def page_failed(self, name: str, args: Mapping[str, Any], error: Exception) -> Awaitable[None] | None:
-        """A call of `session.page` has failed: help is called, and then the program hears of it, as of any error."""
+        """Call for help after a failed call of `session.page`.
+
+        The program then gets the error as usual.
+        """
         if self._over or self._asking:
             return None
         said = f"session.{args.get('on', 'page')}.{name.removeprefix('page.')}: {_first_line(error)}"
@@ -229,7 +235,7 @@ class AgentFallback:
         return None
 
     def page_skipped(self, name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
-        """Whether a call of `session.page` that does something comes too late."""
+        """Return True, and note it as skipped, if a `session.page` call comes after a failure."""
         if not self._over or self._asking:
             return False
         self._note({"type": name, **args()})
@@ -251,7 +257,7 @@ class AgentFallback:
             self._wrote(failed)
 
     def _called(self, failed: Failed) -> Agent | RemoteAgent | None:
-        """The agent that is to go on from here, if there is to be one."""
+        """Return the agent that takes over here, or None."""
         self.success, self.error, self._over = False, failed.result.message, True
         return self._helper.called(failed)
 
@@ -286,7 +292,7 @@ class AgentFallback:
                 await self._atake_over(stuck(self._session, {"type": "expect"}, self.error or ""))
 
     def _open_end(self) -> bool:
-        """Whether it is still to be seen that what is expected is so."""
+        """Return True if the expectation still has to be checked."""
         if self._over or self._expected is None:
             return False
         status = self._session.status()
@@ -295,7 +301,7 @@ class AgentFallback:
         return not self._over
 
     def _judge(self) -> None:
-        """See that what is expected is so, unless the block has failed anyhow."""
+        """Check the expectation, unless the block has failed already."""
         if self._expected is None or not self.success:
             return
         self._asking = True
@@ -330,7 +336,7 @@ class AgentFallback:
     def _leave(self, error: BaseException | None) -> None:
         self._guard.remove()
         if error is not None and not isinstance(error, Exception):
-            return  # the program is on its way out: nothing is asked any more
+            return  # the program is being stopped: no more effects
         if self._began is not None:
             self._took = over(self._session) - self._began
         if error is not None and not self._over:
@@ -338,7 +344,7 @@ class AgentFallback:
             self.error = self.error or f"the block was left by {type(error).__name__}: {_first_line(error)}"
 
     def _skip(self, action: do.Action) -> ExecutionResult:
-        """The result of an action that is not done any more."""
+        """Return the result of a skipped action."""
         shown = _shown(action)
         at = self._note({"type": shown.type, **shown.args})
         who = "an agent has taken over" if self.agent_invoked else "nobody helps here"
@@ -353,7 +359,10 @@ class AgentFallback:
 
 
 def _shown(action: do.Action) -> do.Action:
-    """An action without what it writes: that may be a secret, and no page is asked whether it is."""
+    """Return an action without the value that it writes.
+
+    The value may be a secret, and the page is not asked whether it is one.
+    """
     if isinstance(action, (do.Fill, do.FallbackFill)):
         return action.model_copy(update={"value": do.MASK})
     if isinstance(action, do.FormFill):
@@ -390,6 +399,9 @@ def _refuse_scrape() -> NoReturn:
 
 
 def _first_line(error: BaseException) -> str:
-    """An error without the log behind it, in which Playwright writes what was filled in."""
+    """Return an error's first line.
+
+    Playwright appends a log that contains filled-in values.
+    """
     lines = str(getattr(error, "message", None) or error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

@@ -1,4 +1,4 @@
-"""Where a script asked for a step, and how a plain program waits for what is written for a loop."""
+"""Find the caller's place in a script, and run coroutines from a program without a loop."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def place() -> Place | None:
 
 
 def here(session: Session, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Await something in the session's recording, in a program that does not."""
+    """Await a coroutine in the session's recording, from a program without a running loop."""
     if asyncio._get_running_loop() is None:
         return asyncio.run(make())
-    # A notebook: its loop is busy with this very cell.
+    # In a notebook the running loop is busy with this cell, so a thread runs the coroutine.
     outcome: list[T] = []
     broken: list[BaseException] = []
 

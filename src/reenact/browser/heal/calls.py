@@ -1,7 +1,7 @@
-"""The calls of `execute(...)` in a user's script: where their selectors stand in its text, and which are out of reach.
+"""The calls of `execute(...)` in a user's script, with their selectors.
 
-The script is read as text (libcst) and never run. A selector is within reach where it stands in the call itself as a
-literal; what is computed, named or repeated in a loop is told, with its place, and never guessed.
+The script is read as text (libcst) and never run. A selector is within reach where it is a literal in the call
+itself; a computed, named or loop-repeated selector is reported with its place and never guessed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MODELS = {kind.__name__: name for name, kind in do.TYPES.items()}
 
 
 class Beyond(Exception):
-    """A selector that cannot be changed by machine."""
+    """A selector that a program cannot change."""
 
 
 @dataclass(frozen=True)
@@ -47,22 +47,22 @@ class Call:
     why: str
 
     def may_be(self, action: str) -> bool:
-        """Whether it may do an action of that type."""
+        """Return True if the call may do an action of that type."""
         return self.kind is None or self.kind == action
 
 
 class Script:
-    """A script's text, read.
+    """The parsed text of a script.
 
     Args:
         data: The text as it stands in the file, in the encoding that it declares.
-        name: What it is called, for errors.
+        name: The script's name, for errors.
 
     Attributes:
         calls: Its calls of `execute`, from its top.
 
     Raises:
-        UsageError: It is no Python that can be read.
+        UsageError: The text cannot be parsed as Python.
     """
 
     def __init__(self, data: bytes, name: str) -> None:
@@ -78,19 +78,19 @@ class Script:
         self.calls: Sequence[Call] = reader.found
 
     def literal(self, number: int) -> tuple[str, int, str]:
-        """How a call's literal begins, the column where it does, and the indentation of its line."""
+        """Return the beginning of a call's literal, its column, and the indentation of its line."""
         place = self._at(number).start
         line = self._lines[place.line - 1]
         return line[place.column :], place.column, line[: len(line) - len(line.lstrip())]
 
     def replaced(self, literals: Mapping[int, str]) -> bytes:
-        """The text with other literals in the selectors' place, and all else as it is.
+        """Return the script's bytes with some selectors replaced by other literals.
 
         Args:
             literals: By the number of the call: Python's text of the new literal.
         """
         lines = list(self._lines)
-        # From the bottom up: what stands above keeps its place.
+        # From the bottom up, so that the places above stay valid.
         for number in sorted(literals, key=lambda one: _start(self._at(one)), reverse=True):
             start, end = self._at(number).start, self._at(number).end
             before = lines[start.line - 1][: start.column]
@@ -105,18 +105,18 @@ class Script:
         return at
 
     def find(self, action: str, old: Any, line: int, function: str, *, same: bool) -> int:
-        """The number of the call that asked for that selector.
+        """Return the number of the call that asked for a selector.
 
         Args:
             action: The type of its action.
             old: The selector that it asked for.
-            line: Where it stood.
-            function: The function in which it stood.
-            same: Whether the script is the same as then. If so the line decides, else the selector, which must be
-                there just once.
+            line: The line of the call in that run.
+            function: The function that contained it.
+            same: True if the script is unchanged since that run. If so the line decides, else the selector, which must
+                occur exactly once.
 
         Raises:
-            Beyond: It is out of reach, or cannot be told from others.
+            Beyond: The call is out of reach, or is ambiguous.
         """
         fits = [number for number, call in enumerate(self.calls) if call.may_be(action)]
         here = [
@@ -145,7 +145,7 @@ class Script:
         return "the call in this line has another selector" if here else "no call of execute() in this line"
 
     def _moved(self, fits: Sequence[int], old: Any, function: str) -> int:
-        """The one call with that selector in a script that has changed since."""
+        """Return the one call with that selector in a script that has changed since."""
         equal = [number for number in fits if self.calls[number].value == old]
         near = [number for number in equal if self.calls[number].function == function.rpartition(".")[2]]
         for found in (equal, near):
@@ -208,7 +208,7 @@ class _Reader(cst.CSTVisitor):
         return Call((place.start.line, place.end.line), function, kind, value, at, why)
 
     def _literal(self, node: cst.BaseExpression) -> Any:
-        """What a selector's literal says."""
+        """Return the value of a selector's literal."""
         if isinstance(node, (cst.SimpleString, cst.ConcatenatedString)):
             text = node.evaluated_value
             if isinstance(text, str):
@@ -236,7 +236,7 @@ def _is_execute(call: cst.Call) -> bool:
 
 
 def _given(call: cst.Call) -> dict[str, cst.BaseExpression]:
-    """The fields of the action that a call asks for, each as it is written."""
+    """Return the fields of the action that a call asks for, each as its source expression."""
     given: dict[str, cst.BaseExpression] = {}
     unpacked = ""
     for arg in call.args:
@@ -252,7 +252,7 @@ def _given(call: cst.Call) -> dict[str, cst.BaseExpression]:
 
 
 def _of_action(node: cst.BaseExpression) -> dict[str, cst.BaseExpression]:
-    """The fields of a positional action: its type, a dict, or a model."""
+    """Return the fields of a positional action: its type, a dict, or a model."""
     if isinstance(node, (cst.SimpleString, cst.ConcatenatedString)):
         return {"type": node}
     if isinstance(node, cst.Dict):

@@ -1,4 +1,4 @@
-"""The elements of a page that a failed step may mean, and doing the step with one of them."""
+"""Find the elements that a failed step may mean, and do the step with one of them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 MOST = 12
-"""Candidates that are kept, where nobody asks for more."""
+"""Number of candidates kept by default."""
 
 COMPARED = 60
-"""Candidates that are compared, to choose one of them."""
+"""Number of candidates compared to choose one of them."""
 
 PATIENCE = 2000
-"""Milliseconds that the step has with the element that was found."""
+"""Milliseconds that the step may take with the found element."""
 
 _LASTING = ("test_id", "role", "playwright", "text", "css")
 
@@ -35,19 +35,22 @@ Pick = Callable[[Sequence[Mapping[str, Any]]], Choice]
 """Chooses one of several candidates, or none."""
 
 _Seen = tuple[float, dict[str, Any], Locator]
-"""A candidate: how alike it is, its fingerprint, where it is."""
+"""A candidate: its score, its fingerprint, its locator."""
 
 
 async def candidates(
     session: Session, failed: Failed, wanted: Mapping[str, Any], *, most: int
 ) -> list[dict[str, Any]]:
-    """The elements that may be meant, best first: an effect. Of each its `score`, `fingerprint` and `selectors`.
+    """Return the possible elements, best first, as one effect.
 
     Args:
-        session: Where to look.
+        session: The session to look in.
         failed: The step.
-        wanted: The sought element's fingerprint, or the parts of it that are known.
-        most: How many at most.
+        wanted: The sought element's fingerprint, or its known parts.
+        most: The largest number of elements.
+
+    Returns:
+        The `score`, `fingerprint` and `selectors` of each element.
     """
 
     async def look(live: Live) -> list[dict[str, Any]]:
@@ -68,17 +71,17 @@ async def chosen(
     pick: Pick,
     selectors: Sequence[Mapping[str, str]] = (),
 ) -> tuple[Choice, dict[str, Any]]:
-    """The one that is meant, as far as `pick` can tell: an effect, of which the best few candidates are kept.
+    """Choose the meant element with `pick`, as one effect that keeps the best few candidates.
 
     Args:
-        session: Where to look.
+        session: The session to look in.
         failed: The step.
         wanted: As for `candidates`.
-        pick: Chooses; what it says is kept, and not asked again in a replay.
-        selectors: Others that have named the element; what they name is among the candidates too.
+        pick: Chooses; its answer is recorded, and a replay does not ask again.
+        selectors: Other selectors that have named the element; the elements they name become candidates too.
 
     Returns:
-        The choice, and the chosen one's `score`, `fingerprint` and `selectors`; nothing where none was chosen.
+        The choice, and the chosen element's `score`, `fingerprint` and `selectors`; empty where none was chosen.
     """
 
     async def look(live: Live) -> dict[str, Any]:
@@ -98,7 +101,7 @@ async def chosen(
     if isinstance(answer, Mapping):
         found, choice = answer["found"], Choice(**answer["choice"])
     else:
-        found, choice = answer, pick(answer)  # an older recording, or a page that told nothing
+        found, choice = answer, pick(answer)  # an older recording, or a page that gave no answer
     return choice, {} if choice.place is None else dict(found[choice.place])
 
 
@@ -108,7 +111,7 @@ async def _asked(session: Session, args: dict[str, Any], look: Callable[[Live], 
             with browser.use():
                 return await look(browser)
         except Error:
-            return []  # the page is gone, or busy: nothing can be told
+            return []  # the page is closed or busy: there is no answer
 
     return await session._driver.arun(Step("candidates", live, lambda _: args, kind="heal"))
 
@@ -116,7 +119,7 @@ async def _asked(session: Session, args: dict[str, Any], look: Callable[[Live], 
 async def _fit(
     live: Live, action: str, wanted: Mapping[str, Any], selectors: Sequence[Mapping[str, str]], most: int
 ) -> list[_Seen]:
-    """What the action can be done with, best first."""
+    """Return the elements that fit the action, best first."""
     page = live.page
     texts = list(dict.fromkeys(one[name] for one in selectors for name in _LASTING if one.get(name)))[:6]
     matches, named = await asyncio.gather(
@@ -135,7 +138,10 @@ async def _fit(
 
 
 async def _named(live: Live, text: str) -> tuple[Locator | None, str]:
-    """The one element that a selector names, if it does, and where it stands, if that can be said at once."""
+    """Return the one element that a selector names, and its spot.
+
+    None and "" where there is no such element. The spot is empty for an element within frames.
+    """
     try:
         (one,) = parse(text)
         locator = one.within(live.page)
@@ -168,7 +174,7 @@ def _place(told: Mapping[str, Any]) -> tuple[Any, ...]:
 async def taken(
     session: Session, failed: Failed, one: Mapping[str, Any], choice: Choice, rung: str
 ) -> Mend | None:
-    """Do the step with a candidate. None where it was not done."""
+    """Do the step with a candidate. Return None where it was not done."""
     asked = failed.asked
     assert isinstance(asked, do.Aimed)
     if not one["selectors"]:

@@ -1,7 +1,7 @@
-"""A failed step of a session that a server has: mended there, by the same ladder, where the browser is.
+"""Mend a failed step of a remote session on the server, by the same ladder.
 
-What the block expects decides there too, where the page can tell it. A function, and a pattern, are the program's own:
-the server says that it would have asked, and they are asked here.
+The block's expectation is checked there too where the page alone decides. A function or a pattern stays in the
+program: the server reports that it would have asked, and the program asks here.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mended:
-    """What a server did about a failed step.
+    """The server's answer about a failed step.
 
     Attributes:
-        mend: What was done, or None.
+        mend: The repair, or None.
         failed: The step, with the key by which the server's recordings know it.
-        model: Whether the server has a model of its own to ask.
+        model: True if the server has a model of its own to ask.
     """
 
     mend: Mend | None
@@ -50,11 +50,11 @@ async def mended(
     """Have the server climb the ladder.
 
     Args:
-        session: Where the step failed.
+        session: The session of the failed step.
         failed: The step.
-        count: How many actions the session had done by then.
-        judge: Asks whether what is expected is so; None where nothing is, or it says nothing.
-        what: What is expected, of which the judge is.
+        count: The number of actions that the session had done by then.
+        judge: Checks the expectation; None where there is none, or where its answer is of no use.
+        what: The expectation that the judge checks.
         model: The name of the model for one question; None for the server's own.
     """
     told = await session._driver.arun(_asking(failed, count, what if judge is not None else None, model))
@@ -111,7 +111,7 @@ async def _judged(mend: Mend, message: str, judge: Judge) -> Mend:
 
 
 def _unverified(mend: Mend, message: str) -> Mend:
-    """As the server has it: in the words of the ladder there."""
+    """Return the mend as failed, with the server's message."""
     return ladder.failed(mend, message)
 
 

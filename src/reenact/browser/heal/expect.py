@@ -1,6 +1,6 @@
-"""What must be so after a step or a block: an address, a text, an element, or what a function says.
+"""Check an expectation: an address, a text, an element, or a function.
 
-Each question is an effect of kind `heal`, so that a replay has the answer without a page.
+Each check is an effect of kind `heal`, so that a replay has the answer without a page.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 PATIENCE = 5.0
-"""Seconds that a page is given to become what is expected of it."""
+"""Seconds that a page is given to meet the expectation."""
 
 _POLL = 0.1
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://|(about|data|blob|file):")
@@ -39,11 +39,11 @@ _SELECTOR = re.compile(
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether what was expected is so. Only `met` is success: what is not known is a failure.
+    """The answer to an expectation. Only `met` is success: an unknown answer is a failure.
 
     Attributes:
         state: `met`, `unmet` or `unknown`.
-        by: In one sentence, what decided.
+        by: The deciding observation, in one sentence.
     """
 
     state: Literal["met", "unmet", "unknown"]
@@ -51,25 +51,28 @@ class Verdict:
 
     @property
     def met(self) -> bool:
-        """Whether it is so."""
+        """True if the expectation is met."""
         return self.state == "met"
 
 
 @dataclass(frozen=True)
 class Expected:
-    """An expectation, read: its kind (`url`, `text`, `selector`, `function`) and what is expected."""
+    """A parsed expectation: its kind (`url`, `text`, `selector`, `function`) and its value."""
 
     kind: str
     value: Any
 
     @property
     def own(self) -> bool:
-        """Whether only the program can tell: a function, or a pattern, which could take a server all day."""
+        """True if the program itself must check it.
+
+        This holds for a function, and for a pattern, because a hostile pattern could occupy a server all day.
+        """
         return self.kind == "function" or isinstance(self.value, re.Pattern)
 
     @property
     def told(self) -> dict[str, Any]:
-        """It as plain data, for the recording."""
+        """The expectation as plain data, for the recording."""
         if isinstance(self.value, re.Pattern):
             return {self.kind: {"pattern": self.value.pattern}}
         if self.kind == "function":
@@ -78,7 +81,7 @@ class Expected:
 
 
 def expected(given: Any) -> Expected:
-    """What is meant by an expectation.
+    """Parse an expectation.
 
     Args:
         given: An address (a scheme in front, `/a/path`, a glob as `**/thanks*`, or a compiled pattern), a selector (a
@@ -86,7 +89,7 @@ def expected(given: Any) -> Expected:
             that the page shows.
 
     Raises:
-        UsageError: It is nothing of that.
+        UsageError: It is none of these.
     """
     if isinstance(given, re.Pattern):
         return Expected("url", given)
@@ -109,7 +112,10 @@ def expected(given: Any) -> Expected:
 
 
 def sent(body: Mapping[str, Any]) -> Expected:
-    """An expectation that came over the network. Raises UsageError for what is none, or is for the program itself."""
+    """Parse an expectation sent over the network.
+
+    Raises UsageError for an invalid one, and for one that the program itself must check.
+    """
     kind = next((name for name in ("url", "text", "selector") if name in body), None)
     given = None if kind is None else body[kind]
     if not isinstance(given, str | dict) or (isinstance(given, dict) and "pattern" in given):
@@ -120,7 +126,7 @@ def sent(body: Mapping[str, Any]) -> Expected:
 
 
 def judged(session: Session, what: Expected) -> Verdict:
-    """Whether it is so; a page is given some seconds to become it."""
+    """Check an expectation; a page is given `PATIENCE` seconds to meet it."""
     if what.kind != "function":
         return _verdict(session._driver.run(looking(what, PATIENCE)))
     with session._crossing.inside():
@@ -195,7 +201,7 @@ def _verdict(told: Mapping[str, str]) -> Verdict:
 
 
 def looking(what: Expected, patience: float = PATIENCE) -> Step:
-    """A look at whether the page is as expected, given so many seconds to become so."""
+    """Return the step that checks the page, for at most `patience` seconds."""
 
     async def live(browser: Live, call: int | None) -> dict[str, str]:
         try:
@@ -216,7 +222,7 @@ def looking(what: Expected, patience: float = PATIENCE) -> Step:
 
 
 class _There:
-    """A page of a server's, as far as its address goes.
+    """The address of a page on a server.
 
     Args:
         link: The server.
@@ -227,12 +233,12 @@ class _There:
         self.url = ""
 
     async def page(self) -> _There:
-        """It, with the address that it has just now."""
+        """Return this page with its current address."""
         self.url = (await self._link.ask("GET", "page/address"))["url"]
         return self
 
     def is_closed(self) -> bool:
-        """Never: what is closed there does not answer."""
+        """Return False: a closed page on the server gives no answer at all."""
         return False
 
 
@@ -245,7 +251,7 @@ async def _looked(front: Callable[[], Any], what: Expected, patience: float) -> 
         try:
             found = await _LOOKS[what.kind](page, what.value)
         except Error:
-            # It may be on its way to another page.
+            # The page may be loading another one.
             if page.is_closed() or monotonic() >= end:
                 raise
             found = ""
@@ -280,7 +286,7 @@ async def _has(page: Page, value: str | Mapping[str, Any]) -> str:
     try:
         seen = await (await selectors.resolve(page, value, 0)).is_visible()
     except selectors.AmbiguousElement:
-        # Several are as good as one: nothing is done to them.
+        # Several matches count as one: they are only looked at.
         seen = True
     except selectors.ElementNotFound:
         seen = False
@@ -291,7 +297,10 @@ _LOOKS: dict[str, Any] = {"url": _at, "text": _says, "selector": _has}
 
 
 def matches(url: str, value: str | re.Pattern[str]) -> bool:
-    """Whether an address is the one that is expected. A query or a fragment counts where the expectation has one."""
+    """Return True if an address matches.
+
+    A query or a fragment counts if the expectation has one.
+    """
     if isinstance(value, re.Pattern):
         return value.search(url) is not None
     here = urlsplit(url)

@@ -1,4 +1,4 @@
-"""What stands in the place of a session's own calls while a block lasts, on that session alone."""
+"""Replace a session's own calls while a block lasts, on that session alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CALLS = ("execute", "aexecute", "scrape", "ascrape")
 
 
 class Guard:
-    """Puts a block's calls into the place of its session's, and gives those back.
+    """Replaces a session's calls by a block's, and restores them.
 
     Attributes:
         execute: The session's own call, while the guard is up; so are `aexecute`, `scrape` and `ascrape`.
@@ -31,7 +31,10 @@ class Guard:
         self._before: dict[str, Any] = {}
 
     def put(self) -> None:
-        """From here on the block hears of the session's steps. Raises UsageError where another one does already."""
+        """Send the session's steps to the block from here on.
+
+        Raises UsageError within another block.
+        """
         session, block = self._session, self._block
         other = getattr(session.execute, "__self__", None)
         if type(other) is type(block):
@@ -48,7 +51,7 @@ class Guard:
         session._skips.append(block.page_skipped)
 
     def remove(self) -> None:
-        """The session is its own again. Harmless when it was never anything else."""
+        """Restore the session's own calls. Harmless if none were replaced."""
         session, block = self._session, self._block
         for name in _CALLS:
             if getattr(vars(session).get(name), "__self__", None) is block:

@@ -1,4 +1,4 @@
-"""Who helps a block: the ladder first where that is wanted, then an agent. Each help leaves a record."""
+"""Help a block: first the ladder where it is wanted, then an agent; record each help."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class Helper:
     Args:
         session: The block's session.
         heal: `agent`, `auto` or `off`.
-        params: What the agent is made with.
+        params: The agent's options.
 
     Attributes:
         agent: The agent, once it was called.
-        heals: The records of what was done.
+        heals: The records of the repairs.
     """
 
     def __init__(self, session: Session, heal: str, params: Mapping[str, Any]) -> None:
@@ -48,13 +48,13 @@ class Helper:
         self._params = params
         self._left = ""
         self._asks = False
-        """Whether the server that has the session has a model of its own."""
+        """True if the server of the session has a model of its own."""
         self.agent: Agent | RemoteAgent | None = None
         self.heals: list[record.Heal] = []
 
     @property
     def cost(self) -> Decimal | None:
-        """What the models cost, in US dollars; None where a price is not known."""
+        """Cost of the models in US dollars; None where a price is unknown."""
         total = Decimal(0)
         for heal in self.heals:
             if heal.cost is None:
@@ -63,7 +63,7 @@ class Helper:
         return total
 
     async def mended(self, failed: Failed, expected: expect.Expected | None) -> ExecutionResult | None:
-        """A failed step, done by another way, if there is one that can be verified and mending is wanted."""
+        """Mend a failed step and return its verified result; None where mending is off or failed."""
         if self._heal != "auto" or self._session.status().status == "closed":
             return None
         began, count = now(self._session), self._session.offset()
@@ -85,9 +85,9 @@ class Helper:
         return None
 
     def called(self, failed: Failed) -> Agent | RemoteAgent | None:
-        """The agent that is to go on behind a failed step, if there is to be one.
+        """Return the agent that goes on after a failed step, or None.
 
-        Raises UsageError where there is to be one, and no model to ask.
+        Raises UsageError where an agent is wanted and there is no model.
         """
         asked, error = self._model(), failed.result.message
         gone = self._session.status().status == "closed"
@@ -95,7 +95,7 @@ class Helper:
         if gone or self._heal == "off" or (self._heal == "auto" and alone):
             return None
         try:
-            # With a server it is that which finds the model, and says so when there is none.
+            # A server finds the model itself, and reports a missing one.
             model = asked if self._session.remote else _chosen(asked)
         except UsageError as missing:
             raise UsageError(f"{error.rstrip('.')}; and nobody can take over: {missing}") from None
@@ -104,7 +104,7 @@ class Helper:
         return self.agent
 
     def wrote(self, failed: Failed, answer: AgentStatusResponse, *, healed: bool, by: str) -> None:
-        """Keep the record of the agent's takeover; `by` is what verified it besides its own word."""
+        """Keep the record of the agent's takeover; `by` names the check that verified it."""
         assert self.agent is not None
         assert answer.closed_at is not None
         heal = record.taken_over(
@@ -122,17 +122,17 @@ class Helper:
         self.heals.append(record.written(self._session, heal))
 
     def _model(self) -> Any:
-        """The model that was named, if one was."""
+        """Return the named model, or None."""
         named = self._params.get("reasoning_model") or self._session.options.model
-        # What a server asks by default is its own matter.
+        # A server has a default model of its own.
         return named if self._session.remote else named or os.environ.get(MODEL)
 
     async def _judge_of(self, failed: Failed, what: expect.Expected | None) -> Judge | None:
-        """Who tells whether a mend did what is expected of the block; None where nobody can."""
+        """Return the check of the block's expectation for a mend; None where none is of use."""
         if what is None:
             return None
         if not failed.delivered and (await expect.ajudged(self._session, what, now=True)).met:
-            return None  # it is so without the step: that it is so afterwards says nothing
+            return None  # met already without the step: a later check proves nothing
         return functools.partial(expect.ajudged, self._session, what)
 
 
@@ -149,13 +149,16 @@ def now(session: Session) -> float:
 
 
 def begun(session: Session, task: str, heal: str) -> float:
-    """When a block begins, as recorded: with what it is for, so that a script made of the recording has it again."""
+    """Record the beginning of a block with its task; return the seconds since the epoch.
+
+    The task is recorded so that a script exported from the recording has it again.
+    """
     asked = {"task": task, **({"heal": heal} if heal != "agent" else {})}
     return _marked(session, Effect("heal", "block", asked, leaf=True))
 
 
 def over(session: Session) -> float:
-    """When a block ends, as recorded."""
+    """Record the end of a block; return the seconds since the epoch."""
     return _marked(session, Effect("heal", "left", {}, leaf=True))
 
 
@@ -165,7 +168,7 @@ def _marked(session: Session, effect: Effect) -> float:
 
 
 def stuck(session: Session, action: dict[str, Any], said: str) -> Failed:
-    """What is no step of `execute`'s, a call of `session.page` or what is expected, in the words of one that failed."""
+    """Return a `Failed` for a failed call of `session.page` or a failed expectation."""
     at = datetime.fromtimestamp(now(session), UTC)
     url = session.status().url
     told = do.Help(reason=said)
@@ -174,7 +177,7 @@ def stuck(session: Session, action: dict[str, Any], said: str) -> Failed:
 
 
 def made(action: do.Action, at: datetime, url: str, *, success: bool, message: str) -> ExecutionResult:
-    """A result without a page."""
+    """Return a result that involves no page."""
     return ExecutionResult(
         action=action, exception=None, success=success, message=message, started_at=at, ended_at=at, url=url,
         selectors=None, why=None, consequence=None, delivered=False,

@@ -1,8 +1,8 @@
-"""The ladder: a failed step is mended by the cheapest means that can be verified, or by none.
+"""The ladder: mend a failed step by the cheapest rung whose result can be verified.
 
-The rungs are tried in order: remembered, wait, dismiss, alternative, ask. A rung that cannot tell steps aside. Once
-one has done the step, the ladder ends: either what it led to is what the step had led to before, or the step counts as
-failed.
+The rungs are tried in order: remembered, wait, dismiss, alternative, ask. A rung without a safe answer is skipped.
+Once a rung has done the step, the ladder ends: either the consequence is the step's earlier one, or the step counts
+as failed.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Failed", "Judge", "Known", "Means", "Mend", "Past", "Place", "Rung", "Verdict", "climb", "key_of"]
 
 RUNGS: tuple[Rung, ...] = (Remembered(), Wait(), Dismiss(), Alternative(), Ask())
-"""In the order in which they are tried."""
+"""The rungs, in the order in which they are tried."""
 
 
 async def climb(
@@ -53,15 +53,15 @@ async def climb(
     """Mend a failed step.
 
     Args:
-        session: Where it failed.
+        session: The session of the failed step.
         failed: The step.
-        judge: Asks whether what the user expects is so now; None where nothing is expected.
-        model: The model for one question; None asks nobody.
+        judge: Checks the user's expectation; None where there is none.
+        model: The model for one question; None asks no model.
         budget_ms: Milliseconds that waiting may take.
-        rungs: What to try, in order.
+        rungs: The rungs to try, in order.
 
     Returns:
-        What was done; only where it is `verified` the step is mended. None: nothing could be done, and the page is as
+        The mend; the step is mended only if it is `verified`. None: no rung could act, and the page is as
         the failed step left it, but for layers that were closed.
     """
     if failed.delivered and judge is None:
@@ -82,7 +82,7 @@ async def climb(
 
 
 async def arrived(failed: Failed, means: Means) -> Mend | None:
-    """A step that may have been done is not done again; perhaps what is expected of it has come about."""
+    """Check the expectation after a step that may have been done: such a step is not repeated."""
     assert means.judge is not None
     verdict = await means.judge()
     if verdict.state != "met":
@@ -95,7 +95,7 @@ async def arrived(failed: Failed, means: Means) -> Mend | None:
 
 
 async def _verified(mend: Mend, known: Known, means: Means) -> Mend:
-    """A mend with what shows that it did the same, or as one that nothing shows it of."""
+    """Return the mend with its verification, or as failed where nothing verifies it."""
     if not mend.result.success:
         return mend
     verified_by = await _shown(mend, known, means)
@@ -105,13 +105,13 @@ async def _verified(mend: Mend, known: Known, means: Means) -> Mend:
 
 
 async def _shown(mend: Mend, known: Known, means: Means) -> str:
-    # A model may name anything: of its word nothing is taken that another element would have led to as well.
+    # A model may name any element: only a consequence specific to this element counts as proof.
     doubted = mend.rung == Ask.name
     answers = [same(mend.result.consequence, then, by_name=doubted) for then in known.consequences]
     if any(answers):
         return f"consequence: as in {sum(map(bool, answers))} of {len(answers)} good recordings' ways"
     if answers and not any(one is None for one in answers):
-        return ""  # it led to something else
+        return ""  # the consequence is a different one
     if mend.same_element:
         return "same element"
     if means.judge is not None:
@@ -122,13 +122,13 @@ async def _shown(mend: Mend, known: Known, means: Means) -> str:
 
 
 def unverified(mend: Mend, why: str) -> Mend:
-    """A mend that does not count: the step failed, and the page has changed."""
+    """Return a mend that does not count: the step failed, and the page has changed."""
     message = f"{mend.result.message}, by the rung {mend.rung}, but {why}; the page is no longer as it was"
     return failed(mend, message)
 
 
 def failed(mend: Mend, message: str) -> Mend:
-    """A mend whose step counts as failed, for the reason that is given."""
+    """Return a mend whose step counts as failed, with the given message."""
     action = mend.result.action.type
     result = mend.result.model_copy(update={"success": False, "message": message})
     result.exception = ActionError(f"{action}: {message}", result)

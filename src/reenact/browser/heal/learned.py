@@ -1,4 +1,4 @@
-"""What was learned over all recordings: every heal, and by step of a script how often it ran and needed help.
+"""Read every heal of all recordings, and count for each step its runs and its heals.
 
 The index finds the recordings; only those with heals are read.
 """
@@ -28,12 +28,12 @@ _HEALS = Filter("heal:record")
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A heal, and where it is recorded.
+    """A heal, and its place in a recording.
 
     Attributes:
         heal: The record.
         recording: The recording's id, and `step` the record's number in it.
-        started: When that run began, in ISO 8601; `moment` in seconds since 1970.
+        started: Start of that run, in ISO 8601; `moment` in seconds since 1970.
         path: The recording's folder.
     """
 
@@ -50,9 +50,9 @@ class Story:
     """One step of a script, over all runs.
 
     Attributes:
-        heals: What helped it, the newest last; never empty.
-        runs: In how many recordings of that script the step ran as it needed help; None where it cannot be known.
-        since: In how many, later than the last heal, it ran with the selector that was learned.
+        heals: Its heals, the newest last; never empty.
+        runs: Recordings of that script in which the step ran with the healed selector; None where unknown.
+        since: Recordings later than the last heal in which it ran with the learned selector.
     """
 
     heals: tuple[Recorded, ...]
@@ -66,18 +66,19 @@ class Story:
 
     @property
     def helped(self) -> int:
-        """In how many recordings it needed help."""
+        """Number of recordings in which it needed help."""
         return len({one.recording for one in self.heals})
 
     @property
     def rungs(self) -> dict[str, int]:
-        """How often each rung helped, the most frequent first."""
+        """Number of heals by rung, the most frequent first."""
         return dict(Counter(one.heal.rung for one in self.heals).most_common())
 
     @property
     def state(self) -> str:
-        """How it stands: `mended` (it runs with what was learned), or what became of the last heal: `verified`,
-        `unverified`, `failed`.
+        """The state: `mended` (it runs with the learned selector), or the result of the last heal.
+
+        That result is `verified`, `unverified` or `failed`.
         """
         if self.since:
             return "mended"
@@ -86,7 +87,10 @@ class Story:
 
 
 def heals(index: Library, wanted: Filter, progress: Progress | None = None) -> list[Recorded]:
-    """The heals in the recordings that a filter means, the oldest first. A damaged record is passed over."""
+    """Return the heals in the recordings that a filter matches, oldest first.
+
+    Damaged records are skipped.
+    """
     meant = None
     if wanted.text.strip():
         meant = {hit.summary.path for hit in index.search(wanted, progress=progress)}
@@ -109,8 +113,10 @@ def heals(index: Library, wanted: Filter, progress: Progress | None = None) -> l
 
 
 def of_script(found: Sequence[Recorded], script: Path) -> list[Recorded]:
-    """The heals of one script: by its path; or, where they are of a file that is not here (recorded on another
-    machine), by as much of the path as is given.
+    """Return the heals of one script, by its path.
+
+    A heal recorded on another machine names a file that is not here: it is matched by as many last parts of the path
+    as are given.
     """
     here = Path(os.path.abspath(script))  # noqa: PTH100 - it also takes the `..` out
     tail = [part for part in script.parts if part != ".."] if not script.is_absolute() else [script.name]
@@ -124,7 +130,7 @@ def of_script(found: Sequence[Recorded], script: Path) -> list[Recorded]:
 
 
 def stories(index: Library, found: Sequence[Recorded]) -> list[Story]:
-    """Those heals by step of a script, the last one that needed help first."""
+    """Group heals by step of a script, the step with the newest heal first."""
     steps: dict[tuple[str, str], list[Recorded]] = {}
     for one in found:
         steps.setdefault((one.heal.file, one.heal.key), []).append(one)
@@ -139,7 +145,7 @@ def stories(index: Library, found: Sequence[Recorded]) -> list[Story]:
 
 
 def _learned(own: Sequence[Recorded]) -> Selectors | None:
-    """The selector that a patch would write."""
+    """Return the selector that a patch would write, or None."""
     for one in reversed(own):
         if one.heal.verified and one.heal.new and one.heal.new != one.heal.old:
             try:
@@ -150,14 +156,17 @@ def _learned(own: Sequence[Recorded]) -> Selectors | None:
 
 
 class _Runs:
-    """Counts in how many recordings of a script an action ran."""
+    """Counts the recordings of a script in which an action ran."""
 
     def __init__(self, index: Library) -> None:
         self._index = index
         self._headers: dict[str, Mapping[str, Any]] = {}
 
     def of(self, heal: Recorded, selector: Selectors | None, *, later: bool = False) -> int | None:
-        """The recordings of a heal's script in which its action ran with that selector; `later`: since that heal."""
+        """Count the recordings of the heal's script in which its action ran with that selector.
+
+        `later` counts only the recordings after that heal.
+        """
         if selector is None:
             return None
         text = compact(selector).replace("\\", "\\\\").replace('"', '\\"')

@@ -1,7 +1,7 @@
-"""What earlier good recordings know of a script's step: its element, what it led to, and how it was mended.
+"""Read a step's history from earlier good recordings: element, consequence and heals.
 
-Read from the store when a step fails, and only then: the newest recordings of the same script that ended well, and of
-each only the answers of its browser. What is found is an effect of its own, so that a replay needs no store.
+The store is read only after a failure: the newest good recordings of the same script, and of each only the browser's
+answers. The result is an effect of its own, so that a replay needs no store.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 NEWEST = 20
-"""Good recordings that are read."""
+"""Number of good recordings that are read."""
 
 LOOKED = 300
-"""Recordings whose header is looked at, to find those."""
+"""Number of recordings whose header is read to find those."""
 
 KEPT = 4
-"""Different things that a step did in the past, of which the newest are kept."""
+"""Number of different past behaviours of a step that are kept, the newest first."""
 
 _TAIL = 2048
 _UNNAMED = {"", "browser session"}
 
 
 async def known(session: Session, key: str) -> Known:
-    """What earlier good recordings of the same script know of the step with that key (`mend.key_of`)."""
+    """Return the history of the step with that key (`mend.key_of`), as an effect."""
 
     async def live() -> dict[str, Any]:
         folder = session.recording
@@ -49,13 +49,13 @@ async def known(session: Session, key: str) -> Known:
 
 
 def told(found: Mapping[str, Any]) -> Known:
-    """What the effect gave."""
+    """Build a `Known` from the effect's value."""
     pasts = tuple(Past(**one) for one in found.get("steps") or ())
     return Known(int(found.get("recordings") or 0), pasts, tuple(found.get("heals") or ()))
 
 
 def read(folder: Path, key: str) -> dict[str, Any]:
-    """What the recordings beside that one know of a step. A damaged one is passed over."""
+    """Read a step's history from the recordings in the same store. Skip damaged ones."""
     own = _header(folder)
     if own is None:
         return {}
@@ -66,7 +66,7 @@ def read(folder: Path, key: str) -> dict[str, Any]:
         count += 1
         past, mended = _of(other, key)
         for one in past:
-            # What differs in numbers alone is the same.
+            # Differences in numbers alone do not count.
             mark = plain(orjson.dumps([one["selectors"], one["consequence"]]).decode()).encode()
             if mark in pasts:
                 pasts[mark]["count"] += 1
@@ -77,11 +77,11 @@ def read(folder: Path, key: str) -> dict[str, Any]:
     return {"recordings": count, "steps": list(pasts.values()), "heals": list(heals.values())[:KEPT]}
 
 
-# -- which recordings --------------------------------------------------------------------------------------------
+# -- the recordings -------------------------------------------------------------------------------------------
 
 
 def _good(folder: Path, own: Mapping[str, Any]) -> Iterator[Path]:
-    """The newest recordings of the same script that ended well."""
+    """Yield the newest recordings of the same script that succeeded."""
     store = LocalStore(folder.parent.parent)
     found = 0
     for id in store.ids()[:LOOKED]:
@@ -124,11 +124,11 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return name not in _UNNAMED and name == other.get("name")
 
 
-# -- what is in one ----------------------------------------------------------------------------------------------
+# -- the values of one recording -----------------------------------------------------------------------------
 
 
 def _of(folder: Path, key: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The step in one recording, and its verified mends there."""
+    """Return the step in one recording, and its verified mends there."""
     base, _, ordinal = key.rpartition(" #")
     equals: list[dict[str, Any] | None] = []
     heals = []
@@ -152,14 +152,14 @@ def _of(folder: Path, key: str) -> tuple[list[dict[str, Any]], list[dict[str, An
         if "elements" in value:
             elements = value["elements"]
         url = value.get("url") or url
-    # One alone is meant whatever its ordinal; of several, the one at the same place.
+    # A single match counts whatever its ordinal; of several, the one with the same ordinal.
     place = 0 if len(equals) == 1 else int(ordinal or 0)
     past = equals[place] if place < len(equals) else None
     return ([past] if past is not None else []), heals
 
 
 def _answers(folder: Path) -> Iterator[dict[str, Any]]:
-    """The answers of a recording's browser and of its mends, as trees."""
+    """Yield the answers of a recording's browser and of its mends, as trees."""
     try:
         data = folder.joinpath(EVENTS).read_bytes()
     except OSError:

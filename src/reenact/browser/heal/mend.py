@@ -1,4 +1,4 @@
-"""The words of mending: what failed, what is known of it from earlier, and what was done about it."""
+"""The types of healing: the failed step, its history, and its mend."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 _REPEATABLE = {"goto", "wait", "scrape", "switch_tab"}
-"""What may be done once more though it may have been done: the page is then as after one time."""
+"""Actions that may be done twice: the page ends in the same state."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the script asked for a step: its file, line and function."""
+    """The place in the script that asked for a step: its file, line and function."""
 
     file: str
     line: int
@@ -29,15 +29,15 @@ class Place:
 
 @dataclass(frozen=True)
 class Failed:
-    """A step that failed: all that a rung may look at.
+    """A step that failed, with all that a rung may look at.
 
     Attributes:
         asked: The action with its real values, to do it again. It is never recorded or shown.
         action: The action as executed, secrets as tokens.
         result: Its failed result.
         place: The caller's place, or None.
-        key: What tells this step of the script from its others, the same in each run (`key_of`).
-        delivered: Whether it may have reached the page all the same: then it is never done again.
+        key: The identity of this step in the script, the same in each run (`key_of`).
+        delivered: True if it may have reached the page all the same: then it is never done again.
     """
 
     asked: do.Action = field(repr=False)
@@ -57,7 +57,7 @@ class Failed:
         *,
         count: int | None = None,
     ) -> Failed:
-        """The last step of a session, which failed; or the last of the first `count`."""
+        """Return the last step of a session, which failed; or the last of the first `count`."""
         outcomes = session._outcomes[:count]
         told = dict(outcomes[-1]["action"])
         key = key_of(told, _url_before(outcomes), elements=session._driver.seen, before=outcomes[:-1])
@@ -66,7 +66,7 @@ class Failed:
 
     @property
     def reason(self) -> str:
-        """Why it failed, in one word; nothing where the page was not asked."""
+        """The reason of the failure, in one word; empty where the page was not asked."""
         return str((self.result.why or {}).get("reason") or "")
 
 
@@ -75,10 +75,10 @@ class Past:
     """The same step in an earlier good recording.
 
     Attributes:
-        recording: The newest recording's id; `count` how many had the same to tell.
-        selectors: Those of its element.
-        fingerprint: Of its element, or None.
-        consequence: What it led to, or None.
+        recording: The newest recording's id; `count` the number of recordings with the same values.
+        selectors: The selectors of its element.
+        fingerprint: The fingerprint of its element, or None.
+        consequence: The consequence of the step, or None.
     """
 
     recording: str
@@ -90,11 +90,11 @@ class Past:
 
 @dataclass(frozen=True)
 class Known:
-    """What earlier good recordings know of a step; the newest first.
+    """The history of a step in earlier good recordings, newest first.
 
     Attributes:
-        recordings: How many of the same script were read.
-        pasts: The step in them; those that say the same are one.
+        recordings: The number of recordings of the same script that were read.
+        pasts: The step in them; equal ones are merged.
         heals: Verified mends of it: their `new` selectors, `rung`, `verified_by`.
     """
 
@@ -104,14 +104,14 @@ class Known:
 
     @property
     def consequences(self) -> list[dict[str, Any]]:
-        """What the step led to, as far as that says anything."""
+        """The past consequences of the step that are not empty of evidence."""
         return [
             one.consequence for one in self.pasts if one.consequence is not None and tells(one.consequence)
         ]
 
 
 class Verdict(Protocol):
-    """Whether what was expected is so: `state` is `met`, `unmet` or `unknown`, `by` a sentence."""
+    """The answer to an expectation: `state` is `met`, `unmet` or `unknown`, `by` a sentence."""
 
     @property
     def state(self) -> str:
@@ -119,22 +119,22 @@ class Verdict(Protocol):
 
     @property
     def by(self) -> str:
-        """What decided."""
+        """The deciding observation."""
 
 
 Judge = Callable[[], Awaitable[Verdict]]
-"""Asks whether what the user expects is so now."""
+"""A function that checks the user's expectation now."""
 
 
 @dataclass
 class Means:
-    """What a climb may use, and how long.
+    """The means and limits of one climb.
 
     Attributes:
         budget_ms: Milliseconds that waiting may take in all.
-        judge: Asks what the user expects, or None.
+        judge: Checks the user's expectation, or None.
         model: The model for one question, or None.
-        seen: What a look for each of the past elements gave, and after how many actions.
+        seen: The result of the search for each past element, and the number of actions done before it.
     """
 
     budget_ms: int = 2000
@@ -145,18 +145,17 @@ class Means:
 
 @dataclass(frozen=True)
 class Mend:
-    """What was done about a failed step.
+    """The repair of a failed step.
 
     Attributes:
         result: Of the action that was done in its place.
         rung: `remembered`, `wait`, `dismiss`, `alternative` or `ask`.
         old: The selectors that failed; `new` those of the element that was found.
-        score: How alike the element is to the sought one, and by which margin the most; None where it is the same.
-        evidence: What was found before and after, as plain data.
-        cost: What its model cost, in US dollars; None where the price of an answer is not known.
-        verified_by: What showed that it did the same. Empty: nothing did, the step counts as failed, and the page is no
-            longer as it was.
-        same_element: Whether the script's own selector found the element after all.
+        score: The likeness of the element to the sought one, and `margin` its lead; None for the same element.
+        evidence: The findings before and after, as plain data.
+        cost: Cost of its model in US dollars; None where the price of an answer is unknown.
+        verified_by: The check that verified the mend. Empty: the step counts as failed, and the page has changed.
+        same_element: True if the script's own selector found the element after all.
     """
 
     result: ExecutionResult
@@ -172,7 +171,7 @@ class Mend:
 
     @property
     def verified(self) -> bool:
-        """Whether the step is mended."""
+        """True if the step is mended."""
         return bool(self.verified_by) and self.result.success
 
 
@@ -182,10 +181,10 @@ class Rung(Protocol):
     name: str
 
     async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
-        """Try it. None: it steps aside, and the step has not been done."""
+        """Try to mend the step. None: this rung cannot help, and the step has not been done."""
 
 
-# -- which step of the script ------------------------------------------------------------------------------------
+# -- the identity of a step -----------------------------------------------------------------------------------
 
 
 def key_of(
@@ -195,11 +194,11 @@ def key_of(
     elements: Sequence[Mapping[str, Any]] = (),
     before: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """What tells a step of a script from its others: type, what it is aimed at, the page's path, the how-manieth.
+    """Return the identity of a script's step: type, aim, the page's path and an ordinal.
 
     Args:
         action: The action, secrets as tokens.
-        url: The page's address when it was asked.
+        url: The page's address before the action.
         elements: The last observation's, for an action that names an id of it.
         before: The session's outcomes before it: its ordinal is counted among those of the script with the same key.
     """
@@ -237,5 +236,5 @@ def _aim(action: Mapping[str, Any], elements: Sequence[Mapping[str, Any]]) -> st
 
 
 def _url_before(outcomes: Sequence[Mapping[str, Any]]) -> str:
-    """The address at which the last of those steps began."""
+    """Return the address at which the last of those steps began."""
     return next((str(one["url"]) for one in reversed(outcomes[:-1]) if one.get("url")), "")

@@ -1,6 +1,7 @@
-"""What was learned, as a patch of the user's own script: a unified diff to review, with what is out of reach on top.
+"""Write learned selectors as a patch of the user's script: a unified diff for review.
 
-Only heals that were verified change anything. Of the text only the selector's literal is replaced.
+Only verified heals change anything. Only the selector's literal is replaced in the text. Heals that are out of reach
+are listed as comments on top.
 """
 
 from __future__ import annotations
@@ -20,27 +21,27 @@ from reenact.browser.heal.record import AGENT, Heal, digest
 from reenact.errors import UsageError
 
 WIDTH = 100
-"""A literal that makes its line longer is written on several."""
+"""Columns of a line; a literal that makes its line longer is split over several lines."""
 
 _WORDS = ("role", "playwright", "text")
 _STRUCTURE = ("test_id", "css")
 _BY_PLACE = re.compile(r":nth-|>|^(css=)?[\w-]+$")
-"""A CSS selector that only says where an element stands: the next change of the page breaks it."""
+"""A CSS selector by position alone: the next change of the page breaks it."""
 
 
 class _Done(Exception):
-    """The script has what was learned."""
+    """The script has the learned selector already."""
 
 
 @dataclass
 class Patch:
-    """What becomes of one file.
+    """The changes of one file.
 
     Attributes:
         file: The script.
         old: Its text now; `new` with the selectors replaced.
-        remarks: What was not changed, and why; one line each.
-        changed: The heals that it brings in.
+        remarks: The heals that were not applied, with reasons; one line each.
+        changed: The heals that it applies.
     """
 
     file: Path
@@ -60,23 +61,22 @@ class Patch:
         )
 
     def text(self) -> str:
-        """The diff, with the remarks in front of it as comments, which `patch` and `git apply` pass over."""
+        """Return the diff after its remarks as comments, which `patch` and `git apply` skip."""
         return "".join(f"# {line}\n" for line in self.remarks) + self.diff()
 
 
 def suggested(heals: Iterable[Heal], source: str | None = None) -> str:
-    """A unified diff of the scripts in which those heals happened; for `patch -p0` or `git apply -p0`.
+    """Return a unified diff of the scripts with those heals, for `patch -p0` or `git apply -p0`.
 
     Args:
-        heals: In the order of time: where a call was mended several times, the last verified one counts.
-        source: The script's text, where all of them are of one script and it is not to be read from its file.
+        heals: In the order of time: for a call that was mended several times, the last verified one counts.
+        source: The script's text, if all heals belong to one script that is not to be read from its file.
 
     Returns:
-        The diff, with comments in front of it for what was not verified or is out of reach. Empty where there is
-        nothing to say.
+        The diff, after comments on heals that are unverified or out of reach. Empty where there is nothing to report.
 
     Raises:
-        UsageError: A script is no Python that can be read.
+        UsageError: A script cannot be parsed as Python.
     """
     files: dict[str, list[Heal]] = {}
     for heal in heals:
@@ -95,7 +95,7 @@ def suggested(heals: Iterable[Heal], source: str | None = None) -> str:
 
 
 def patched(file: Path, data: bytes, heals: Sequence[Heal]) -> Patch:
-    """One script with its heals brought in. Raises UsageError where it is no Python that can be read."""
+    """Apply heals to one script. Raises UsageError where it cannot be parsed as Python."""
     script = Script(data, _name(file))
     patch = Patch(file, data, data)
     now = digest(str(file), data)
@@ -124,12 +124,13 @@ def patched(file: Path, data: bytes, heals: Sequence[Heal]) -> Patch:
 
 
 def write(patch: Patch) -> str:
-    """Put a patch into its file. Gives a word on how the old text is kept.
+    """Write a patch into its file, and return a sentence on the backup of the old text.
 
-    It is kept by git, where nothing in the file waits to be committed; else beside it, as `script.py.orig`.
+    Git keeps the old text if nothing in the file is uncommitted; else it is kept beside the script, as
+    `script.py.orig`.
 
     Raises:
-        UsageError: The file has changes of the user's own, or was changed since; nothing is written then.
+        UsageError: The file has uncommitted changes, or was changed since; nothing is written then.
     """
     name = _name(patch.file)
     if patch.file.read_bytes() != patch.old:
@@ -157,7 +158,7 @@ def write(patch: Patch) -> str:
 
 
 def _uncommitted(file: Path) -> bool | None:
-    """Whether git knows of changes in a file; None where git does not keep it."""
+    """Return True if git sees changes in a file; None where git does not track it."""
 
     def git(*words: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(  # noqa: S603 - git, with arguments of our own
@@ -177,10 +178,10 @@ def _uncommitted(file: Path) -> bool | None:
 
 
 def replacement(new: str | Mapping[str, Any]) -> str | dict[str, str]:
-    """The selector to write into a script: of a durable few the one that says what the element is, in words or by its
-    role, and the one by a name that developers gave it; both where there are both.
+    """Return the selector to write into a script.
 
-    Where an element has neither, the first of what there is.
+    Of the durable selectors it takes one by words or role, and one by a developer's name (test id, CSS); both where
+    both exist, as a dict. Where an element has neither, it takes the first selector.
     """
     if isinstance(new, str):
         return new
@@ -207,11 +208,14 @@ def _bare(text: str) -> str:
     return text.removeprefix("css=")
 
 
-# -- which call, which literal -----------------------------------------------------------------------------------
+# -- the call and its literal ---------------------------------------------------------------------------------
 
 
 def _place(script: Script, heal: Heal, now: str) -> int:
-    """The number of a heal's call. Raises Beyond where there is nothing to change, or it is out of reach."""
+    """Return the number of a heal's call.
+
+    Raises Beyond where the call needs no change or is out of reach.
+    """
     if heal.rung == AGENT:
         done = "an agent finished the task" if heal.healed else "an agent tried, and failed"
         raise Beyond(f"{done}: `reenact export-script` writes what it did")
@@ -234,7 +238,7 @@ def _place(script: Script, heal: Heal, now: str) -> int:
 
 
 def _literal(script: Script, number: int, heal: Heal) -> str:
-    """The new literal, as Python's text in the style of the old one."""
+    """Return the new literal as Python source in the style of the old one."""
     assert heal.new is not None
     value = replacement(heal.new)
     old, column, indent = script.literal(number)
@@ -250,9 +254,9 @@ def _literal(script: Script, number: int, heal: Heal) -> str:
 
 
 def _quoted(text: str, quote: str) -> str:
-    """A string's literal: in the quotes that are preferred, or the other ones where they spare backslashes.
+    """Return a string's literal in the preferred quotes.
 
-    Raises Beyond where Python would read something else than that text.
+    It uses the other quotes where they avoid backslashes. Raises Beyond where Python would read a different text.
     """
     other = "'" if quote == '"' else '"'
     if quote in text and other not in text:
@@ -287,7 +291,7 @@ def _said(heal: Heal, why: str) -> str:
 
 
 def _name(file: Path) -> str:
-    """A file's name in a diff: as it is called from here, or by itself where it lies elsewhere."""
+    """Return a file's name in a diff: relative to the working folder, or absolute outside it."""
     try:
         return file.absolute().relative_to(Path.cwd()).as_posix()
     except (ValueError, OSError):
@@ -295,6 +299,6 @@ def _name(file: Path) -> str:
 
 
 def _lines(data: bytes) -> list[str]:
-    """Lines as `patch` has them: only a line feed ends one."""
+    """Split into lines as `patch` does: only a line feed ends one."""
     text = data.decode("utf-8", "surrogateescape")
     return re.findall(r"[^\n]*\n|[^\n]+", text)

@@ -1,7 +1,7 @@
-"""The heal record: what failed in a step, who helped, by what it was verified. One effect of the recording each.
+"""The heal record: failed step, rung and verification; one effect each.
 
-`heal:record` asks with the step and the rung alone, and is answered by the record: so a replay gives back what was
-recorded, and a script that was edited or moved since does not depart from its recording for it.
+`heal:record` asks with the step and the rung alone, and the record is its answer: so a replay gives back the recorded
+one, and a script that was edited or moved since does not diverge from its recording because of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 Selectors = str | dict[str, Any]
-"""As `reenact.browser.page.selectors` reads them: one, or a dict of several."""
+"""Selectors as `reenact.browser.page.selectors` reads them: one, or a dict of several."""
 
 AGENT = "agent"
 """The last rung: an agent took over."""
@@ -38,26 +38,26 @@ _TYPED = frozenset({"value", "values", "secret_value"})
 
 @dataclass(frozen=True, slots=True)
 class Heal:
-    """One mend of a step, or one agent's takeover. Nothing that was filled in is in it.
+    """One mend of a step, or one agent's takeover. It contains no filled-in values.
 
     Attributes:
         key: The identity of the script step, the same in every run.
         action: The type of its action: `click`, or `page.click` for a call of `session.page`.
-        rung: Who helped: `wait`, `dismiss`, `alternative`, `ask`, `remembered`, `agent`.
-        file: The caller's file, absolute; empty where that is not known. With `line` and `function`, where it failed.
+        rung: The helper: `wait`, `dismiss`, `alternative`, `ask`, `remembered`, `agent`.
+        file: The caller's file, absolute; empty where unknown. With `line` and `function`, the place of the failure.
         source: The beginning of the SHA-256 of that file as it was then, or empty.
         old: The selector that failed, as the script has it; None where it has none.
-        new: Durable selectors of the element that was meant, the best first; None where none is known.
-        error: What went wrong, in one line.
-        healed: Whether the step, or for an agent the task, was done in the end.
-        verified_by: What decided that it was done rightly; empty where nothing did.
-        score: How like the element is to the known one, 0 to 1; `margin` is how far ahead of the next one.
-        before: The page when the step failed: `url` (without its query) and `title`.
-        after: The same when it was mended, and what the rung found: the element's `fingerprint`, `why` that one, what
-            was `closed`; and the `consequence` of the mend.
-        cost: US dollars for models, or None where a price is not known.
+        new: Durable selectors of the meant element, the best first; None where none is known.
+        error: The failure, in one line.
+        healed: True if the step, or for an agent the task, was done in the end.
+        verified_by: The check that verified it; empty where there was none.
+        score: The likeness of the element to the known one, 0 to 1; `margin` is its lead over the next one.
+        before: The page at the failure: `url` (without its query) and `title`.
+        after: The same after the mend, and the rung's findings: the element's `fingerprint`, the reason `why`, the
+            `closed` layers; and the `consequence` of the mend.
+        cost: US dollars for models, or None where a price is unknown.
         tokens: Of those models, in and out.
-        seconds: What it took.
+        seconds: The duration.
     """
 
     key: str
@@ -82,23 +82,23 @@ class Heal:
 
     @property
     def verified(self) -> bool:
-        """Whether it was done, and something else than hope says so."""
+        """True if the step was done and a check verified it."""
         return self.healed and bool(self.verified_by)
 
     @property
     def place(self) -> str:
-        """Where in the user's code: `shop.py:12`; empty where that is not known."""
+        """Place in the user's code: `shop.py:12`; empty where it is unknown."""
         return f"{self.file}:{self.line}" if self.file else ""
 
     def to_tree(self) -> dict[str, Tree]:
-        """It as plain data."""
+        """Return the record as plain data."""
         told = asdict(self)
         told["cost"] = None if self.cost is None else str(self.cost)
         return told
 
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any]) -> Heal:
-        """It again. What a later version added is left out. Raises ValueError where it is no heal record."""
+        """Build a record from plain data. Ignores fields of later versions. Raises ValueError."""
         known = {one.name: tree[one.name] for one in fields(cls) if one.name in tree}
         try:
             price = known.get("cost", "0")
@@ -109,12 +109,12 @@ class Heal:
 
 
 def mended(failed: Failed, mend: Mend, *, seconds: float, tokens: int = 0) -> Heal:
-    """The record of a mend."""
+    """Return the record of a mend."""
     return replace(
         _of(failed),
         rung=mend.rung,
         old=mend.old,
-        # Where the script's own selector found it after all there is nothing to learn.
+        # If the script's own selector found the element after all, nothing was learned.
         new=None if mend.same_element else mend.new or None,
         healed=mend.result.success,
         verified_by=mend.verified_by,
@@ -139,17 +139,17 @@ def taken_over(
     tokens: int = 0,
     seconds: float = 0.0,
 ) -> Heal:
-    """The record of an agent's takeover.
+    """Return the record of an agent's takeover.
 
     Args:
         failed: The step at which it was called.
-        healed: Whether it did the task.
-        url: Where the browser was when it was through.
+        healed: True if it did the task.
+        url: The address of the page at the end.
         title: Of the page there.
-        verified_by: What says so besides the agent: the block's `expect`. Its own word is not enough.
-        cost: What its model cost, in US dollars; None where that is not known.
-        tokens: What it used.
-        seconds: What it took.
+        verified_by: The check besides the agent's own word, which is not enough: the block's `expect`.
+        cost: Cost of its model in US dollars; None where unknown.
+        tokens: The tokens it used.
+        seconds: The duration.
     """
     return replace(
         _of(failed),
@@ -165,9 +165,9 @@ def taken_over(
 
 
 def written(session: Session, heal: Heal) -> Heal:
-    """Write a record into the session's recording. Gives what stands there: in a replay what was recorded.
+    """Write a record into the session's recording and return it; in a replay, the recorded one.
 
-    Where a server has the session, it is written there too. The script is where the program is: only here its hash is
+    For a session on a server, it is written there too. The script is on the program's machine: only here its hash is
     known.
     """
 
@@ -184,7 +184,7 @@ def written(session: Session, heal: Heal) -> Heal:
 
 
 def digest(file: str, data: bytes | None = None) -> str:
-    """The beginning of a source file's SHA-256; empty where it cannot be read."""
+    """Return the beginning of a source file's SHA-256; empty where it cannot be read."""
     try:
         return hashlib.sha256(Path(file).read_bytes() if data is None else data).hexdigest()[:16]
     except (OSError, ValueError):
@@ -192,7 +192,7 @@ def digest(file: str, data: bytes | None = None) -> str:
 
 
 def _of(failed: Failed) -> Heal:
-    """What is known of the step alone."""
+    """Return a record with the facts of the step alone."""
     place = failed.place
     action = failed.action
     return Heal(
@@ -208,18 +208,24 @@ def _of(failed: Failed) -> Heal:
 
 
 def _absolute(file: str) -> str:
-    """A file's path; what is no file (a notebook's cell, `<stdin>`) is called as it is."""
+    """Return a file's absolute path.
+
+    A name that is no file (a notebook's cell, `<stdin>`) is returned unchanged.
+    """
     return file if file.startswith("<") else str(Path(file).absolute())
 
 
 def _evidence(result: ExecutionResult, found: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The page after an action, with what a rung found there: about the element it may say more under `after`."""
+    """Return the page after an action with a rung's findings.
+
+    The findings may hold more facts of the element under `after`.
+    """
     more = dict(found or {})
     return _kept({"url": result.url, "title": result.title, **more, **(more.pop("after", None) or {})})
 
 
 def _kept(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Of what is known of a page only what a record has room for: never what somebody typed there."""
+    """Keep the facts of a page that a record has room for, never typed values."""
     found = {name: told[name] for name in _EVIDENCE if told.get(name)}
     if "url" in found:
         found["url"] = _bare(str(found["url"]))
@@ -231,7 +237,7 @@ def _kept(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bare(url: str) -> str:
-    """An address without its query and fragment, and without who logs in: tokens travel there."""
+    """Return an address without query, fragment and user name, because these may carry tokens."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"}:
         return url.partition("?")[0].partition("#")[0] if parts.scheme != "data" else "data:…"

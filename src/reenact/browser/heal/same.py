@@ -1,7 +1,7 @@
-"""Which of a page's elements is the one that a step means, as far as that can be told; a wrong one is worse than none.
+"""Choose the element that a step means; a wrong element is worse than none.
 
-What decides, in this order: the element is of the right kind; what identifies it agrees (its name, or an id, a test id,
-a field's name); nothing contradicts; it is alike enough, and no other one is nearly as alike that could be meant, too.
+The criteria, in this order: the element is of the right kind; its identifying marks agree (its name, or an id, a test
+id, a field's name); nothing contradicts; it is alike enough, and no other possible element is nearly as alike.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from reenact.browser.page.wording import meaning, said_otherwise
 CAP = 0.6
 """The score that an element needs."""
 MARGIN = 0.12
-"""By how much it must be ahead of every other one that could be meant."""
+"""The lead that it needs over every other possible element."""
 CAP_TWIN = 0.8
-"""The score that one of several of the same name needs."""
+"""The score that an element needs among several of the same name."""
 
 _TEXTS = ("textbox", "searchbox", "spinbutton", "combobox")
 _PRESSED = (
@@ -42,30 +42,30 @@ _GRAVE = frozenset({
     "eliminar", "borrar", "cancelar", "quitar", "comprar", "pagar", "enviar",
     "elimina", "cancella", "annulla", "rimuovi", "acquista", "paga", "invia", "verwijderen", "annuleren", "kopen",
 })  # fmt: skip
-"""Words of what is not to be pressed in the place of something else."""
+"""Words with serious consequences: an element with one never replaces an element without it."""
 _OTHER = frozenset({
     "draft", "copy", "as", "new", "another", "later", "template", "all", "and", "next", "not", "without", "dont", "no",
     "un", "confirm", "repeat", "again", "retype", "verify", "old", "current", "previous", "other", "second",
     "alternative",
 })  # fmt: skip
-"""Words that make of a name the name of something else: `Save`, and `Save as draft`."""
+"""Words that turn a name into a different one: `Save`, and `Save as draft`."""
 _MARKS = ("test_id", "id", "field", "href")
 
 _BESIDE = 10
-"""By how many pixels the last one of several equal ones may stand elsewhere."""
+"""Pixels by which the last one of several equal elements may have moved."""
 
 _PIXELS = 3
-"""By how much an element may stand elsewhere and still be in its place."""
+"""Pixels by which an element may have moved and still be in its place."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """An element that was chosen, or why none was.
+    """The chosen element, or the reason for none.
 
     Attributes:
-        place: Its place among the candidates, or None.
-        score: How alike it is; `margin` by how much it is ahead.
-        why: In a few words, what decided.
+        place: Its index among the candidates, or None.
+        score: Its likeness; `margin` its lead.
+        why: The deciding facts, in a few words.
     """
 
     place: int | None
@@ -77,13 +77,13 @@ class Choice:
 def choose(
     wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], action: str, *, twin: bool = False
 ) -> Choice:
-    """The element that is meant.
+    """Choose the meant element.
 
     Args:
         wanted: The sought element's fingerprint.
         found: Candidates: `score`, `fingerprint`, best first.
         action: The action's type.
-        twin: Whether there were others of the same name where it was seen.
+        twin: True if there were others of the same name at that time.
     """
     fit = [place for place, one in enumerate(found) if kind(wanted, one["fingerprint"], action)]
     meant = [place for place in fit if _meant(wanted, found[place]["fingerprint"])]
@@ -91,7 +91,7 @@ def choose(
         return Choice(None, 0.0, 0.0, "nothing there has its name, or anything else that identifies it")
     if (there := _unnamed(wanted, found, meant)) is not None:
         return there
-    # What identifies an element decides before how alike it is: `Password` is not `Confirm password`.
+    # Identifying marks decide before likeness: `Password` is not `Confirm password`.
     meant.sort(key=lambda place: (_rank(wanted, found[place]["fingerprint"]), -float(found[place]["score"])))
     alone = _sole_twin(wanted, found, meant) if twin else None
     best = meant[0] if alone is None else alone
@@ -109,12 +109,15 @@ def choose(
 
 
 def _rank(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> int:
-    """By what an element is known to be the sought one, the best first: name and mark, one of them, neither."""
+    """Return 0 if name and mark are the sought element's, 1 for one of them, 2 for neither."""
     return 2 - (named(wanted, told) == "same") - bool(_strong(wanted, told))
 
 
 def _rivals(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]) -> list[int]:
-    """The others that could be meant as well as the first: those that less speaks for, or something against, cannot."""
+    """Return the other candidates that could be meant.
+
+    Left out are nested and refused elements, and ones of a worse rank.
+    """
     told = found[meant[0]]["fingerprint"]
     rank = _rank(wanted, told)
     others = [(place, found[place]["fingerprint"]) for place in meant[1:]]
@@ -128,7 +131,7 @@ def _rivals(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant
 def _overtaken(
     wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], best: int, fit: Sequence[int]
 ) -> str:
-    """Whether another one is more alike, and this one is not known well enough to be taken all the same."""
+    """Return an objection if another candidate is more alike and this one is not well known."""
     told = found[best]["fingerprint"]
     more = [
         place
@@ -144,19 +147,19 @@ def _overtaken(
 def _sole_twin(
     wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]
 ) -> int | None:
-    """Of several of the same name, the one among the very texts among which it stood, if the others are not."""
+    """Of several of the same name, return the only one among the same texts as before, or None."""
     twins = [place for place in meant if named(wanted, found[place]["fingerprint"]) == "same"]
     here = [place for place in twins if _among(wanted, found[place]["fingerprint"])]
     if len(here) != 1:
         return None
     told = found[here[0]]["fingerprint"]
     others = [place for place in twins if place != here[0] and not _nested(told, found[place]["fingerprint"])]
-    # Where no other one is left, its texts tell it from nothing: then it must stand where it stood.
+    # With no other candidate left, the texts distinguish nothing: then it must be in its old place.
     return here[0] if others or _apart(wanted, told) <= _BESIDE else None
 
 
 def _among(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Whether it stands among all the texts among which that one stood, under the same heading."""
+    """Return True if it stands among all texts of the sought element, under the same heading."""
     near = wanted.get("near") or []
     return (
         bool(near)
@@ -166,7 +169,7 @@ def _among(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
 
 
 def _apart(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> float:
-    """By how many pixels it stands elsewhere, or is larger or smaller."""
+    """Return the pixels by which it has moved or changed its size."""
     box, its = wanted.get("box"), told.get("box")
     if not box or not its:
         return float("inf")
@@ -176,7 +179,7 @@ def _apart(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> float:
 def _unnamed(
     wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]
 ) -> Choice | None:
-    """What has no name and no mark that is the same is known by its place: the only one that stands exactly there."""
+    """Choose an element without name and marks by its place, if only one stands exactly there."""
     if _names(wanted) or any(_strong(wanted, found[place]["fingerprint"]) for place in meant):
         return None
     there = [place for place in meant if _in_place(wanted, found[place]["fingerprint"])]
@@ -194,7 +197,7 @@ def _unnamed(
 
 
 def _in_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Whether it stands to the pixel where that one stood, under the same heading, among the same texts."""
+    """Return True if it is in the same place to the pixel, among the same texts."""
     near = wanted.get("near")
     if not near or list(near) != list(told.get("near") or []):
         return False
@@ -204,17 +207,20 @@ def _in_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
 
 
 def _meant(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Whether anything says that the element is the sought one, more than that it looks like it."""
+    """Return True if a name or a mark, not likeness alone, points to the sought element."""
     return named(wanted, told) != "other" or bool(marks(wanted, told))
 
 
 def _strong(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
-    """What identifies it on its page and is the same. (Several links lead to the same address.)"""
+    """Return the equal marks that identify it on its page.
+
+    The address is left out, because several links may share it.
+    """
     return [name for name in marks(wanted, told) if name != "href"]
 
 
 def kind(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> bool:
-    """Whether an element can be meant at all: what the action does can be done with it, and it is of the same kind."""
+    """Return True if the element supports the action and is of the same kind as the sought one."""
     role, was = str(told.get("role")), str(wanted.get("role") or "")
     if not told.get("visible", True) or bool(told.get("secret")) != bool(
         wanted.get("secret", told.get("secret"))
@@ -228,12 +234,12 @@ def kind(wanted: Mapping[str, Any], told: Mapping[str, Any], action: str) -> boo
         return not was or was in _ROLES[action]
     if not was or was == role:
         return True
-    # A link that became a button is the same to who presses it; a field never is.
+    # For a user a link that became a button is the same; a field never is.
     return was in _PRESSED[:2] and role in _PRESSED[:2]
 
 
 def named(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
-    """How the two are called: `same`, `near`, `other`, or `no` where the sought one has no name."""
+    """Compare the two names: `same`, `near`, `other`, or `no` where the sought one has no name."""
     mine, its = _names(wanted), _names(told)
     if not mine:
         return _captioned(wanted, told, its)
@@ -244,24 +250,24 @@ def named(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
 
 
 def _captioned(wanted: Mapping[str, Any], told: Mapping[str, Any], names: set[str]) -> str:
-    """How two fields are called of which the first has but the text that stands before it: `same`, `other` or `no`."""
+    """Compare a field known only by the text before it: `same`, `other` or `no`."""
     mine, its = str(wanted.get("caption") or ""), str(told.get("caption") or "")
     if not mine:
         return "no"
     if " ".join(_tokens(mine)) in {*names, " ".join(_tokens(its))}:
         return "same"
-    # A text in which only a part is another may be an instruction, which is another one in each run.
+    # A text that differs in part may be an instruction, which changes with each run.
     return "other" if its and alike(mine, its) < 0.6 else "no"
 
 
 def marks(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
-    """What identifies and is the same: `test_id`, `id`, `field`, `href`."""
+    """Return the identifying marks that are equal: `test_id`, `id`, `field`, `href`."""
     mine, its = _marks(wanted), _marks(told)
     return [name for name in _MARKS if name in mine and mine.get(name) == its.get(name)]
 
 
 def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
-    """What speaks against an element, however alike it is."""
+    """Return the objection to an element however alike it is, or ""."""
     grave = (_words(told) & _GRAVE) - _words(wanted)
     if grave := {word for word in grave if not any(word in said_otherwise(name) for name in _names(wanted))}:
         return f"it says {min(grave)!r}, which the sought one did not"
@@ -269,7 +275,7 @@ def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     if "choice" in mine and "choice" in its and mine["choice"] != its["choice"]:
         return "it is another choice of the same group"
     if not any(mine.get(name) == its.get(name) for name in ("test_id", "id") if name in mine):
-        # edit-3 and edit-4: another one of a series, unless it stands where that one stood.
+        # edit-3 and edit-4: another one of a series, unless it is in the same place.
         series = [
             name for name in _MARKS
             if name in mine and name in its and mine[name] != its[name] and plain(mine[name]) == plain(its[name])
@@ -282,7 +288,7 @@ def refused(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> str:
 def _weak(
     wanted: Mapping[str, Any], told: Mapping[str, Any], score: float, margin: float, *, twin: bool
 ) -> str:
-    """Why what speaks for an element is not enough; nothing where it is."""
+    """Return the reason that the evidence for an element is too weak, or ""."""
     how, strong = named(wanted, told), _strong(wanted, told)
     cap, need = CAP, MARGIN
     if how == "same":
@@ -309,9 +315,9 @@ def _weak(
         if near and near[:1] != its[:1]:
             return "it has no name, and another text stands beside it"
         if told.get("role") not in _TEXTS:
-            # An icon is like any other icon; where one alone stands in its place, that was found before.
+            # Icons are alike; the only one in its place was found before.
             return "it has no name, and does not stand in its place"
-        # The only one of its kind among the same texts may differ in more than one of several.
+        # An only candidate among the same texts may differ in more than one of several.
         alone = margin >= 0.3 and _same_place(wanted, told)
         cap, need = (CAP, 0.3) if alone else (0.75, 0.15)
     else:
@@ -358,13 +364,13 @@ def _marks(told: Mapping[str, Any]) -> dict[str, str]:
         "href": attributes.get("href"),
     }
     if attributes.get("type") in {"radio", "checkbox"} and attributes.get("name") and attributes.get("value"):
-        # All of a group are called the same: which of them it is, its value says.
+        # All of a group have the same name: the value identifies the element.
         found["field"] = found["choice"] = f"{attributes['name']}={attributes['value']}"
     return {name: str(value) for name, value in found.items() if value}
 
 
 def _same_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
-    """Whether it stands among the same texts, under the same heading."""
+    """Return True if it stands among the same texts, under the same heading."""
     near, its = wanted.get("near") or [], told.get("near") or []
     heading = wanted.get("heading")
     if heading and alike(str(heading), str(told.get("heading") or "")) < 0.8:
@@ -375,7 +381,7 @@ def _same_place(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> bool:
 
 
 def _nested(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether one element is within the other: who presses either presses both."""
+    """Return True if one element is within the other: pressing either presses both."""
     if one.get("frames") != other.get("frames"):
         return False
     mine, its = f"{one.get('path')}/", f"{other.get('path')}/"

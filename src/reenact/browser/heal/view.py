@@ -12,7 +12,7 @@ __all__ = ["digest", "heals", "patched", "recorded", "stories", "story", "sugges
 
 
 def recorded(one: Recorded) -> dict[str, Any]:
-    """One heal, and where it is recorded."""
+    """Return one heal and its place in a recording."""
     return {
         "recording": one.recording,
         "step": one.step,
@@ -23,7 +23,7 @@ def recorded(one: Recorded) -> dict[str, Any]:
 
 
 def story(story: Story) -> dict[str, Any]:
-    """One step of a script, over all runs."""
+    """Return one step of a script, over all runs."""
     last = story.last
     return {
         "key": last.heal.key,

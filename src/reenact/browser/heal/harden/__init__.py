@@ -1,1 +1,1 @@
-"""A script, tried on changed pages: which steps would break, and what would save them."""
+"""Try a script on changed pages: report the broken steps and the rungs that repair them."""

@@ -1,6 +1,6 @@
-"""A user's script, run once as it is, and what of it can be repeated: its actions, in order, with their real values.
+"""Run a user's script once as it is, and collect its repeatable actions with real values.
 
-The values are held in memory only; what is written is the script's own recording, without its secrets.
+The values are held in memory only; only the script's own recording is written, without its secrets.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class Step:
 
 @dataclass
 class Course:
-    """What the script did.
+    """The actions of a script.
 
     Attributes:
         script: Its file.
         session: The session that it used.
         steps: Its actions.
-        left: What of it cannot be repeated, in words.
+        left: Its parts that cannot be repeated, in words.
     """
 
     script: Path
@@ -55,10 +55,10 @@ class Course:
 
 
 def run(script: Path, argv: Sequence[str] = ()) -> Course:
-    """Run a script as it is, in this process, and hear what it does. What it prints goes to standard error.
+    """Run a script as it is in this process, and collect its actions. Its output goes to stderr.
 
     Raises:
-        UsageError: There is no such script, it does not pass, or it has no step to try.
+        UsageError: The script does not exist, fails, or has no step to try.
     """
     if not script.is_file():
         raise UsageError(f"{script}: there is no such script")
@@ -89,14 +89,17 @@ class _Heard:
 
 @contextmanager
 def _hearing() -> Iterator[list[_Heard | str]]:
-    """What all sessions do meanwhile; texts are calls of a page, which cannot be repeated."""
+    """Collect the actions of all sessions.
+
+    A text stands for a call of a page, which cannot be repeated.
+    """
     heard: list[_Heard | str] = []
     own, aown = Session._execute, Session._aexecute
     known: set[Session] = set()
 
     def called(name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
         heard.append(f"session.{name}")
-        return False  # it is done
+        return False  # False: the call goes ahead
 
     def note(session: Session, action: do.Action, actor: str, result: ExecutionResult) -> None:
         at = place()
@@ -124,7 +127,7 @@ def _hearing() -> Iterator[list[_Heard | str]]:
 
 @contextmanager
 def _started(script: Path, argv: Sequence[str]) -> Iterator[None]:
-    """As if Python had been started with the script."""
+    """Set `sys.argv` and `sys.path` as if Python had been started with the script."""
     before = sys.argv, list(sys.path)
     sys.argv = [str(script), *argv]
     sys.path.insert(0, str(script.resolve().parent))

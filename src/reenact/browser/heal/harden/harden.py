@@ -1,4 +1,4 @@
-"""A script against changed pages: each of its steps, on the page on which it is done, changed in several ways."""
+"""Try each step of a script on its page, changed in several ways."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from reenact.browser.session.session import Session
 from reenact.errors import RecordingError, UsageError
 
 MUTATIONS = 4
-"""Changes that are tried of each step, where nobody says how many."""
+"""Number of changes tried for each step by default."""
 
 Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One step of the script, and what became of it on each changed page.
+    """One step of the script, and its result on each changed page.
 
     Attributes:
         step: The step.
-        trials: One for each change that means something for its element.
-        unreached: Why it could not be tried, if so.
+        trials: One for each change that applies to its element.
+        unreached: The reason that it could not be tried, or empty.
     """
 
     step: Step
@@ -47,16 +47,16 @@ class Tried:
 
 @dataclass(frozen=True)
 class Hardened:
-    """What a script would go through.
+    """The results of a hardened script.
 
     Attributes:
         script: Its file.
-        recording: The recording of its good run.
+        recording: The recording of its successful run.
         pages: `recorded`: the pages came from that recording. `live`: they were loaded again.
-        why_live: Why they were, if so.
-        asked_live: Requests that were sent all the same, for what the recording does not keep.
+        why_live: The reason for `live`, or empty.
+        asked_live: Requests that were sent all the same, for answers that the recording does not keep.
         steps: Its steps that act on an element.
-        left: What of it could not be repeated.
+        left: Its parts that could not be repeated.
     """
 
     script: Path
@@ -69,19 +69,22 @@ class Hardened:
 
     @property
     def trials(self) -> list[Trial]:
-        """All of them."""
+        """The trials of all steps."""
         return [trial for one in self.steps for trial in one.trials]
 
     @property
     def holds(self) -> bool:
-        """Whether each step was done on each changed page where its element still is, and nothing wrong anywhere."""
+        """True if every trial held or was saved.
+
+        A stopped step counts as good only where its element is gone.
+        """
         return not any(broken(trial) for trial in self.trials) and not any(
             one.unreached for one in self.steps
         )
 
 
 def broken(trial: Trial) -> bool:
-    """Whether a step came to grief: it stopped though its element is there, or something else was acted on."""
+    """Return True if a step stopped though its element is there, or acted on a wrong element."""
     return trial.ending in {"wrong", "misled"} or (trial.ending == "stopped" and trial.change.kind != "gone")
 
 
@@ -100,10 +103,10 @@ def harden(
         argv: Its arguments.
         mutations: Changes of each step, 1 to all kinds.
         seed: The same seed makes the same changes.
-        told: Hears what is being done.
+        told: Called with each line of progress.
 
     Raises:
-        UsageError: The script is not there, does not pass, or has nothing to try.
+        UsageError: The script does not exist, fails, or has nothing to try.
     """
     if not 1 <= mutations <= len(KINDS):
         raise UsageError(f"--mutations {mutations}: 1 to {len(KINDS)} (of each step: {', '.join(KINDS)})")
@@ -155,7 +158,10 @@ def _served(course: Course) -> Served:
 
 
 def _session(course: Course) -> Session:
-    """A session as the script's, but with a browser of its own: it is emptied between two tries."""
+    """Return a session with the script's options and a browser of its own.
+
+    The browser is emptied between two tries.
+    """
     options = {
         one.name: getattr(course.session.options, one.name)
         for one in dataclasses.fields(course.session.options)
@@ -166,7 +172,7 @@ def _session(course: Course) -> Session:
 
 
 class Track:
-    """A session on which the script's steps are done from the beginning, as often as is needed."""
+    """A session that repeats the script's steps from the beginning, as often as needed."""
 
     def __init__(self, session: Session, course: Course, served: Served | None) -> None:
         self.session = session
@@ -175,7 +181,7 @@ class Track:
         self._inside = Watched(session).inside
 
     async def begin(self) -> None:
-        """Have the pages answered from the recording, and film nothing."""
+        """Answer the pages from the recording, and stop the camera."""
 
         async def make(live: Live) -> None:
             if live.camera is not None:
@@ -187,7 +193,7 @@ class Track:
         await self._inside(make)
 
     async def go_live(self) -> None:
-        """From here on the pages are loaded anew."""
+        """Load the pages from the network from here on."""
         served, self._served = self._served, None
 
         async def make(live: Live) -> None:
@@ -197,7 +203,7 @@ class Track:
         await self._inside(make)
 
     async def walk(self, until: int) -> str:
-        """Do the steps before that place, from the beginning, in an empty browser. Gives what failed, or nothing."""
+        """Do the first `until` steps in an empty browser. Return the failure as a text, or ""."""
         await self._empty()
         for step in self.course.steps[:until]:
             result = await self.session._aexecute(step.action)
@@ -259,7 +265,7 @@ async def _tried(track: Track, step: Step, mutations: int, seed: int, told: Told
 
 
 def as_data(found: Hardened) -> dict[str, Any]:
-    """It as plain data, for JSON."""
+    """Return the results as plain data, for JSON."""
     return {
         "script": str(found.script),
         "recording": found.recording,

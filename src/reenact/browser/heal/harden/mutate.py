@@ -1,7 +1,7 @@
-"""One small change of a page, as a redesign would make it, and who was acted on afterwards.
+"""Make one small change to a page, as a redesign would, and report the elements acted on.
 
-The change is made by `mutate.js` in a world of its own within the page: which element is the one that a person would
-call the same is remembered there alone, where neither the page nor whoever looks for the element can see it.
+The change is made by `mutate.js` in an isolated world of the page. The meant element is remembered in that world
+alone, where neither the page nor the code that looks for the element can see it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ KINDS = {
     "redesign": "several of these at once",
     "gone": "the element is not there any more, and one much like it is",
 }
-"""What is changed. After all but `gone` a person would say: it is still the same element."""
+"""The kinds of changes.
+
+After all but `gone` a person would still recognise the same element.
+"""
 
 SAME = tuple(kind for kind in KINDS if kind != "gone")
-"""Those after which there is something to find."""
+"""The changes after which the element can still be found."""
 
 _WORLD = "reenact-harden"
 _BINDING = "reenactHit"
@@ -43,7 +46,7 @@ PATH = """el => {
   }
   return path;
 }"""
-"""Where an element stands, as numbers: the same in every world of the page."""
+"""JavaScript that returns an element's path as numbers: the same in every world of the page."""
 
 _IS_MEANT = """path => {
   const el = path.reduce((node, step) => step === "shadow" ? node.shadowRoot : node?.children[step],
@@ -55,14 +58,14 @@ _IS_MEANT = """path => {
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One event on the page that somebody's action caused.
+    """One event on the page that an action caused.
 
     Attributes:
         type: `click`, `input` or `change`.
-        hit: Whether it met the element that is meant.
-        ours: Whether it met what the mutation itself laid over the page.
-        trusted: Whether the browser made it, and no script.
-        what: What it met, in words.
+        hit: True if it met the meant element.
+        ours: True if it met the layer that the mutation itself added.
+        trusted: True if the browser made it, False for a script.
+        what: The element it met, in words.
     """
 
     type: str
@@ -73,7 +76,7 @@ class Hit:
 
 
 class Stage:
-    """A page whose elements can be changed, and that tells what was acted on.
+    """A page whose elements can be changed, and that reports the elements acted on.
 
     Args:
         page: Playwright's page, in Chromium.
@@ -86,15 +89,15 @@ class Stage:
         self._world: int | None = None
 
     async def mutate(self, element: ElementHandle, kind: str, seed: int) -> str | None:
-        """Change the page around an element; from now on `hits` tells what is acted on.
+        """Change the page around an element; from now on `hits` reports the elements acted on.
 
         Args:
-            element: The one that is meant; in the main frame.
+            element: The meant one; in the main frame.
             kind: One of `KINDS`, or `none`.
             seed: The same seed makes the same change of the same page.
 
         Returns:
-            What was done, in words; None where this change means nothing for this element: nothing was done then.
+            The change in words; None, and no change, where the kind does not apply to this element.
         """
         if await element.owner_frame() != self._page.main_frame:
             return None
@@ -121,11 +124,11 @@ class Stage:
 
     @property
     def seen(self) -> list[Hit]:
-        """What has been told so far."""
+        """The events reported so far."""
         return list(self._hits)
 
     async def is_meant(self, path: list[Any]) -> bool:
-        """Whether the element at a path (`PATH`) is the one that is meant."""
+        """Return True if the element at a path (`PATH`) is the meant one."""
         session = await self._attached()
         answer = await session.send(
             "Runtime.callFunctionOn",
@@ -139,19 +142,19 @@ class Stage:
         return bool(answer["result"].get("value"))
 
     async def hits(self) -> list[Hit]:
-        """What was acted on since the last change, in order."""
+        """Return the events since the last change, in order."""
         if self._session is not None:
-            # What the page has told before this answer has come in before it, too.
+            # The page's earlier reports arrive before this answer.
             await self._session.send("Page.getFrameTree")
         return self.seen
 
     async def forget(self) -> None:
-        """From here on, as if nothing had been acted on."""
+        """Drop the events reported so far."""
         await self.hits()
         self._hits.clear()
 
     async def close(self) -> None:
-        """Look no more. The page stays as it is."""
+        """Stop watching. The page stays as it is."""
         if self._session is not None:
             session, self._session = self._session, None
             await session.detach()
@@ -175,12 +178,12 @@ def _code() -> str:
 
 
 def right(hits: list[Hit]) -> bool:
-    """Whether the element that is meant was acted on."""
+    """Return True if the meant element was acted on."""
     return any(one.hit for one in hits if not one.ours)
 
 
 def wrong(hits: list[Hit]) -> Hit | None:
-    """What was acted on that is not the one that is meant, if anything was."""
+    """Return the event on a wrong element, or None."""
     others = [one for one in hits if not one.hit and not one.ours]
-    # A page's own scripts may fire events elsewhere, once the right one was met.
+    # After the right element was acted on, a page's own scripts may fire events elsewhere.
     return next((one for one in others if one.trusted or not right(hits)), None)

@@ -1,7 +1,7 @@
-"""Pages from a recording: what the network answered when the script ran, answered once more without it.
+"""Serve pages from a recording: the recorded answers of the network, without the network.
 
-The k-th request for an address gets what the k-th had got, the last of them from then on. What was not kept (pictures,
-very large files) is asked for live; a form, or anything else that is no GET, is never sent anywhere.
+The k-th request for an address gets the k-th recorded answer, and later requests the last one. A missing body
+(pictures, very large files) is requested live; a form, or any request other than GET, is never sent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DROPPED = {"content-encoding", "content-length", "transfer-encoding", "connecti
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer as it was recorded; `body` None where it was not kept."""
+    """One answer as it was recorded; `body` is None where it was not kept."""
 
     status: int
     headers: dict[str, str]
@@ -32,11 +32,10 @@ class Answer:
 
 
 class Served:
-    """The answers of a recorded session, to be given again.
+    """The answers of a recorded session, to be served again.
 
     Attributes:
-        given: How many were answered from the recording; `live` how many were asked for live, `refused` how many were
-            answered by nobody.
+        given: Requests answered from the recording; `live` those sent to the network, `refused` those aborted.
     """
 
     def __init__(self, footage: Footage) -> None:
@@ -48,21 +47,21 @@ class Served:
         return bool(self._answers)
 
     def again(self) -> None:
-        """From here on each address is asked for the first time again."""
+        """Count the requests for each address from zero again."""
         self._asked.clear()
 
     async def attach(self, context: BrowserContext) -> None:
-        """Answer all that this browser asks for."""
+        """Answer all requests of this browser context."""
         await context.route("**/*", self._route)
 
     async def detach(self, context: BrowserContext) -> None:
-        """Answer no more."""
+        """Stop answering."""
         await context.unroute("**/*", self._route)
 
     async def _route(self, route: Route) -> None:
         request = route.request
         answer = self._next(request.method, request.url)
-        with suppress(Error):  # the page is left meanwhile
+        with suppress(Error):  # the page may be left meanwhile
             if answer is not None and answer.body is None and 300 <= answer.status < 400:
                 await self._redirect(route, answer)
             elif answer is not None and (answer.body is not None or answer.status in {204, 205, 304}):
@@ -79,7 +78,7 @@ class Served:
         target = urljoin(route.request.url, answer.headers.get("location", ""))
         self.given += 1
         if route.request.resource_type == "document":
-            # A redirect itself would leave this browser's hands: the page goes there by itself.
+            # A real redirect would bypass this route handler, so the page navigates by a script.
             place = json.dumps(target).replace("<", "\\u003c")
             go = f"<script>location.replace({place})</script><a href='{html.escape(target)}'></a>"
             kept = {name: text for name, text in answer.headers.items() if name == "set-cookie"}

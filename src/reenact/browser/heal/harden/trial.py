@@ -1,4 +1,4 @@
-"""One step of a script on a changed page: whether it holds, what saves it, and which element was acted on."""
+"""Try one step of a script on a changed page, mend it, and report the element acted on."""
 
 from __future__ import annotations
 
@@ -19,19 +19,22 @@ from reenact.browser.page.selectors import AmbiguousElement, ElementNotFound, Se
 from reenact.browser.session.session import Session
 
 Ending = Literal["held", "saved", "stopped", "wrong", "misled"]
-"""`held`: the script's own selector did it. `saved`: a rung did. `stopped`: nothing was done, and it is said.
-`wrong`: a rung acted on another element, or said that it had acted and had not. `misled`: the script's own selector
-met another element, before any rung was asked."""
+"""The ending of a trial.
+
+`held`: the script's own selector worked. `saved`: a rung repaired the step. `stopped`: nothing was done, and the
+result says so. `wrong`: a rung acted on another element, or reported an action that it had not done. `misled`: the
+script's own selector met another element, before any rung was asked.
+"""
 
 PATIENCE = 1200
-"""Milliseconds that a step waits for its element here: what comes half a second late comes in time."""
+"""Milliseconds that a step waits for its element: an element half a second late is in time."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What to do to a page: one of `mutate.KINDS`, or `none`, and the seed by which it is drawn."""
+    """A change of a page: one of `mutate.KINDS`, or `none`, and its random seed."""
 
     kind: str
     seed: int = 0
@@ -39,18 +42,18 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What became of a step on a changed page.
+    """The result of a step on a changed page.
 
     Attributes:
-        change: What was asked for.
-        told: What was done to the page, in words.
-        ending: How it ended.
-        rung: Which rung did something, if one did.
+        change: The requested change.
+        told: The change made to the page, in words.
+        ending: The ending (`Ending`).
+        rung: The rung that did something, or None.
         ms: Milliseconds from the failure to the mend, or to the stop; None where nothing failed.
-        score: How alike the element was that the rung took; `margin` the distance to the next.
-        why: What the step, or the mend, said.
-        met: What was acted on where that was the wrong one.
-        acted: Whether the right one was acted on (a step may stop all the same, where nothing showed that it worked).
+        score: The likeness of the element that the rung took; `margin` the distance to the next.
+        why: The message of the step, or of the mend.
+        met: The wrong element that was acted on, or empty.
+        acted: True if the right element was acted on (a step may stop all the same, where nothing verified it).
     """
 
     change: Change
@@ -66,14 +69,14 @@ class Trial:
 
 
 class Watched:
-    """What happens on the stage: the page, its change, and whoever looks on between the failure and the mend."""
+    """Changes the session's page, and watches it between the failure and the mend."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._stage: Stage | None = None
 
     async def inside(self, make: Callable[[Live], Awaitable[T]]) -> T:
-        """Do something with the living browser, in its own thread. It is no step of the script's."""
+        """Run a coroutine with the live browser, in its own thread. It is no step of the script."""
         live = self._session._driver.live
         assert live is not None
 
@@ -83,7 +86,7 @@ class Watched:
         return await self._session._driver.acall(made)
 
     async def change(self, asked: do.Aimed, change: Change) -> str | None:
-        """Change the page around the element of a step; None where that is not possible."""
+        """Change the page around a step's element; return None where that is not possible."""
 
         async def make(live: Live) -> str | None:
             element = await _element(live, asked)
@@ -95,19 +98,19 @@ class Watched:
         return await self.inside(make)
 
     async def hits(self) -> list[Hit]:
-        """What was acted on so far."""
+        """Return the events reported so far."""
 
         async def make(_: Live) -> list[Hit]:
             assert self._stage is not None
             try:
                 return await self._stage.hits()
-            except Error:  # the tab is closed: what it told before is known
+            except Error:  # the tab is closed: use its earlier reports
                 return self._stage.seen
 
         return await self.inside(make)
 
     async def is_meant(self, path: list[Any]) -> bool:
-        """Whether the element at that path is the one that is meant."""
+        """Return True if the element at that path is the meant one."""
 
         async def make(_: Live) -> bool:
             assert self._stage is not None
@@ -116,7 +119,7 @@ class Watched:
         return await self.inside(make)
 
     async def close(self) -> None:
-        """Look no more."""
+        """Stop watching."""
 
         async def make(_: Live) -> None:
             if self._stage is not None:
@@ -129,23 +132,23 @@ class Watched:
 
 
 Between = Callable[[Watched, do.Aimed], Awaitable[None]]
-"""Looks at the changed page after the step has failed, and touches nothing."""
+"""A function that looks at the changed page after the step has failed, and changes nothing."""
 
 
 async def attempt(
     session: Session, asked: do.Aimed, change: Change, *, between: Between | None = None, model: Any = None
 ) -> Trial | None:
-    """Change the page on which a step is to be done, do it, mend it, and see what was acted on.
+    """Change the page before a step, do the step, mend it, and report the elements acted on.
 
     Args:
-        session: Its page stands before the step.
+        session: Its page is in the state before the step.
         asked: The step.
         change: The change.
-        between: Who looks at the page after the failure.
-        model: For one question, or None: nobody is asked.
+        between: Called with the page after the failure.
+        model: For one question; None asks no model.
 
     Returns:
-        None where that change means nothing for this element.
+        The trial; None where that change does not apply to this element.
     """
     watched = Watched(session)
     told = await watched.change(asked, change)

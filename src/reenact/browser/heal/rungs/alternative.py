@@ -1,6 +1,7 @@
-"""Alternative: the element under other selectors, or where it is most alike to what it was in earlier good recordings.
+"""Alternative: find the element by other selectors, or by its earlier fingerprints.
 
-Without any such recording there are only the failing selector's own words: then the one element that is called so.
+Without a good recording only the failing selector's own words are known: then the one element with that name is
+taken.
 """
 
 from __future__ import annotations
@@ -20,24 +21,24 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 LOOKS = 2
-"""So many different elements that the step had in the past are sought, the newest first."""
+"""Number of different past elements of the step that are sought, the newest first."""
 
 ABSENT = frozenset({"missing", "hidden", "several", "kind", "detached", "late"})
-"""Reasons for which the selector may not name the element that is meant."""
+"""Reasons that suggest that the selector does not name the meant element."""
 
 
 class Alternative:
-    """Finds the element by what is known of it, and does the step with that."""
+    """Finds the element by its known properties, and does the step with it."""
 
     name = "alternative"
 
     async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
-        """Do the step with the element that is the same as far as can be told, if what it leads to can be verified."""
+        """Do the step with the best matching element, if its consequence can be verified."""
         asked = failed.asked
         if failed.delivered or failed.reason not in ABSENT or not isinstance(asked, do.Aimed):
             return None
         if not known.consequences and means.judge is None:
-            return None  # nothing would tell whether it was right
+            return None  # nothing could verify the result
         pasts = _different(known)
         if not pasts:
             return await self._by_words(session, failed, asked)
@@ -48,7 +49,7 @@ class Alternative:
         return None
 
     async def sees(self, session: Session, failed: Failed, known: Known, means: Means) -> bool:
-        """Whether the element is there for certain, so that nothing else need be waited for."""
+        """Return True if the element is there for certain, so that waiting is needless."""
         if not known.consequences and means.judge is None:
             return False
         for past in _different(known):
@@ -59,7 +60,7 @@ class Alternative:
     async def _sought(
         self, session: Session, failed: Failed, known: Known, means: Means, past: Past
     ) -> tuple[Choice, dict[str, Any]]:
-        """Look for it; what was seen a moment ago, before anything was waited for or done, still holds."""
+        """Look for the element; reuse the last result if no action was done since."""
         done, which = session.offset(), known.pasts.index(past)
         seen = means.seen.get(which)
         if seen is not None and seen[0] == done:
@@ -83,7 +84,7 @@ class Alternative:
 
 
 def words_of(asked: do.Aimed) -> dict[str, Any]:
-    """What the selector that failed says of its element."""
+    """Return the words with which the failed selector describes its element."""
     try:
         return {} if asked.selector is None else sought(parse(asked.selector))
     except SelectorError:
@@ -91,7 +92,7 @@ def words_of(asked: do.Aimed) -> dict[str, Any]:
 
 
 def _called(words: Mapping[str, Any], found: Sequence[Mapping[str, Any]], action: str) -> Choice:
-    """The one element that is called as the selector says, word by word."""
+    """Choose the one element with exactly the name that the selector gives."""
     said = [words.get(name) for name in ("shown", "name", "label", "placeholder", "words")]
     texts = [str(one) for one in said if one]
     same = [
@@ -115,7 +116,7 @@ def _is(text: str, told: Mapping[str, Any]) -> bool:
 
 
 def _different(known: Known) -> list[Past]:
-    """The past elements of the step, each once: what changed of them is what is looked for."""
+    """Return the past elements of the step, each once, newest first, at most `LOOKS`."""
     found: dict[tuple[Any, ...], Past] = {}
     for past in known.pasts:
         told = past.fingerprint
@@ -127,28 +128,31 @@ def _different(known: Known) -> list[Past]:
 _ALONE = re.compile(
     r"get_by_(role|text|label|placeholder|title|alt_text)\(\"(?:[^\"\\]|\\.)*\"(, \w+=(\"(?:[^\"\\]|\\.)*\"|True))*\)"
 )
-"""A locator of Playwright's by words alone, and not by a place among several."""
+"""A Playwright locator by words alone, without a position among several."""
 
 
 def _twin(past: Past) -> bool:
-    """Whether the element had others of its name beside it: neither its role and name nor its text named it alone."""
+    """Return True if the element had others of its name beside it.
+
+    It had if neither its role and name nor its text identified it.
+    """
     told = past.fingerprint or {}
     alone = {"role", "text"} & past.selectors.keys() or _ALONE.fullmatch(past.selectors.get("playwright", ""))
     return bool(told.get("name")) and not alone
 
 
 def _healed(known: Known) -> list[dict[str, str]]:
-    """Selectors that are known to find the element: of verified mends first."""
+    """Return selectors known to find the element, those of verified mends first."""
     return [dict(one.get("new") or {}) for one in known.heals] + [one.selectors for one in known.pasts]
 
 
 class Remembered(Alternative):
-    """What an earlier run was mended by, and verified: it is tried first, before anything is waited for."""
+    """Mends with a selector that an earlier run verified; tried before any wait."""
 
     name = "remembered"
 
     async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
-        """As the alternative, where the step is known to have another element now."""
+        """Mend as `Alternative` does, if an earlier run verified another element for the step."""
         if not any(one.get("rung") in {"alternative", "ask", "remembered"} for one in known.heals):
             return None
         return await super().mend(session, failed, known, means)

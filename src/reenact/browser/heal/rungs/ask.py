@@ -1,6 +1,7 @@
-"""Ask: a model is asked "which element is meant now?", with the failed step and the page's candidates alone.
+"""Ask: a model chooses the meant element among the page's candidates.
 
-Where it names one it is asked once more, with the candidates the other way round.
+It sees the failed step and the candidates alone. Where it names one it is asked once more, with the candidates in
+reverse order.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 MOST = 40
-"""Candidates that the model is shown."""
+"""Number of candidates shown to the model."""
 
 SURE = 0.7
-"""The confidence from which its answer is taken."""
+"""The least confidence of an answer that is accepted."""
 
 _SHOWN = ("id", "name", "type", "placeholder", "title", "data-testid", "href")
 
@@ -47,7 +48,7 @@ class Answer(BaseModel):
 
 
 class Ask:
-    """Asks a model, if one is there, and takes its answer where it is sure and nothing speaks against it."""
+    """Asks a model, if there is one, and takes a confident answer that nothing contradicts."""
 
     name = "ask"
 
@@ -62,12 +63,12 @@ class Ask:
         ):
             return None
         if means.judge is None and not any(leads(one) for one in known.consequences):
-            return None  # nothing would tell whether it was right: a field is filled whichever of them it is
+            return None  # nothing could verify the result: filling any field looks alike
         past = next((one.fingerprint for one in known.pasts if one.fingerprint), None)
         wanted = past or words_of(asked)
         found = await candidates(session, failed, wanted, most=MOST)
         if len(found) < 2:
-            return None  # what it names of one alone is no choice, and cannot be checked
+            return None  # naming the only candidate is no choice, and cannot be checked
         one, answer, cost = await _twice(means.model, failed, wanted, found)
         if one is None or answer is None:
             return None
@@ -79,9 +80,9 @@ class Ask:
 async def _twice(
     asked: Any, failed: Failed, wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]
 ) -> tuple[Mapping[str, Any] | None, Answer | None, Decimal | None]:
-    """The element that the model names, whichever way round it is shown them; what it said of it, and the cost.
+    """Return the element that the model names in both orders; its answer, and the cost.
 
-    A model that does not understand the question names a place in the list: the first, or the last.
+    A model that does not understand the question names a position in the list: the first, or the last.
     """
     named: list[Mapping[str, Any]] = []
     total: Decimal | None = Decimal(0)
@@ -102,7 +103,7 @@ def _speaks_against(failed: Failed, wanted: Mapping[str, Any], one: Mapping[str,
 
 
 def question(failed: Failed, wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> str:
-    """What the model is asked. Nothing that was or is to be filled in is in it."""
+    """Return the question for the model. It contains no values that were or will be filled in."""
     elements = "\n".join(f"e{place}: {_told(one['fingerprint'])}" for place, one in enumerate(found, 1))
     return (
         f"The step: {failed.asked.type} on {failed.action.get('selector') or failed.action.get('id')}\n"
@@ -113,7 +114,7 @@ def question(failed: Failed, wanted: Mapping[str, Any], found: Sequence[Mapping[
 
 
 def _told(told: Mapping[str, Any]) -> str:
-    """An element in one line."""
+    """Describe an element in one line."""
     attributes = told.get("attributes") or {}
     parts = [str(told.get("role") or told.get("tag") or ""), f'"{_said(told)}"' if _said(told) else ""]
     parts += [f"{name}={attributes[name]}" for name in _SHOWN if attributes.get(name)]
@@ -143,8 +144,8 @@ def _named(answer: Answer | None, found: Sequence[Mapping[str, Any]]) -> Mapping
 
 
 async def _answered(asked: Any, text: str) -> tuple[Answer | None, Decimal | None]:
-    """The model's answer and what it cost; no answer where it gave none that is of use."""
-    # Only a ladder with a model needs these: they take a second to import.
+    """Return the model's answer and its cost; no answer where the model gave no usable one."""
+    # Imported here because only a ladder with a model needs these, and the import takes a second.
     from pydantic_ai import Agent as Asker  # noqa: PLC0415
     from pydantic_ai.exceptions import AgentRunError  # noqa: PLC0415
 
@@ -156,6 +157,6 @@ async def _answered(asked: Any, text: str) -> tuple[Answer | None, Decimal | Non
         )
         run = await asker.run(text)
     except (UsageError, AgentRunError):
-        return None, Decimal(0)  # whoever takes over will say what is wrong with the model
+        return None, Decimal(0)  # the agent that takes over reports the fault of the model
     prices = [models.price(one) for one in run.all_messages() if one.kind == "response"]
     return run.output, None if None in prices else sum((one for one in prices if one is not None), Decimal(0))

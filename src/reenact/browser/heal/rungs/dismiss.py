@@ -1,7 +1,7 @@
-"""Dismiss: what lies over the element is closed, where it is something that pages lay over others, and can be closed.
+"""Dismiss: close the layer over the element, if it is one that pages put over others.
 
-It refuses and closes rather than accepts; it accepts only what asks about cookies. What the script itself opened, what
-is being filled in and what would leave the page stays.
+It refuses and closes rather than accepts; it accepts only cookie requests. A layer that the script itself opened,
+that contains a form being filled in, or whose exit would leave the page stays.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 LAYERS = 3
-"""So many layers are closed at most."""
+"""Largest number of layers that are closed."""
 
 PATIENCE = 2000
-"""Milliseconds that the step has when nothing lies over its element any more."""
+"""Milliseconds that the step may take after the layers are closed."""
 
 _REFUSE = """
     reject|reject all|reject all cookies|reject cookies|refuse|refuse all|decline|decline all|only necessary
@@ -65,7 +65,10 @@ _COOKIES = re.compile(
 
 
 _LOOK = "(el.scrollIntoViewIfNeeded?.(), eyes.overlay(el))"
-"""The step would scroll to its element, too; one round trip rather than one for each."""
+"""JavaScript that scrolls to the element as the step would, and describes the layer over it.
+
+One call instead of two.
+"""
 
 
 class Dismiss:
@@ -116,7 +119,7 @@ class Dismiss:
 
 
 def way_out(layer: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What of a layer closes it: refusing before closing before accepting, and that for cookies alone."""
+    """Return the control that closes a layer: refuse, then close, then (cookies only) accept."""
     cookies = bool(_COOKIES.search(str(layer.get("text") or "")))
     for kind, words in _WORDS.items():
         if kind == "accept" and not cookies:
@@ -133,7 +136,7 @@ def _tidy(name: str) -> str:
 
 
 def _own(session: Session, layer: Mapping[str, Any]) -> bool:
-    """Whether the script's last step brought the layer: then it belongs to what the script does."""
+    """Return True if the script's last step opened the layer: then the script needs it."""
     done = [one for one in session._outcomes if one["success"] and one.get("actor") == "script"]
     added: Sequence[str] = (
         ((done[-1].get("consequence") or {}).get("dom") or {}).get("added") or () if done else ()
@@ -142,7 +145,7 @@ def _own(session: Session, layer: Mapping[str, Any]) -> bool:
 
 
 def _left(done: ExecutionResult) -> str:
-    """Where closing a layer led to, if it led away."""
+    """Return the address to which closing a layer led, or ""."""
     return str((done.consequence or {}).get("navigated") or "")
 
 
@@ -153,7 +156,7 @@ def _halted(failed: Failed, done: ExecutionResult, closed: list[str], left: str)
 
 
 async def _layer(session: Session, failed: Failed) -> dict[str, Any] | None:
-    """What lies over the step's element now; None where nothing does."""
+    """Describe the layer over the step's element; None where there is none."""
     asked = failed.asked
     assert isinstance(asked, do.Aimed)
     quick = asked.model_copy(update={"timeout": 500})

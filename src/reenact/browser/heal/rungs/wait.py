@@ -1,4 +1,4 @@
-"""Wait: the step comes too early, and is tried once more while the budget lasts."""
+"""Wait: repeat a step that came too early, while the budget lasts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PASSES = {
     "missing", "empty", "loading", "late", "hidden", "disabled", "moving", "detached", "covered", "silent", "outside",
     "no clicks", "unknown",
 }  # fmt: skip
-"""Reasons that time may mend."""
+"""Reasons of failure that may pass with time."""
 
 _NETWORK = (
     "nothing listens there",
@@ -27,26 +27,32 @@ _NETWORK = (
     "no network",
     "no page came",
 )
-"""Words of a failed load that may not fail again."""
+"""Words of a failed load that may succeed later."""
 
 _LEAST = 200
-"""Milliseconds for a step that has waited as long by itself."""
+"""Milliseconds for a step that has already waited as long by itself."""
 
 ENOUGH = 1000
-"""Milliseconds that a step has waited by itself, after which it waits no more for what is there under another name, and
-hardly longer where the page is loaded and waits for no answer."""
+"""Milliseconds of waiting by the step itself that count as enough.
+
+After that a step waits no more for an element that is there under another name, and hardly longer on a page that is
+loaded and waits for no answer.
+"""
 
 PAUSE = 250
 """Milliseconds between two tries to open an address."""
 
 
 class Wait:
-    """Tries the step again; a click or key press that may have been delivered is never sent twice."""
+    """Tries the step again.
+
+    A click or key press that may have been delivered is never sent twice.
+    """
 
     name = "wait"
 
     async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
-        """Do the step again, with the budget as its patience."""
+        """Do the step again, with the budget as its time-out."""
         if failed.delivered:
             return None
         if isinstance(failed.asked, do.Aimed):
@@ -68,7 +74,7 @@ class Wait:
     async def _in_vain(
         self, session: Session, failed: Failed, asked: do.Aimed, known: Known, means: Means
     ) -> bool:
-        """Whether the step itself has waited long enough, and its element is there for certain, called otherwise."""
+        """Return True if the step waited long enough, and its element is there under another name."""
         if failed.reason != "missing" or asked.id is not None or asked.timeout < ENOUGH:
             return False
         return await Alternative().sees(session, failed, known, means)
@@ -80,7 +86,7 @@ class Wait:
             return None
         element = (failed.result.why or {}).get("element") or {}
         if failed.reason == "covered" and (element.get("covered") or {}).get("exit"):
-            return None  # somebody has to close it
+            return None  # a layer that has an exit must be closed by the rung `dismiss`
         patience = _LEAST if _still(failed, asked) else _patience(asked.timeout, means.budget_ms)
         again = asked.model_copy(update={"timeout": patience})
         return await session._aexecute(again, actor="heal")
@@ -97,11 +103,11 @@ class Wait:
 
 
 def _still(failed: Failed, asked: do.Aimed) -> bool:
-    """Whether nothing more is to come: the step has waited by itself, the page is loaded and waits for no answer."""
+    """Return True if the page is loaded, waits for no answer, and the step waited long enough."""
     answered = (failed.result.why or {}).get("under_way") == 0
     return answered and failed.reason == "missing" and asked.timeout >= ENOUGH
 
 
 def _patience(waited: int, budget: int) -> int:
-    """How long to wait once more, in milliseconds: what the step has waited by itself is not waited again."""
+    """Return the milliseconds still to wait, less the time the step has waited by itself."""
     return max(min(budget, _LEAST), budget - waited, 1)
