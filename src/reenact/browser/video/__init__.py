@@ -1,4 +1,4 @@
-"""A browser session as a video: a render of the recording, made at any time, and again with other options."""
+"""Render a browser session's recording as a video, at any time and with any options."""
 
 from reenact.browser.video.captions import Chapter
 from reenact.browser.video.made import Video

@@ -1,4 +1,4 @@
-"""What is said beside the picture: chapters, one an action, and captions as WebVTT."""
+"""Chapters, one for each action, and captions as WebVTT."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from reenact.browser.video.timeline import Mark
 
 _AT_LEAST = 700
-"""Milliseconds that a caption stands, where the next does not come before."""
+"""Milliseconds that a caption is shown at least, if the next does not come before."""
 
 _AT_MOST = 6000
 
@@ -19,9 +19,9 @@ class Chapter:
     """One action in the video.
 
     Attributes:
-        ms: Where it begins, in milliseconds of the video.
-        until: Where the next begins.
-        title: Its number and what it is.
+        ms: Its begin, in milliseconds of the video.
+        until: The begin of the next.
+        title: Its number and description.
         call: The number of its effect in the recording, or None.
     """
 
@@ -32,9 +32,9 @@ class Chapter:
 
 
 def chapters(marks: Sequence[Mark], duration: int) -> list[Chapter]:
-    """One chapter an action, and one before the first where that takes a moment."""
+    """Return one chapter for each action, and one before the first if that takes time."""
     starts = [mark.shown for mark in marks]
-    # Two that begin at once would have a chapter of no length, which players refuse.
+    # Two that begin at the same millisecond would give an empty chapter, and players refuse those.
     for place in range(1, len(starts)):
         starts[place] = max(starts[place], starts[place - 1] + 1)
     found = []
@@ -49,7 +49,7 @@ def chapters(marks: Sequence[Mark], duration: int) -> list[Chapter]:
 
 
 def webvtt(marks: Sequence[Mark], duration: int) -> str:
-    """The captions: each action from when it is shown, and why it failed from when it did."""
+    """Return the captions: each action from its start, and its failure from its end."""
     cues: list[tuple[int, int, str]] = []
     for place, mark in enumerate(marks):
         begin = mark.shown
@@ -72,7 +72,10 @@ def webvtt(marks: Sequence[Mark], duration: int) -> str:
 
 
 def _lines(said: str) -> str:
-    """Without empty lines, which would end the cue and let the text begin another, and without control characters."""
+    """Remove empty lines and control characters.
+
+    An empty line would end the cue and let the text begin another.
+    """
     lines = ("".join(c if c.isprintable() else " " for c in line).strip() for line in said.splitlines())
     return "\n".join(line for line in lines if line)
 

@@ -1,7 +1,7 @@
-"""Drawing a frame: page, masks, mark, pointer, cards and the bar below, as the three planes that H.264 encodes.
+"""Draw a frame as the three planes that H.264 encodes: page, masks, mark, pointer, cards, bar.
 
-A page is decoded once, and what is drawn over it is a small patch each, made once: most frames of a session differ
-from the one before by a pointer or a line of text. Nothing is ever a whole picture in RGB.
+A page is decoded once, and each overlay is a small patch that is made once: most frames of a session differ from the
+one before by a patch alone.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from reenact.browser.video.timeline import Pointer, Ring, Shot
 from reenact.errors import RecordingError
 
 NARROWEST = 640
-"""Pixels that a caption needs; a narrower page stands in the middle of them."""
+"""Pixels that a caption needs; a narrower page is centred."""
 
 WIDEST, HIGHEST = 1920, 1200
-"""A larger page is made smaller."""
+"""Largest width and height in pixels; a larger page is scaled down."""
 
 _KEPT = 3
 _FORMATS = ("JPEG", "PNG", "WEBP")
 _LARGEST = 64_000_000
-"""Pages that stay decoded: a session goes to and fro between a few."""
+"""Largest number of pixels of a picture that is decoded."""
 
 _BACKGROUND = (32, 36, 43)
 _BLANK = (236, 238, 241)
@@ -37,7 +37,7 @@ _MASK = (197, 203, 212)
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the page stands in the frame: even numbers, as the colours of four pixels are kept together.
+    """The place of the page in the frame, in even numbers, because four pixels share one colour.
 
     Attributes:
         width: Of the frame.
@@ -51,7 +51,7 @@ class Layout:
 
     @classmethod
     def of(cls, size: tuple[int, int]) -> Layout:
-        """The layout for a page of that size."""
+        """Return the layout for a page of that size."""
         scale = min(1.0, WIDEST / size[0], HIGHEST / size[1])
         width, height = _even(size[0] * scale), _even(size[1] * scale)
         whole = max(width, NARROWEST)
@@ -62,9 +62,9 @@ class Painter:
     """Draws shots of one session.
 
     Args:
-        layout: Where what stands.
-        blob: Gives the bytes at an address; raises RecordingError where they are gone.
-        mask: Whether what is secret is covered.
+        layout: The places in the frame.
+        blob: Returns the bytes at an address; raises RecordingError where they are missing.
+        mask: True to cover secrets.
 
     Attributes:
         lost: The pictures that could not be read.
@@ -78,7 +78,7 @@ class Painter:
         self.lost: set[str] = set()
 
     def draw(self, shot: Shot) -> Planes:
-        """One frame."""
+        """Draw one frame."""
         frame = self._page(shot.picture).copy()
         left, top, width, height = self._place(shot.picture)
         scale = width / (shot.picture.width or width) if shot.picture else 1.0
@@ -96,7 +96,7 @@ class Painter:
     def _ring(self, frame: Planes, ring: Ring, scale: float, page: tuple[int, int, int, int]) -> None:
         left, top, width, height = page
         x, y, across, down = (value * scale for value in ring.box)
-        # What of the element is in the window, with a little room around it.
+        # The visible part of the element, with a small margin.
         x0, y0 = max(x - 4, -2), max(y - 4, -2)
         x1, y1 = min(x + across + 4, width + 2), min(y + down + 4, height + 2)
         if x1 - x0 < 6 or y1 - y0 < 6:
@@ -122,7 +122,7 @@ class Painter:
             top += patch.height + 8
 
     def _place(self, picture: Picture | None) -> tuple[int, int, int, int]:
-        """Where a page stands that may have another size than the session began with."""
+        """Return the place of a page, whose size may differ from the session's first one."""
         *_, width, height = self._layout.page
         if picture is None or not (picture.width and picture.height):
             return self._layout.page
@@ -136,7 +136,7 @@ class Painter:
         return ((bounds[0] - drawn[0]) // 4 * 2, (bounds[1] - drawn[1]) // 4 * 2, *drawn)
 
     def _page(self, picture: Picture | None) -> Planes:
-        """The frame with the page alone."""
+        """Return the frame with the page alone."""
         found = self._pages.get(picture)
         if found is None:
             found = self._decoded(picture)
@@ -166,7 +166,7 @@ class Painter:
 
     def _cover(self, frame: Planes, box: Box, picture: Picture, place: tuple[int, int, int, int]) -> None:
         scale = place[2] / (picture.width or place[2])
-        # Two pixels more: a JPEG smears what stands at an edge.
+        # Two pixels more, because JPEG smears edges.
         x0, y0 = max(box[0] * scale - 2, 0), max(box[1] * scale - 2, 0)
         x1, y1 = min((box[0] + box[2]) * scale + 2, place[2]), min((box[1] + box[3]) * scale + 2, place[3])
         left, top = int(x0) // 2 * 2, int(y0) // 2 * 2
@@ -182,14 +182,14 @@ class Painter:
         if address in self.lost:
             return None
         try:
-            # Other formats have readers that start programs, or unpack what is behind them.
+            # Readers of other formats may start programs, or unpack hidden contents.
             image: Image.Image = Image.open(io.BytesIO(self._blob(address)), formats=_FORMATS)
             if image.width * image.height > _LARGEST:
                 raise ValueError("too many pixels")
             image.draft("YCbCr", image.size)
             image.load()
         except (RecordingError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-            # A picture that is gone or damaged is a hole in the video, and not its end.
+            # A missing or damaged picture leaves a gap in the video; the rest is still drawn.
             self.lost.add(address)
             return None
         if image.size != size:

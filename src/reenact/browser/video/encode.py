@@ -1,7 +1,7 @@
-"""Frames into a file: by PyAV, by ffmpeg where that is found, or into a page that shows them by itself.
+"""Encode frames into a file: by PyAV, by ffmpeg if found, or into a self-contained page.
 
-Each frame is put where it belongs in time, and none is made up between: the rate varies, which is a ninth of the size
-and a twelfth of the work of a video at a fixed rate.
+Each frame has its own time, and no frames are added between: the variable rate needs a ninth of the size and a
+twelfth of the work of a fixed rate.
 """
 
 from __future__ import annotations
@@ -25,14 +25,17 @@ if TYPE_CHECKING:
     from reenact.browser.video.patches import Planes
 
 QUALITY = "28"
-"""x264's constant rate factor: text stays sharp."""
+"""x264's constant rate factor; at this value text stays sharp."""
 
 PRESET = "veryfast"
 
 BETWEEN = "120"
-"""Frames between two that stand alone: a jump decodes at most so many, and they cost what a page costs."""
+"""Frames between two key frames.
 
-# JPEG's matrix is kept, and said: to turn it into another would cost more than the encoding.
+A seek decodes at most this many, and together they are as large as one key frame.
+"""
+
+# JPEG's matrix is kept and declared, because converting it would cost more than the encoding.
 _MATRIX = 6
 _LIMITED = 1
 
@@ -41,13 +44,13 @@ class Encoder(Protocol):
     """Takes frames in the order of time and writes a file."""
 
     def add(self, ms: int, planes: Planes) -> None:
-        """A frame, from that millisecond on."""
+        """Add a frame that is shown from that millisecond on."""
 
     def close(self, ms: int) -> None:
-        """The end of the last frame: the file is whole."""
+        """Set the end of the last frame and complete the file."""
 
     def abandon(self) -> None:
-        """Give up; what is written is of no use."""
+        """Stop; the written part is of no use."""
 
 
 class ByPyAV:
@@ -81,14 +84,14 @@ class ByPyAV:
             ])  # fmt: skip
 
     def add(self, ms: int, planes: Planes) -> None:
-        """A frame, from that millisecond on."""
+        """Add a frame that is shown from that millisecond on."""
         self._encode(ms, planes)
         self._last = (ms, planes)
 
     def close(self, ms: int) -> None:
-        """The end of the last frame: the file is whole."""
+        """Set the end of the last frame and complete the file."""
         if self._last is not None and self._last[0] < ms - 1:
-            # The last frame once more: players stop at the beginning of what they have last.
+            # Repeat the last frame, because players stop at the beginning of their last frame.
             self._encode(ms - 1, self._last[1])
         for packet in self._stream.encode(None):
             if packet.pts == ms - 1:
@@ -97,7 +100,7 @@ class ByPyAV:
         self._container.close()
 
     def abandon(self) -> None:
-        """Give up; what is written is of no use."""
+        """Stop; the written part is of no use."""
         try:
             self._container.close()
         except Exception:
@@ -113,7 +116,7 @@ class ByPyAV:
 
 
 class ByFfmpeg:
-    """The same by an ffmpeg program, which is handed raw frames, each with its time."""
+    """H.264 in MP4 by an ffmpeg program that receives raw frames with their times."""
 
     def __init__(self, path: Path, size: tuple[int, int], title: str, chapters: Sequence[Chapter]) -> None:
         program = ffmpeg()
@@ -141,12 +144,12 @@ class ByFfmpeg:
         self._write(matroska.head(*size))
 
     def add(self, ms: int, planes: Planes) -> None:
-        """A frame, from that millisecond on."""
+        """Add a frame that is shown from that millisecond on."""
         self._write(matroska.frame(ms, b"".join(one.tobytes() for one in (planes.y, planes.u, planes.v))))
         self._last = (ms, planes)
 
     def close(self, ms: int) -> None:
-        """The end of the last frame: the file is whole."""
+        """Set the end of the last frame and complete the file."""
         if self._last is not None and self._last[0] < ms - 1:
             self.add(ms - 1, self._last[1])
         try:
@@ -158,7 +161,7 @@ class ByFfmpeg:
         self._place.cleanup()
 
     def abandon(self) -> None:
-        """Give up; what is written is of no use."""
+        """Stop; the written part is of no use."""
         self._process.kill()
         try:
             self._pipe.close()
@@ -183,7 +186,7 @@ class ByFfmpeg:
 
 
 def pyav() -> bool:
-    """Whether PyAV is installed, with an encoder of H.264."""
+    """Return True if PyAV is installed with an H.264 encoder."""
     if find_spec("av") is None:
         return False
     try:
@@ -196,7 +199,7 @@ def pyav() -> bool:
 
 @lru_cache(maxsize=1)
 def ffmpeg() -> str | None:
-    """An ffmpeg that encodes H.264: the one on PATH, or that of the package imageio-ffmpeg."""
+    """Return an ffmpeg that encodes H.264: from PATH, or from the package imageio-ffmpeg."""
     return next(
         (program for find in (_on_path, _in_package) if (program := find()) and _encodes(program)), None
     )

@@ -1,4 +1,4 @@
-"""Where videos are kept: in the recording's folder, by what they show, so that each is made once."""
+"""Store videos in the recording's folder, named by their contents, so that each is made once."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from reenact.core.store.local import home
 from reenact.errors import RecordingError, UsageError
 
 FOLDER = "videos"
-"""In a recording's folder. What is in it can be deleted at any time, and is not exported."""
+"""Folder inside a recording's folder. Its files may be deleted at any time, and are not exported."""
 
 _KEPT = 3
-"""Videos of one session and options that stay: while it goes on, each look at it makes another."""
+"""Videos kept for one session and options: a running session gets a new one at each look."""
 
 _BLOCK = 1 << 20
 
 
 def place(footage: Footage, options: str, label: str, suffix: str) -> Path:
-    """Where a video stands: named by the session, the options and all that is in the session's file so far."""
+    """Return a video's path, named by session, options and a hash of the session's file so far."""
     digest = hashlib.sha256(options.encode())
     try:
         with footage.path.open("rb") as file:
@@ -33,7 +33,7 @@ def place(footage: Footage, options: str, label: str, suffix: str) -> Path:
     except OSError as error:
         raise RecordingError(f"{footage.path}: {error.strerror}") from None
     recording = footage.path.parent
-    # A recording that may only be read, on another's disk: beside one's own.
+    # For a read-only recording, on another disk for instance: in the own store.
     folder = recording / FOLDER if os.access(recording, os.W_OK) else home() / FOLDER / recording.name
     return folder / f"{footage.path.stem}-{label}-{digest.hexdigest()[:16]}{suffix}"
 
@@ -48,12 +48,12 @@ def forget(kept: Path) -> None:
 
 
 def beside(path: Path) -> tuple[Path, Path]:
-    """The captions and the manifest that belong to a video."""
+    """Return the paths of a video's captions and manifest."""
     return path.with_suffix(".vtt"), path.with_suffix(".json")
 
 
 def copied(video: Video, target: Path) -> Video:
-    """The same at another place, under the suffix of what it is."""
+    """Copy a video to another place, with the suffix of its own format."""
     path = target.with_suffix(video.path.suffix)
     captions, _ = beside(path)
     try:
@@ -72,7 +72,7 @@ def copied(video: Video, target: Path) -> Video:
 
 
 def unfinished(path: Path) -> Path:
-    """A file that becomes that one when it is whole: as private as the store, and of no other's name."""
+    """Create a temporary file (mode 0600, unique name) that later replaces the final one."""
     part = path.with_name(f".{path.stem}.{secrets.token_hex(4)}.part")
     part.touch(mode=0o600)
     return part

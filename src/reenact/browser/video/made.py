@@ -1,4 +1,4 @@
-"""A video that was made: where it is, and how its time maps to the session's."""
+"""A finished video: its files, and the map between its time and the session's."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class Video:
     """A session's video.
 
     Attributes:
-        path: The file: MP4, or a page (`.html`) where nothing encodes.
+        path: The file: MP4, or a page (`.html`) where there is no encoder.
         captions: Its captions, WebVTT.
         session: The session's id.
         begin: The session's begin, in seconds since the recording began.
         start_ms: The moment of the session that the video begins with, in milliseconds since the session began.
-        duration_ms: How long it plays.
+        duration_ms: Its duration.
         size: Width and height in pixels, the bar below the page included.
         segments: Pairs of a moment of the video and the moment of the session that it shows, both in milliseconds;
-            between two of them time runs evenly.
-        chapters: One an action.
-        lost: How many pictures of the session could not be read.
+            between two pairs time is interpolated linearly.
+        chapters: One for each action.
+        lost: The number of pictures of the session that could not be read.
     """
 
     path: Path
@@ -44,20 +44,23 @@ class Video:
     lost: int
 
     def session_ms(self, video_ms: float) -> float:
-        """The moment of the session, in milliseconds since it began, that is shown at that moment of the video."""
+        """Return the moment of the session shown at a moment of the video, in milliseconds."""
         return _mapped(self.segments, video_ms, 0)
 
     def video_ms(self, session_ms: float) -> float:
-        """The moment of the video that shows that moment of the session."""
+        """Return the moment of the video that shows a moment of the session, in milliseconds."""
         return _mapped(self.segments, session_ms, 1)
 
     def at(self, t: float) -> float:
-        """The moment of the video, in milliseconds, that shows an event of the recording; `t` as the event has it."""
+        """Return the moment of the video, in milliseconds, that shows an event of the recording.
+
+        `t` is the event's time in seconds since the recording began.
+        """
         return self.video_ms((t - self.begin) * 1000)
 
     @property
     def manifest(self) -> Path:
-        """The file that keeps all this, beside the video."""
+        """Path of the manifest file, beside the video."""
         return self.path.with_suffix(".json")
 
     def keep(self) -> None:
@@ -67,7 +70,7 @@ class Video:
 
 
 def known(path: Path) -> Video | None:
-    """The video at a path, from its manifest; None where it is not whole."""
+    """Return the video at a path, from its manifest; None where a file is missing or damaged."""
     try:
         data: dict[str, Any] = orjson.loads(path.with_suffix(".json").read_bytes())
         video = Video(

@@ -1,4 +1,4 @@
-"""How the video's time runs against the session's: true to it, or with idle stretches squeezed.
+"""Map the video's time to the session's: in real time, or with idle time compressed.
 
 The map is kept beside the video, so that steps, network and console find their place in it.
 """
@@ -13,13 +13,13 @@ Kind = Literal["real", "compact"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
 IDLE = 1.5
-"""Seconds without any change that a compact video shows; what is longer is squeezed into them."""
+"""Seconds without any change that a compact video shows; longer gaps are cut to this."""
 
 BEFORE = 0.6
-"""Seconds that a compact video stands still before an action, for the pointer to get there."""
+"""Seconds of still picture before an action in a compact video, for the pointer to move."""
 
 FAILED = 1.2
-"""Seconds that it stands still after one that failed, for its message to be read."""
+"""Seconds of still picture after a failed action, for its message to be read."""
 
 Knot = tuple[float, float]
 """A moment of the video and the moment of the session that it shows, both in seconds."""
@@ -28,7 +28,7 @@ Knot = tuple[float, float]
 class Pace:
     """The map, built in the order of time: `happened` for each change, `hold` for each action.
 
-    Between two knots time runs evenly; where the video goes on and the session does not, it stands still.
+    Between two knots time is linear; where only the video's time advances, the picture stands still.
 
     Attributes:
         knots: The map, at least its two ends.
@@ -40,7 +40,7 @@ class Pace:
         self._video, self._session = 0.0, begin
 
     def happened(self, t: float) -> None:
-        """Something changed at that moment of the session."""
+        """Note a change at that moment of the session."""
         gap = t - self._session
         if gap <= 0:
             return
@@ -54,7 +54,7 @@ class Pace:
         self._session = t
 
     def hold(self, t: float, seconds: float) -> None:
-        """There is something to see at that moment: a compact video stands still."""
+        """Note a moment to look at: a compact video stands still for that many seconds."""
         self.happened(t)
         if self.kind == "compact":
             self._knot()
@@ -62,14 +62,17 @@ class Pace:
             self._knot()
 
     def end(self, t: float, *, rest: float) -> None:
-        """The session's end, shown for some more seconds."""
+        """Note the session's end, shown for `rest` more seconds."""
         self.happened(t)
         self._video += rest
         self._session += rest
         self._knot()
 
     def video(self, t: float, *, after: bool = False) -> float:
-        """The moment of the video that shows that moment of the session; the last one (`after`) where it holds."""
+        """Return the moment of the video that shows a moment of the session.
+
+        `after` chooses the end of a still picture instead of its begin.
+        """
         find = bisect_right if after else bisect_left
         place = find(self.knots, t, key=lambda knot: knot[1])
         if after and place and self.knots[place - 1][1] == t:
@@ -77,12 +80,12 @@ class Pace:
         return between(self.knots, place, t, source=1)
 
     def session(self, video: float) -> float:
-        """The moment of the session that is shown at that moment of the video."""
+        """Return the moment of the session shown at a moment of the video."""
         place = bisect_left(self.knots, video, key=lambda knot: knot[0])
         return between(self.knots, place, video, source=0)
 
     def speed(self, video: float) -> float:
-        """How many seconds of the session pass in one of the video."""
+        """Return the number of the session's seconds in one second of the video."""
         place = bisect_right(self.knots, video, key=lambda knot: knot[0])
         if not 0 < place < len(self.knots):
             return 1.0
@@ -96,9 +99,10 @@ class Pace:
 
 
 def between(knots: Sequence[Knot], place: int, at: float, *, source: int) -> float:
-    """What `at` is on the other side of a map (`source` 0 for the video's, 1 for the session's).
+    """Interpolate `at` from one side of a map to the other.
 
-    `place` is the first knot that is not before it.
+    `source` is the side of `at`: 0 for the video, 1 for the session. `place` is the index of the first knot that is
+    not before it.
     """
     other = 1 - source
     if place == 0:

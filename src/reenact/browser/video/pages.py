@@ -1,6 +1,6 @@
-"""The video where nothing encodes one: a page that holds its frames and shows each at its time.
+"""The video without an encoder: a page that contains its frames and shows each at its time.
 
-It needs no server and asks nothing of the network. What is recorded is pixels in it, and text that is data.
+It needs no server and sends no request. Recorded contents are in it only as pixels, and as text that is data.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ button:hover, button:focus { background: #384050; }
 
 
 class ByPage:
-    """Frames as JPEG in a page. A frame that is the one before it costs nothing."""
+    """Writes frames as JPEG into a page. A repeated frame takes no space."""
 
     def __init__(self, path: Path, title: str, chapters: Sequence[Chapter]) -> None:
         self._file = open(path, "w", encoding="utf-8", opener=private.opener)  # noqa: SIM115 - closed at the end
@@ -92,7 +92,7 @@ class ByPage:
         )
 
     def add(self, ms: int, planes: Planes) -> None:
-        """A frame, from that millisecond on."""
+        """Add a frame that is shown from that millisecond on."""
         made = io.BytesIO()
         planes.rgb().save(made, "JPEG", quality=72)
         data = made.getvalue()
@@ -102,7 +102,7 @@ class ByPage:
             self._last = data
 
     def close(self, ms: int) -> None:
-        """The end of the last frame: the file is whole."""
+        """Set the end of the last frame and complete the file."""
         steps = "".join(
             f'<li><button type="button" data-ms="{one.ms}">{html.escape(one.title)}</button></li>'
             for one in self._chapters
@@ -118,5 +118,5 @@ class ByPage:
         self._file.close()
 
     def abandon(self) -> None:
-        """Give up; what is written is of no use."""
+        """Stop; the written part is of no use."""
         self._file.close()

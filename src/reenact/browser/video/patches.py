@@ -1,7 +1,7 @@
-"""What is drawn over a page, each piece made once: the mark, the pointer, cards, and the bar below the page.
+"""The overlays of a page, each made once: mark, pointer, cards, and the bar below the page.
 
-H.264 keeps brightness for each pixel and colour for each four. A patch is those three planes and how much of it covers
-what is below.
+H.264 stores brightness for each pixel and colour for each four. A patch consists of those three planes and its
+opacity.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ BAR = 48
 """Pixels of the bar below the page."""
 
 HALO = 4
-"""Pixels that a ring reaches beyond its box."""
+"""Pixels by which a ring extends beyond its box."""
 
 TIP = (3, 2)
-"""Where in its picture the pointer points."""
+"""The tip of the pointer in its picture."""
 
 COLOURS = {
     "script": (47, 111, 222),
@@ -30,7 +30,7 @@ COLOURS = {
     "heal": (201, 133, 11),
     "failed": (212, 49, 56),
 }
-"""Who acts, and what failed: readable at a glance, and told apart in grey too by the words beside them."""
+"""Colours of the actors and of failure; words beside them tell them apart in grey too."""
 
 _SCALE = 4
 _INK = (242, 244, 247)
@@ -39,14 +39,14 @@ _ALARM = (255, 138, 138)
 _GROUND = (24, 27, 33)
 _CLOCK = 96
 
-# JPEG uses all of a byte, H.264 by custom the middle of it: a player that does not look at the mark is right too.
+# JPEG uses the full range of a byte, H.264 by default the limited one: players that ignore the flag are right too.
 _LUMA = [16 + round(value * 219 / 255) for value in range(256)]
 _CHROMA = [128 + round((value - 128) * 224 / 255) for value in range(256)]
 
 
 @dataclass(frozen=True, slots=True)
 class Planes:
-    """A picture as H.264 has it: brightness, and two planes of colour of half the width and height."""
+    """A picture in H.264's form: brightness, and two colour planes of half the width and height."""
 
     y: Image.Image
     u: Image.Image
@@ -54,19 +54,19 @@ class Planes:
 
     @classmethod
     def of(cls, image: Image.Image) -> Self:
-        """A picture's planes; its width and height are even."""
+        """Return a picture's planes; its width and height are even."""
         y, u, v = (image if image.mode == "YCbCr" else image.convert("RGB").convert("YCbCr")).split()
         return cls(y.point(_LUMA), u.reduce(2).point(_CHROMA), v.reduce(2).point(_CHROMA))
 
     @classmethod
     def filled(cls, width: int, height: int, colour: tuple[int, int, int]) -> Self:
-        """A plane picture of one colour."""
+        """Return a picture of one colour."""
         y, u, v = _ycc(colour)
         half = (width // 2, height // 2)
         return cls(Image.new("L", (width, height), y), Image.new("L", half, u), Image.new("L", half, v))
 
     def copy(self) -> Planes:
-        """The same, to draw on."""
+        """Return a copy to draw on."""
         return Planes(self.y.copy(), self.u.copy(), self.v.copy())
 
     def fill(self, box: tuple[int, int, int, int], colour: tuple[int, int, int]) -> None:
@@ -85,7 +85,7 @@ class Planes:
         self.v.paste(other.v, (left // 2, top // 2))
 
     def paste(self, patch: Patch, left: int, top: int) -> None:
-        """Put a patch there, wherever that is."""
+        """Draw a patch at any place, even or odd."""
         planes, alpha, half = patch.at(left % 2, top % 2)
         left, top = left - left % 2, top - top % 2
         self.y.paste(planes.y, (left, top), alpha)
@@ -93,14 +93,14 @@ class Planes:
         self.v.paste(planes.v, (left // 2, top // 2), half)
 
     def rgb(self) -> Image.Image:
-        """The picture as a screen shows it."""
+        """Return the picture as a screen shows it."""
         y = self.y.point(_unlimited(_LUMA))
         u, v = (plane.point(_unlimited(_CHROMA)).resize(self.y.size) for plane in (self.u, self.v))
         return Image.merge("YCbCr", (y, u, v)).convert("RGB")
 
 
 class Patch:
-    """A piece that is drawn over a page, from a picture with an alpha channel."""
+    """An overlay, made from a picture with an alpha channel."""
 
     def __init__(self, image: Image.Image) -> None:
         self._image = image
@@ -108,13 +108,16 @@ class Patch:
         self.width, self.height = image.size
 
     def at(self, x: int, y: int) -> tuple[Planes, Image.Image, Image.Image]:
-        """Its planes, its cover and that of its colours, moved by none or one pixel: colours stand at even places."""
+        """Return its planes, its opacity and that of its colours, moved by 0 or 1 pixel.
+
+        The move is needed because colours have even places.
+        """
         made = self._made.get((x, y))
         if made is None:
             width, height = (self.width + x + 1) // 2 * 2, (self.height + y + 1) // 2 * 2
             image = Image.new("RGBA", (width, height))
             image.paste(self._image, (x, y))
-            # Where nothing covers, the colour is that of what is near it, or the edges would be dark.
+            # Uncovered pixels take a colour close to their neighbours', or the edges would be dark.
             alpha = image.getchannel("A")
             flat = Image.new("RGB", image.size, _mean(self._image))
             flat.paste(image, (0, 0), alpha.point([255 if value else 0 for value in range(256)]))
@@ -124,7 +127,7 @@ class Patch:
 
 @lru_cache(maxsize=16)
 def ring(size: tuple[int, int], colour: str) -> Patch:
-    """A rounded frame of that size, with light around it so that it is seen on any page."""
+    """Return a rounded frame of that size, with a light halo so that it is visible on any page."""
     width, height = size[0] + 2 * HALO, size[1] + 2 * HALO
     image = Image.new("RGBA", (width, height), (*COLOURS[colour], 0))
     draw = ImageDraw.Draw(image)
@@ -139,7 +142,7 @@ def ring(size: tuple[int, int], colour: str) -> Patch:
 
 @lru_cache(maxsize=1)
 def arrow() -> Patch:
-    """The pointer: the black arrow with a white edge that everybody knows."""
+    """Return the pointer: the usual black arrow with a white edge."""
     outline = [(0, 0), (0, 17), (4, 13.4), (6.8, 19.6), (9.6, 18.4), (6.9, 12.3), (12.2, 12.3)]
     moved = [((x + TIP[0]) * _SCALE, (y + TIP[1]) * _SCALE) for x, y in outline]
     image = Image.new("RGBA", (20 * _SCALE, 26 * _SCALE), (255, 255, 255, 0))
@@ -151,7 +154,7 @@ def arrow() -> Patch:
 
 @lru_cache(maxsize=8)
 def press(colour: str) -> Patch:
-    """The spot that a press leaves for a moment."""
+    """Return the spot that marks a press for a moment."""
     across = 34 * _SCALE
     image = Image.new("RGBA", (across, across), (*COLOURS[colour], 0))
     draw = ImageDraw.Draw(image)
@@ -164,7 +167,7 @@ def press(colour: str) -> Patch:
 
 @lru_cache(maxsize=1)
 def dots() -> Patch:
-    """What is seen in the place of a secret."""
+    """Return the dots that are drawn in the place of a secret."""
     image = Image.new("RGBA", (52 * _SCALE, 8 * _SCALE), (86, 97, 114, 0))
     draw = ImageDraw.Draw(image)
     for number in range(5):
@@ -175,7 +178,7 @@ def dots() -> Patch:
 
 @lru_cache(maxsize=16)
 def card(kind: str, title: str, words: str, width: int) -> Patch:
-    """A card over the page, for what its pixels do not show."""
+    """Return a card over the page, for events that its pixels do not show."""
     label = {"dialog": "DIALOG", "download": "DOWNLOAD", "chooser": "FILE CHOOSER", "crash": "CRASH"}.get(
         kind, ""
     )
@@ -203,7 +206,7 @@ def card(kind: str, title: str, words: str, width: int) -> Patch:
 
 @lru_cache(maxsize=8)
 def bar(caption: Caption, width: int) -> Patch:
-    """The bar below the page: who does what, where, and why it failed."""
+    """Return the bar below the page: actor, action, address, and the failure."""
     image = Image.new("RGBA", (width, BAR), (*_GROUND, 255))
     draw = ImageDraw.Draw(image)
     colour = COLOURS[caption.colour]
@@ -230,7 +233,7 @@ def bar(caption: Caption, width: int) -> Patch:
 
 @lru_cache(maxsize=8)
 def clock(time: str, speed: int, tab: str) -> Patch:
-    """The bar's right end: the session's time, how much faster it runs, and which tab is seen."""
+    """Return the bar's right end: the session's time, the speed, and the visible tab."""
     image = Image.new("RGBA", (_CLOCK, BAR), (*_GROUND, 255))
     draw = ImageDraw.Draw(image)
     draw.text((_CLOCK - 14, 17), time, fill=_INK, font=text.font(15, bold=True), anchor="rm")
@@ -251,7 +254,7 @@ def _ycc(colour: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 def _unlimited(table: list[int]) -> list[int]:
-    """The way back from a table; between its values the nearest one below."""
+    """Return the inverse of a table; gaps take the nearest lower value."""
     back = [0] * 256
     for value, limited in enumerate(table):
         back[limited] = value

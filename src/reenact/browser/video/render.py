@@ -1,4 +1,4 @@
-"""A session's video, made from what it left behind: at any time, again with other options, and once for each."""
+"""Make a session's video from its recording, at any time and with any options."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from reenact.browser.video.encode import Encoder
 
 VERSION = 1
-"""Raised when a session's video would look different: those that were kept are made anew."""
+"""Version of the rendering; a change makes kept videos of an older version be made anew."""
 
 Means = Literal["pyav", "ffmpeg", "page"]
 
 Progress = Callable[[int, int], None]
-"""Told of the milliseconds that are drawn, and of how many there are."""
+"""A function called with the drawn milliseconds and their total."""
 
 
 def render(
@@ -40,27 +40,27 @@ def render(
     means: Means | None = None,
     progress: Progress | None = None,
 ) -> Video:
-    """Make a session's video, or find it where it was made before.
+    """Make a session's video, or return the one made before.
 
-    The session may still go on, or have broken off: what is there is shown.
+    The session may still run, or have broken off: the video shows its recorded part.
 
     Args:
         source: A recording's folder, or one session of it.
-        target: The file, `NAME.mp4` or `NAME.html`; without, it is kept in the recording's folder. Captions
+        target: The file, `NAME.mp4` or `NAME.html`; without it, the video is kept in the recording's folder. Captions
             (`NAME.vtt`) and the map of its time (`NAME.json`) go beside it.
-        session: Which of a folder's sessions, from 1.
-        pace: `real` is true to time; `compact` squeezes what is idle, and stands still before each action.
-        mask: Whether what is secret is covered.
-        means: `pyav`, `ffmpeg` or `page`; by default the first of them that is there.
-        progress: Told how far it is.
+        session: The number of the folder's session, from 1.
+        pace: `real` is true to time; `compact` shortens idle time, and stands still before each action.
+        mask: True to cover secrets.
+        means: `pyav`, `ffmpeg` or `page`; by default the first available one.
+        progress: Called with the progress.
 
     Raises:
         RecordingError: There is no such session, or its file cannot be read.
-        UsageError: An option that is none, or a target of another kind.
+        UsageError: An unknown option, or a target of another kind.
     """
     footage = source if isinstance(source, Footage) else one_of(source, session)
     chosen = _means(means, target, pace)
-    # Inside a recorded program this is none of its doing.
+    # The rendering is no effect of a recorded program around it.
     with boundary.entered(None):
         place = _place(footage, chosen, pace, mask=mask)
         video = known(place)
@@ -71,7 +71,7 @@ def render(
 
 
 def kept(footage: Footage, pace: pace.Kind = "real", *, mask: bool = True) -> Video | None:
-    """The video of a session as it is now, where it was made before; None where it is still to be made."""
+    """Return the video of a session's current state if it was made before, else None."""
     with boundary.entered(None):
         return known(_place(footage, means(), pace, mask=mask))
 
@@ -83,7 +83,10 @@ def _place(footage: Footage, means: Means, kind: pace.Kind, *, mask: bool) -> Pa
 
 
 def one_of(folder: Path, number: int) -> Footage:
-    """One session of a recording, from 1. Raises RecordingError where there is none of that number."""
+    """Return one session of a recording, from 1.
+
+    Raises RecordingError where there is none of that number.
+    """
     found = footages.sessions(folder)
     if not found:
         raise RecordingError(f"{folder.name} has no browser session, and so no video")
@@ -94,7 +97,7 @@ def one_of(folder: Path, number: int) -> Footage:
 
 
 def means() -> Means:
-    """What makes the videos here."""
+    """Return the best available way to make a video here."""
     return "pyav" if encode.pyav() else "ffmpeg" if encode.ffmpeg() else "page"
 
 
@@ -117,7 +120,7 @@ def _means(asked: Means | None, target: Path | None, kind: str) -> Means:
 def _make(
     footage: Footage, place: Path, means: Means, kind: pace.Kind, *, mask: bool, progress: Progress | None
 ) -> Video:
-    # Pillow is optional, and takes a moment to import.
+    # Imported here because Pillow is optional and slow to import.
     from reenact.browser.video.draw import Layout, Painter  # noqa: PLC0415
 
     read = story.read(footage, kind, mask=mask, numbers=_numbers(footage))
@@ -147,7 +150,7 @@ def _make(
 
 
 def _numbers(footage: Footage) -> dict[object, int]:
-    """The recording's number of each step, by the number of its effect; nothing where there are no events to read."""
+    """Return the recording's step numbers by effect number; empty where there are no events."""
     try:
         return {step.call.number: step.number for step in local.load(footage.path.parent)}
     except (ReenactError, OSError):
@@ -175,7 +178,7 @@ def _described(
 
 @contextmanager
 def _encoder(means: Means, path: Path, video: Video) -> Iterator[Encoder]:
-    """What writes the file; where the body fails, it gives up."""
+    """Open the encoder of the file; abandon it if the body fails."""
     title = f"Browser session {video.session}"
     encoder: Encoder
     if means == "pyav":

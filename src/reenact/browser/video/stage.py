@@ -1,4 +1,4 @@
-"""Which page is seen at a moment: the tabs, the last picture of each, and the one that is in front."""
+"""Track the visible page: the tabs, the last picture of each, and the active tab."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ Box = tuple[float, float, float, float]
 """x, y, width and height in CSS pixels of the main viewport."""
 
 LATE = 2.0
-"""Seconds by which a picture may stand behind lines that are later than it."""
+"""Seconds by which a picture's line may come after later lines."""
 
 _MOST = 5_000
-"""Lines that wait for a late one at most: a file whose clock stands still is read all the same."""
+"""Largest number of buffered lines: so a file whose clock stands still can be read too."""
 
 SEEN = ("tab", "frame", "anchor", "before", "after", "dialog", "download", "chooser", "crash", "end")
-"""The lines that change what is seen."""
+"""The events that change the visible picture."""
 
 
 def ordered(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Entries in the order of their times, where none is later than it should be by more than `LATE`."""
+    """Yield entries in the order of their times, if each is at most `LATE` seconds out of order."""
     waiting: list[tuple[float, int, Entry]] = []
     newest = float("-inf")
     for number, entry in enumerate(entries):
@@ -37,13 +37,13 @@ def ordered(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A page as it was painted.
+    """A painted page.
 
     Attributes:
-        blob: Where its JPEG is kept.
-        width: Of the page that it shows, in CSS pixels; 0 where it is not known. The JPEG may be smaller.
+        blob: The address of its JPEG.
+        width: Of the page that it shows, in CSS pixels; 0 where unknown. The JPEG may be smaller.
         height: Likewise.
-        masks: What of it is secret, in CSS pixels.
+        masks: Its secret boxes, in CSS pixels.
     """
 
     blob: str
@@ -54,7 +54,7 @@ class Picture:
 
 @dataclass(slots=True)
 class Tab:
-    """One tab: what it showed last, and where it is."""
+    """One tab: its last picture and its address."""
 
     picture: Picture | None = None
     url: str = ""
@@ -64,15 +64,15 @@ class Tab:
 
 @dataclass(slots=True)
 class Stage:
-    """The tabs, as the lines of a session come in.
+    """The tabs, updated by the lines of a session.
 
     Args:
         viewport: The page's width and height when the session began.
 
     Attributes:
-        shown: The number of the tab that is seen.
+        shown: The number of the visible tab.
         tabs: All tabs by their numbers.
-        picture: What is seen; a tab that closes leaves its last picture until there is another.
+        picture: The visible picture; a closed tab leaves its last picture until there is another.
     """
 
     viewport: tuple[float, float] = (0, 0)
@@ -82,7 +82,7 @@ class Stage:
     _order: list[int] = field(default_factory=list)
 
     def take(self, entry: Entry) -> bool:
-        """Take one line in; returns whether what is seen may look different now."""
+        """Take one line; return True if the visible picture may have changed."""
         match entry.event:
             case "frame" | "anchor":
                 return self._painted(entry)
@@ -97,13 +97,13 @@ class Stage:
 
     @property
     def url(self) -> str:
-        """The address of the page that is seen."""
+        """The address of the visible page."""
         tab = self.tabs.get(self.shown)
         return tab.url if tab else ""
 
     @property
     def open(self) -> list[int]:
-        """The tabs that are open, in the order in which they opened."""
+        """The open tabs, in the order in which they opened."""
         return [number for number, tab in self.tabs.items() if tab.open]
 
     def _painted(self, entry: Entry) -> bool:
@@ -127,8 +127,8 @@ class Stage:
         wide, high = self.viewport
         if not (0 < width < wide and abs(width * high - height * wide) <= 2 * wide):
             return Picture(blob, width, height, masks)
-        # The session's page made smaller, by its shape. Should it be a small window of the same shape after all,
-        # its secrets are covered too.
+        # The session's page scaled down, judged by its shape. In case it is a small window of that shape, its
+        # secrets are covered too.
         scale = wide / width
         more = tuple((x * scale, y * scale, across * scale, down * scale) for x, y, across, down in masks)
         return Picture(blob, wide, high, masks + more)
@@ -168,7 +168,7 @@ class Stage:
 
 
 def box_of(value: Any) -> Box | None:
-    """A box as the footage has it, or None where it is none."""
+    """Return a box from the footage's list, or None where it is invalid."""
     if not isinstance(value, list | tuple) or len(value) != 4:
         return None
     if not all(isinstance(one, int | float) for one in value):
@@ -178,12 +178,12 @@ def box_of(value: Any) -> Box | None:
 
 
 def number_of(value: Any, other: int) -> int:
-    """A whole number, or the other where it is none."""
+    """Return a whole number, or `other` where it is none."""
     return value if isinstance(value, int) else other
 
 
 def size_of(value: Any) -> tuple[float, float]:
-    """A width and a height, or twice 0 where there are none."""
+    """Return a width and a height, or (0, 0) where they are invalid."""
     if not isinstance(value, list | tuple) or len(value) != 2:
         return (0, 0)
     width, height = map(_length, value)

@@ -1,6 +1,6 @@
-"""What happened in a session, read once before anything is drawn: its actions, what stood in no page, and its pace.
+"""Read a session once before drawing: its actions, its cards, and its pace.
 
-What is held grows with the actions, never with the pictures.
+The memory used grows with the actions, never with the pictures.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from reenact.browser.video.pace import BEFORE, FAILED, Kind, Pace
 from reenact.browser.video.stage import SEEN, Box, Stage, box_of, number_of, ordered, size_of
 
 REST = 1.0
-"""Seconds that the last picture stands."""
+"""Seconds that the last picture is shown."""
 
 _CARD = 2.0
 """Seconds that a dialog, a download or a file chooser is shown, though the session went on."""
@@ -25,21 +25,21 @@ Actor = Literal["script", "agent", "heal"]
 
 @dataclass(slots=True)
 class Action:
-    """One action of a session; times are of the session, in seconds since the recording began.
+    """One action of a session; times are in seconds since the recording began.
 
     Attributes:
         number: Of the recording's step, as everywhere; without the recording's events counted from 1.
         call: The number of its effect in the recording.
-        actor: Who did it.
-        words: What it is, in short.
-        box: Its element, where it has one.
-        point: Where the pointer goes.
-        settled: Since when the page before it is the one that it was done on.
-        began: When it was about to be done.
-        left: When it led away to another page or tab, if it did.
-        ended: When it was done; None where the recording breaks off.
-        success: How it ended, likewise.
-        message: Why it failed.
+        actor: The actor.
+        words: Its short description.
+        box: Its element, if it has one.
+        point: The target of the pointer.
+        settled: The moment since which the page before it is the one that it was done on.
+        began: The moment before it was done.
+        left: The moment of its move to another page or tab, or None.
+        ended: The moment it was done; None where the recording breaks off.
+        success: Its outcome, likewise.
+        message: The reason of its failure.
     """
 
     number: int
@@ -58,7 +58,7 @@ class Action:
 
 @dataclass(slots=True)
 class Card:
-    """What the page's pixels do not show: a dialog, a download, a file chooser, a crash."""
+    """An event that the page's pixels do not show: a dialog, a download, a file chooser, a crash."""
 
     kind: str
     title: str
@@ -69,14 +69,14 @@ class Card:
 
 @dataclass(slots=True)
 class Story:
-    """All that is known before the first frame is drawn.
+    """All facts that are known before the first frame is drawn.
 
     Attributes:
         begin: The session's first moment, in seconds since the recording began.
-        start: The first moment that there is a picture of.
+        start: The moment of the first picture.
         end: Its last moment.
         size: Width and height of the page's place: the window's, or less where it was filmed smaller.
-        lines: How many of its lines are seen: what is written later is no part of this.
+        lines: The number of lines read; lines written later are not part of the story.
         actions: In order.
         cards: In order.
         pace: The map of its time to the video's.
@@ -95,12 +95,12 @@ class Story:
 def read(
     footage: Footage, kind: Kind = "real", *, mask: bool = True, numbers: Mapping[object, int] | None = None
 ) -> Story:
-    """Read a session's story. Works on one that is still written, and on one that broke off.
+    """Read a session's story. The session may still be running, or have broken off.
 
     Args:
         footage: The session.
-        kind: How its time becomes the video's.
-        mask: Whether what is secret is covered.
+        kind: The pace of the video.
+        mask: True to cover secrets.
         numbers: The recording's number of each step by the number of its effect; without it they are counted here.
     """
     stage = Stage(size_of(footage.head["viewport"]))
@@ -112,7 +112,7 @@ def read(
 
 @dataclass(slots=True)
 class _UnderWay:
-    """What is held of an action until it is done."""
+    """The state of an action until it is done."""
 
     action: Action
     fields: Mapping[str, Any]
@@ -120,7 +120,7 @@ class _UnderWay:
     hidden: bool
 
     def say(self, selectors: object = None) -> None:
-        """Put it in words, as far as it is known."""
+        """Describe it in words, as far as it is known."""
         thing = words.element(selectors, self.selector)
         self.action.words = words.action(self.fields, thing, hidden=self.hidden)
 
@@ -146,7 +146,7 @@ class _Reading:
         self.lines += 1
         self.last = max(self.last, entry.t)
         if self.stage.picture is not None and self.pace is None:
-            # What was before the first picture is no part of the video, unless something was done in it.
+            # The time before the first picture is not part of the video, unless an action was done in it.
             self._begin(entry.t)
         if entry.event in {"frame", "anchor"}:
             self._painted(entry)
@@ -172,7 +172,7 @@ class _Reading:
 
     def _size(self, head: Entry) -> tuple[int, int]:
         size = size_of(head["viewport"])
-        # Pictures of a large window are made smaller when they are taken: to enlarge them again would show no more.
+        # Pictures of a large window are scaled down when taken: enlarging them would show no more.
         if not size[0] or 0 < self.largest[0] < size[0]:
             size = self.largest
         return (round(size[0]), round(size[1])) if size[0] else (1280, 720)
@@ -243,7 +243,7 @@ class _Reading:
             self._begin(entry.t)
 
     def _hide(self) -> None:
-        """Take the value out of the words of what is filled while its field is covered."""
+        """Remove the filled value from an action's words while its field is covered."""
         if not self.mask:
             return
         masks = self.stage.picture.masks if self.stage.picture else ()
@@ -255,7 +255,7 @@ class _Reading:
 
 
 def card(entry: Entry) -> Card | None:
-    """What is to be said of a line that no pixels show, or None where it is no such line."""
+    """Return the card for a line that no pixels show, or None for other lines."""
     match entry.event:
         case "dialog":
             answer = entry["answer"]

@@ -1,4 +1,4 @@
-"""Text in a picture: a font that has its letters, and a line that fits its place."""
+"""Write text into a picture: choose a font that has its letters, and cut the line to fit."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _BOLD = (
 
 @lru_cache(maxsize=64)
 def font(size: int, *, bold: bool = False) -> Font:
-    """The font of the captions: the system's where it has a usual one, else Pillow's own."""
+    """Return the captions' font: a usual one of the system, else Pillow's own."""
     found = _fonts(size, bold=bold)
     return found[0]
 
 
 def fitting(words: str, size: int, *, bold: bool = False) -> Font:
-    """The first font that has all letters of a text; the usual one where none has."""
+    """Return the first font that has all letters of a text; the usual one where none has."""
     if words.isascii():
         return font(size, bold=bold)
     return _covering(frozenset(words), size, bold)
 
 
 def cut(words: str, face: Font, width: int) -> str:
-    """A text with an ellipsis where it is wider than its place."""
+    """Cut a text with an ellipsis if it is too wide."""
     if face.getlength(words) <= width:
         return words
     fits, wide = 0, len(words)
@@ -56,7 +56,10 @@ def write(
     width: int,
     bold: bool = False,
 ) -> int:
-    """Write one line into a picture, cut to a width; returns how wide it is. `place` is its left and its middle."""
+    """Write one line into a picture, cut to `width`; return its width in pixels.
+
+    `place` is the left end and the vertical middle.
+    """
     face = fitting(words, size, bold=bold)
     shown = cut(words, face, width)
     if shown:
@@ -65,7 +68,7 @@ def write(
 
 
 def lines(words: str, size: int, width: int, most: int) -> list[str]:
-    """A text broken into lines of a width, at most so many; the last one is cut."""
+    """Break a text into at most `most` lines of a width; the last one is cut."""
     face = fitting(words, size)
     found: list[str] = []
     rest = words.split(" ")

@@ -1,6 +1,7 @@
-"""Which frame the video shows when: the active tab's picture, the mark on the element, the pointer on its way.
+"""Compute the frames of the video: the active tab's picture, the mark, and the moving pointer.
 
-All times in here are the video's, in milliseconds on a grid. It is a stream: nothing is held but what is on the stage.
+All times here are the video's, in milliseconds on a grid. The frames are a stream: only the current stage is in
+memory.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from reenact.browser.video.stage import SEEN, Box, Picture, Stage, ordered, size
 from reenact.browser.video.story import Action, Card, Story
 
 GRID = 25
-"""Milliseconds to which frames are put, so that what happens at once is drawn once."""
+"""Milliseconds of the grid of frames, so that simultaneous changes are drawn once."""
 
 GLIDE = 400
 """Milliseconds that the pointer takes to its next place."""
@@ -32,25 +33,25 @@ _AFTER = 150
 """Milliseconds that an element stays marked after its action."""
 
 _FAILED = 1200
-"""The same after one that failed."""
+"""Milliseconds that an element stays marked after a failed action."""
 
 _LEAST = 100
-"""Milliseconds that it is marked at least: a quick action is seen too."""
+"""Least milliseconds of a mark, so that a quick action is visible."""
 
 _LATE = 75
-"""Milliseconds by which an action may be shown later than it was, where others were at once."""
+"""Milliseconds by which an action may be shown late, where several came at once."""
 
 _CARD = 1000
-"""Milliseconds that a card is seen at least: where idle time is squeezed it would pass in a blink."""
+"""Least milliseconds of a card, because it would be too short in compressed idle time."""
 
 _PRESSED = 250
-"""Milliseconds that a press of the pointer is seen."""
+"""Milliseconds that a press of the pointer is visible."""
 
 _BEAT = 1000
-"""Milliseconds without a frame at most: the clock goes on, and a player that jumps finds a frame near."""
+"""Most milliseconds without a frame, so that the clock advances and a seek finds a frame."""
 
 _CARDS = 4
-"""Cards that are seen at once."""
+"""Number of cards visible at once."""
 
 Colour = Literal["script", "agent", "heal", "failed"]
 
@@ -65,7 +66,7 @@ class Ring:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """Where the pointer is, in CSS pixels, and whether it is pressed."""
+    """The pointer: its place in CSS pixels, and its button."""
 
     x: float
     y: float
@@ -75,7 +76,7 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """What the bar below the page says."""
+    """The contents of the bar below the page."""
 
     step: str = ""
     actor: str = ""
@@ -89,7 +90,7 @@ class Caption:
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One frame of the video, to be drawn; `ms` is when it begins."""
+    """One frame of the video, to be drawn; it begins at `ms`."""
 
     ms: int
     picture: Picture | None
@@ -103,15 +104,15 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """When an action is seen.
+    """The times of an action in the video, in milliseconds.
 
     Attributes:
-        action: Which.
-        shown: Since when its caption and its ring are seen.
-        glide: When the pointer starts towards it.
-        acts: When it is done.
-        unmarked: When the ring goes.
-        ended: When its outcome is seen; None where it has none.
+        action: The action.
+        shown: The begin of its caption and its ring.
+        glide: The start of the pointer's move to it.
+        acts: The moment of the action.
+        unmarked: The end of the ring.
+        ended: The moment its outcome is shown; None where it has none.
     """
 
     action: Action
@@ -127,11 +128,11 @@ class Timeline:
 
     Args:
         footage: The session.
-        story: What `story.read` found in it.
-        smooth: Whether the pointer glides and the clock ticks; without, only what changes is shown.
+        story: The session's story from `story.read`.
+        smooth: True to move the pointer smoothly and to advance the clock; False to show changes only.
 
     Attributes:
-        marks: When each action is seen.
+        marks: The times of each action.
         duration: Milliseconds of the video.
     """
 
@@ -146,7 +147,7 @@ class Timeline:
         self.duration = max(_grid(story.pace.knots[-1][0]), GRID)
 
     def shots(self) -> Iterator[Shot]:
-        """The frames; each holds until the next, and the last one until `duration`."""
+        """Yield the frames; each holds until the next, and the last one until `duration`."""
         stage = Stage(size_of(self._footage.head["viewport"]))
         last: Shot | None = None
         for ms, changed in self._moments(stage):
@@ -158,7 +159,7 @@ class Timeline:
                 last = shot
 
     def _moments(self, stage: Stage) -> Iterator[tuple[int, bool]]:
-        """When the stage is to be drawn. What falls into one moment is taken in before it."""
+        """Yield the moments to draw; all lines of one moment are taken in before it."""
         now, dirty = 0, True
         pace = self._story.pace
         lines = islice(self._footage.entries(*SEEN), self._story.lines)
@@ -179,7 +180,7 @@ class Timeline:
             yield from ((ms, True) for ms in range(since + _BEAT, until - GRID, _BEAT))
 
     def _cues(self) -> list[int]:
-        """When something changes that no line says."""
+        """Return the moments of changes that have no line of their own."""
         cues = []
         for mark in self.marks:
             cues += [mark.shown, mark.acts, mark.unmarked]
@@ -233,7 +234,7 @@ class Timeline:
         return Pointer(before.x + (x - before.x) * eased, before.y + (y - before.y) * eased, pressed, colour)
 
     def _before(self, place: int) -> Pointer | None:
-        """Where the pointer was left by the actions before that one."""
+        """Return the place where the actions before that one left the pointer."""
         for number in range(place - 1, max(place - 200, -1), -1):
             action = self.marks[number].action
             if action.point is not None:
@@ -242,7 +243,7 @@ class Timeline:
 
 
 def _grid(seconds: float) -> int:
-    """A moment of the video in milliseconds, on the grid: half a step away from its time at most."""
+    """Return a moment of the video in milliseconds on the grid, at most half a step off."""
     return round(seconds * 1000 / GRID) * GRID
 
 
@@ -254,7 +255,7 @@ def _marks(story: Story) -> list[Mark]:
         if pace.kind == "compact":
             shown = _grid(pace.video(action.began))
         else:
-            # Nothing is inserted: the frames before the action are there, as far as they show the same page.
+            # No time is inserted: the frames before the action are there, as far as they show the same page.
             same = min(_grid(pace.video(action.settled)), acts)
             shown = max(acts - round(BEFORE * 1000), same, _free(marks, acts))
         if marks:
@@ -267,7 +268,7 @@ def _marks(story: Story) -> list[Mark]:
 
 
 def _free(marks: list[Mark], acts: int) -> int:
-    """Since when the action before leaves room for the next: its outcome is to be read, as far as there is time."""
+    """Return the end of the previous action's display, with time to read its outcome if possible."""
     if not marks:
         return 0
     last = marks[-1]
@@ -277,7 +278,7 @@ def _free(marks: list[Mark], acts: int) -> int:
 
 
 def _unmarked(story: Story, action: Action, acts: int, ended: int | None) -> int:
-    """When the ring goes: with the page that the element was on, or soon after the action."""
+    """Return the end of a ring: the end of its element's page, or soon after the action."""
     if ended is None:
         until = _grid(story.pace.knots[-1][0])
     else:

@@ -1,4 +1,4 @@
-"""What a viewer reads of an action: one short line of plain text, without what is secret in it."""
+"""Describe an action for a viewer in one short line of plain text without secrets."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 from reenact.core.redact import says_secret
 
 LONGEST = 200
-"""Characters of a text that a caption may have; it is cut further where its place is narrow."""
+"""Most characters of a caption's text; it is cut further where its place is narrow."""
 
 HIDDEN = "•••••"
-"""What stands in the place of a secret."""
+"""The text in the place of a secret."""
 
 _TOKEN = re.compile(r"\[\[secret:[^\]]*\]\]")
 _ROLE = re.compile(r'role=(\w+)\[name="((?:[^"\\]|\\.)*)"[^\]]*\]$')
@@ -52,8 +52,11 @@ _VERBS = {
 
 
 def plain(text: object, limit: int = LONGEST) -> str:
-    """Any text on one line: no control characters, nothing that turns its direction, no secret, and not too long."""
-    # A page may be a megabyte of text; what is looked at is a little more than what is shown.
+    """Return a text on one line, shortened, without control characters and secrets.
+
+    Characters that change the direction of text are removed too.
+    """
+    # A page may contain a megabyte of text: only a little more than the shown part is read.
     joined = " ".join(str(text)[: limit * 4].split())
     shown = "".join(one for one in joined if unicodedata.category(one)[0] != "C")
     shown = _TOKEN.sub(HIDDEN, shown)
@@ -61,12 +64,12 @@ def plain(text: object, limit: int = LONGEST) -> str:
 
 
 def action(fields: Mapping[str, Any], element: str = "", *, hidden: bool = False) -> str:
-    """An action in words: `Fill textbox “Name” with “Ada”`.
+    """Describe an action: `Fill textbox “Name” with “Ada”`.
 
     Args:
         fields: The action: its `type` and fields.
-        element: What it was done to, where that is known better than by the action's own selector.
-        hidden: Whether the value that it fills is secret.
+        element: The element in words, where that is better than the action's own selector.
+        hidden: True if the value that it fills is secret.
     """
     kind = str(fields.get("type", "action"))
     thing = _object(kind, fields, element)
@@ -81,7 +84,7 @@ def action(fields: Mapping[str, Any], element: str = "", *, hidden: bool = False
 
 
 def element(selectors: object, selector: object) -> str:
-    """An element in words: its role and name, or its label or text, where known; else the selector that found it."""
+    """Describe an element: its role and name, its label or text, or else its selector."""
     known = selectors if isinstance(selectors, Mapping) else {}
     role = _ROLE.search(str(known.get("role", "")))
     if role:
@@ -100,14 +103,14 @@ def element(selectors: object, selector: object) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A time as a viewer reads it: `0:07`, `1:02:03`."""
+    """Format a time for a viewer: `0:07`, `1:02:03`."""
     whole = max(int(seconds), 0)
     hours, minutes = whole // 3600, whole // 60 % 60
     return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
 
 
 def size(count: float) -> str:
-    """A number of bytes as a viewer reads it."""
+    """Format a number of bytes for a viewer."""
     place = min(max(int(math.log(max(count, 1), 1000)), 0), 3)
     shown = count / 1000**place
     digits = 1 if place and shown < 10 else 0
@@ -115,7 +118,7 @@ def size(count: float) -> str:
 
 
 def _first(selector: object) -> object:
-    """Of several selectors, the first."""
+    """Return the first of several selectors."""
     return next(iter(selector.values()), "") if isinstance(selector, Mapping) else selector or ""
 
 
