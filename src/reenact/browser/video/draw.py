@@ -1,7 +1,7 @@
-"""Draw a frame as the three planes that H.264 encodes: page, masks, mark, pointer, cards, bar.
+"""Draw a frame (page, masks, mark, pointer, cards, bar) as the planes that H.264 encodes.
 
 A page is decoded once, and each overlay is a small patch that is made once: most frames of a session differ from the
-one before by a patch alone.
+one before by a pointer or a line of text. A whole picture in RGB is never made.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Store videos in the recording's folder, named by their contents, so that each is made once."""
+"""Store videos in the recording's folder, named by their contents: each is made once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from reenact.core.store.local import home
 from reenact.errors import RecordingError, UsageError
 
 FOLDER = "videos"
-"""Folder inside a recording's folder. Its files may be deleted at any time, and are not exported."""
+"""Folder inside a recording's folder.
+
+Its files may be deleted at any time, and are not exported.
+"""
 
 _KEPT = 3
 """Videos kept for one session and options: a running session gets a new one at each look."""

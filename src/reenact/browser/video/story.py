@@ -58,7 +58,7 @@ class Action:
 
 @dataclass(slots=True)
 class Card:
-    """An event that the page's pixels do not show: a dialog, a download, a file chooser, a crash."""
+    """An event without pixels: a dialog, a download, a file chooser, a crash."""
 
     kind: str
     title: str

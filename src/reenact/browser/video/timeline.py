@@ -1,4 +1,4 @@
-"""Compute the frames of the video: the active tab's picture, the mark, and the moving pointer.
+"""Compute the frames of the video: the active tab's picture, the mark, and the pointer.
 
 All times here are the video's, in milliseconds on a grid. The frames are a stream: only the current stage is in
 memory.
@@ -268,7 +268,7 @@ def _marks(story: Story) -> list[Mark]:
 
 
 def _free(marks: list[Mark], acts: int) -> int:
-    """Return the end of the previous action's display, with time to read its outcome if possible."""
+    """Return the end of the previous action's display, with time to read its outcome."""
     if not marks:
         return 0
     last = marks[-1]
