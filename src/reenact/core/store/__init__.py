@@ -1,1 +1,1 @@
-"""Where recordings are kept. `local` is the embedded default: a folder, and no server at all."""
+"""Stores of recordings. `local` is the embedded default: a folder, without a server."""

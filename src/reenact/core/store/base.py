@@ -1,9 +1,9 @@
-"""What a store is to the rest of Reenact, wherever it keeps things. `reenact.testing` has a suite for each of these.
+"""The protocols of a store. `reenact.testing` has a conformance suite for each of them.
 
-    Library     which recordings there are, and what each says of itself on one line
+    Library     the list of recordings, with a summary of each
     Store       the recordings themselves, read
-    Intake      the same, written piece by piece as they come from elsewhere
-    BlobStore   large values by their hash, where they do not lie beside the recording
+    Intake      the recordings, written piece by piece as they arrive
+    BlobStore   large values by their hash, if they are kept apart from the recording
 
 The embedded store is a folder: `LocalStore`, `Index`, `LocalIntake`. The team's (`store.team`) is a Postgres and an
 object store.
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from reenact.core.store.index import Hit, Progress
 
 ID = re.compile(r"[\w-]{1,64}", re.ASCII)
-"""What a recording may be called."""
+"""The pattern of a recording's id."""
 
 FILE = re.compile(r"events(\.[\w-]{1,64})?\.jsonl|session\.[\w-]{1,64}\.jsonl", re.ASCII)
-"""What a file of lines may be called."""
+"""The pattern of the names of a recording's line files."""
 
 BLOB = re.compile(r"sha256:([0-9a-f]{64})")
 """A blob's address."""
@@ -37,8 +37,11 @@ LARGEST = 64 << 20
 """Bytes of a blob at most."""
 
 Status = Literal["ok", "gap", "differs", "refused", "large", "full", "gone"]
-"""What became of a piece: `large` is more than is ever taken of one recording, `full` what there is no room for now,
-`gone` belongs to a recording that was deleted and is not taken again."""
+"""The result of taking a piece.
+
+`large` exceeds the limit of one recording, `full` means no room at present, `gone` belongs to a recording that was
+deleted and is not taken again.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +63,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of a piece.
+    """The result of taking a piece.
 
     Attributes:
-        status: `ok`: it is there, and on the disk; `gap`: the file is not as long as that yet; `differs`: other bytes
-            are there; `refused`: for another reason.
-        length: How long the file is.
-        detail: Why it is not ok.
+        status: `ok`: it is there, and on the disk; `gap`: the file is still shorter than the piece's offset;
+            `differs`: other bytes are there; `refused`: for another reason.
+        length: The length of the file in bytes.
+        detail: The reason if it is not ok.
     """
 
     status: Status
@@ -81,9 +84,9 @@ class Store(Protocol):
         """The ids of all recordings, newest first."""
 
     def find(self, ref: str | os.PathLike[str], /) -> Path:
-        """The folder or file that is meant: an id, an unambiguous prefix of one, `last`, or a path.
+        """Return the folder or file of a reference: an id, a unique prefix, `last`, or a path.
 
-        Raises RecordingNotFound, AmbiguousRecording or NotARecording; the text says what to try.
+        Raises RecordingNotFound, AmbiguousRecording or NotARecording; the text suggests a remedy.
         """
 
     def load(self, ref: str | os.PathLike[str], /) -> Recording:
@@ -95,12 +98,12 @@ class Store(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Some recordings, as a list shows them.
+    """The recordings that a list shows.
 
     Attributes:
-        hits: Those that are shown, those first that began last.
-        matching: How many would be shown without a limit; None for more than these, uncounted.
-        ids: Ids, among which theirs are told apart by as much of them as among all that there are.
+        hits: The recordings shown, the latest first.
+        matching: The number of matches without a limit; None for more than these, uncounted.
+        ids: Ids from which to compute short prefixes that are as unique as among all recordings.
     """
 
     hits: Sequence[Hit]
@@ -109,10 +112,10 @@ class Listed:
 
 
 class Library(Protocol):
-    """What there is, without opening any of it."""
+    """The list of the recordings, without opening any of them."""
 
     store: Any
-    """The recordings: a Store that says what it is called (`place`)."""
+    """The recordings: a Store that has a name (`place`)."""
 
     def summaries(self, progress: Progress | None = None) -> list[Summary]:
         """All recordings, those first that began last."""
@@ -131,45 +134,48 @@ class Library(Protocol):
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> Listed:
-        """The same as a list shows them, with that status and these tags; of an empty filter also the broken ones."""
+        """Return the matching recordings with that status and these tags.
+
+        An empty filter also returns the broken ones.
+        """
 
     def count(self) -> int:
-        """How many recordings there are."""
+        """Return the number of recordings."""
 
     def kinds(self) -> set[str]:
         """The kinds of effects that there are."""
 
     def folder_of(self, line: Summary) -> Path:
-        """Where a recording lies that is to be read. Raises RecordingError."""
+        """Return the folder of a recording, to read it. Raises RecordingError."""
 
     def close(self) -> None:
-        """End what it holds open. Harmless when closed."""
+        """Close all that it holds open. Harmless when closed."""
 
 
 class Intake(Protocol):
     """Recordings, written as they come from elsewhere. Any thread may call it."""
 
     def lengths(self, ids: Iterable[str]) -> dict[str, dict[str, int]]:
-        """How long each file of these recordings is. One that is not there has none."""
+        """Return the length of each file of these recordings. A missing recording has no files."""
 
     def has(self, id: str, address: str) -> bool:
-        """Whether a recording's blob is there."""
+        """Return True if a recording's blob is there."""
 
     def take(self, pieces: Sequence[Piece]) -> list[Taken]:
-        """Append them. When this returns, what it calls ok outlives the power; what is there already is ok, too."""
+        """Append the pieces. On return, each `ok` piece is on the disk, also if it was there before."""
 
     def heard(self, ids: Iterable[str]) -> None:
         """These are being written, far away."""
 
     def close(self) -> None:
-        """End what it does in the background."""
+        """End its background work."""
 
 
 class BlobStore(Protocol):
     """Bytes by their sha256. Any thread may call it."""
 
     def has(self, address: str) -> bool:
-        """Whether they are there."""
+        """Return True if the bytes are there."""
 
     def put(self, data: bytes) -> str:
         """Keep them; returns their address, `sha256:…`. Twice the same is once."""
@@ -181,4 +187,4 @@ class BlobStore(Protocol):
         """Forget them; harmless where they are not there."""
 
     def url(self, address: str, seconds: int) -> str | None:
-        """Where anybody may fetch them for so many seconds, or None where the store hands them to nobody itself."""
+        """Return a URL open to any client for so many seconds, or None if unsupported."""

@@ -1,4 +1,4 @@
-"""Unpacking what a search looks into, a little ahead of where it looks, on all processors."""
+"""Unpack blocks for a search, a little ahead of the search, on all processors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Blocks:
         self._coming: dict[int, Future[bytes]] = {}
 
     def expect(self, name: str | None, keys: Iterable[int]) -> None:
-        """Say which block will be asked for, of which recordings, in which order."""
+        """Announce the next block's name, and the keys of the recordings, in order."""
         self._coming.clear()
         self._expected = deque(keys if name is not None else ())
         self._name = name or ""

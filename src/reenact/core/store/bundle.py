@@ -1,12 +1,12 @@
-"""One recording as one file, to attach to a bug report: `NAME.reenact`, a zip that every unzip reads.
+"""One recording as one file, to attach to a bug report: `NAME.reenact`, a plain zip.
 
     manifest.json                    format, id, name, and each member's size and sha256
     events.jsonl, events.<n>.jsonl   as in the store
     session.<n>.jsonl                as in the store
     blobs/ab/abcd…                   as in the store
 
-Deflate, not a better compression: browsers, `unzip` and a stranger's script read it. Written beside its place and
-renamed into it, so that no half-written file ever bears the name.
+The compression is deflate, not a better one: browsers, `unzip` and simple scripts read it. The file is written
+under another name and then renamed, so that no half-written file ever has the name.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _MEMBER = re.compile(
 _BLOCK = 1 << 20
 _MANIFEST_SIZE = 32 << 20
 LIMIT = 16 << 30
-"""Bytes that a recording may have, unpacked, where nothing else limits it."""
+"""The default limit of a recording's unpacked size in bytes."""
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -67,16 +67,15 @@ def export(
     whole: bool = True,
     progress: Progress | None = None,
 ) -> Path:
-    """Write a recording to one file; returns the file.
+    """Write a recording to one file; return the file.
 
     Args:
-        store: Where the recording is.
+        store: The store of the recording.
         ref: Its id, an unambiguous prefix, `last`, or a path.
         target: The file, or a folder to put it in under the recording's name.
-        force: Replace a file that is there.
-        whole: Refuse a damaged recording; otherwise keep what is whole of it, with a hole noted where lines are left
-            out.
-        progress: Told of each member, as (done, all).
+        force: Replace an existing file.
+        whole: Refuse a damaged recording; otherwise keep its whole parts, and note a hole for lines left out.
+        progress: Called after each member, with (done, all).
 
     Raises:
         RecordingError: It is not there, or cannot be read.
@@ -144,7 +143,7 @@ def _write(source: Path, part: Path, id: str, name: str, progress: Progress | No
 
 
 def members_of(folder: Path) -> list[str]:
-    """Return the paths of a recording's files within its folder. Links, devices and other files are none."""
+    """Return the paths of a recording's files within its folder, without links and devices."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
     found = [path.relative_to(folder).as_posix() for path in files]
     return [member for member in found if _MEMBER.fullmatch(member)]
@@ -170,7 +169,7 @@ def _add(archive: zipfile.ZipFile, path: Path, member: str) -> dict[str, Any]:
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether a file is an exported recording, of whatever state."""
+    """Return True if a file is an exported recording, damaged or not."""
     if path.suffix == SUFFIX:
         return True
     if not zipfile.is_zipfile(path):
@@ -183,15 +182,15 @@ def is_bundle(path: Path) -> bool:
 
 
 def bring(store: LocalStore, path: Path, *, limit: int = LIMIT) -> str:
-    """Put an exported recording into the store; returns its id. Nothing is left behind where that fails.
+    """Put an exported recording into the store; return its id. A failure leaves no files.
 
     Args:
-        store: Where it goes.
+        store: The store to put it in.
         path: The file.
-        limit: Bytes that it may have, unpacked.
+        limit: The largest unpacked size in bytes.
 
     Raises:
-        CorruptRecording: A member is not what the manifest says, or has a name that no recording has.
+        CorruptRecording: A member differs from the manifest, or has a name that no recording has.
         TooLarge: It unpacks to more than the limit, or to very many times its size.
         RecordingError: The store has a recording of that id.
     """

@@ -49,7 +49,7 @@ def tail(check: bytes) -> bytes:
 
 
 def stated(line: bytes) -> bytes | None:
-    """The sum that a line ends with, right or wrong; None where it has none."""
+    """Return the sum at the end of a line, right or wrong; None if it has none."""
     found = _SUM.fullmatch(line, max(0, len(line) - LENGTH))
     return found[1] if found is not None else None
 
@@ -60,18 +60,18 @@ def bare(line: bytes) -> bytes:
 
 
 def content(line: bytes) -> bytes:
-    """The bytes of a line that count for its sum: all before it, or before the closing brace where it has none."""
+    """Return the bytes of a line that its sum covers: all before the sum or closing brace."""
     return bare(line.rstrip())[:-1]
 
 
 def unsigned(body: bytes, signature: Any) -> bytes | None:
-    """The part of a sealed line that its signature covers: all before its last member, `"signed"`.
+    """Return the part of a sealed line that its signature covers: all before `"signed"`.
+
+    None if the signature is not the last member.
 
     Args:
         body: The line up to its sum.
-        signature: The value of that member. None where the line has none: all of it is covered.
-
-    None where the signature is not the last member.
+        signature: The value of that member. None if the line has none: then all of it is covered.
     """
     if signature is None:
         return body
@@ -83,7 +83,7 @@ def unsigned(body: bytes, signature: Any) -> bytes | None:
 
 
 def chained(lines: Iterable[bytes]) -> bytes:
-    """The bytes of a file with these lines, each with its sum in the place of the one that it may have."""
+    """Return the bytes of a file with these lines, each with its sum (replaced or added)."""
     before, file = FIRST, bytearray()
     for line in lines:
         body = content(line)

@@ -1,7 +1,7 @@
-"""Find what is wrong with a folder of recordings, and repair what can be repaired: `reenact fsck`.
+"""Find the faults in a folder of recordings, and repair them if possible: `reenact fsck`.
 
-Without `repair` nothing is changed. What is broken is moved to `broken/`, and not deleted; only what a program left
-behind in the middle of a write is removed.
+Without `repair` nothing is changed. Broken recordings are moved to `broken/`, and not deleted; only the remains of
+an interrupted write are removed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from reenact.core.store.summarised import reason, summarised
 from reenact.errors import FutureFormat, ReenactError
 
 _OLD = 3600.0
-"""Seconds without a change after which a file that is being written is taken to be left behind."""
+"""Seconds without a change after which a file being written counts as abandoned."""
 
 _BLOCK = 1 << 20
 _NAMED = re.compile(rb'"sha256:([0-9a-f]{64})"')
@@ -41,13 +41,13 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong.
+    """One fault.
 
     Attributes:
-        kind: What it is, in a word or two: `broken`, `torn line`, `damaged blob` …
+        kind: The kind of the fault: `broken`, `torn line`, `damaged blob` …
         what: The recording's id, or the file.
         detail: The reason, in one line.
-        repaired: What was done about it; empty where nothing was.
+        repaired: The repair that was done; empty if none.
     """
 
     kind: str
@@ -58,12 +58,12 @@ class Finding:
 
 @dataclass(slots=True)
 class Checked:
-    """What a check has found.
+    """The result of a check.
 
     Attributes:
-        recordings: How many were looked at.
-        blobs: How many blobs were read.
-        findings: What is wrong.
+        recordings: The number of recordings examined.
+        blobs: The number of blobs read.
+        findings: The faults.
     """
 
     recordings: int = 0
@@ -76,7 +76,7 @@ class Check:
 
     Args:
         store: The recordings.
-        repair: Repair what can be repaired.
+        repair: Repair the faults if possible.
     """
 
     def __init__(self, store: LocalStore, *, repair: bool = False) -> None:
@@ -162,7 +162,7 @@ class Check:
         )
 
     def _parts(self, folder: Path) -> None:
-        """What a writer left behind: room for a last word, and files that never got their names."""
+        """Find the remains of writers: reserved room, and files without final names."""
         if _still(folder):
             return
         for path in sorted(folder.rglob("*")):
@@ -255,7 +255,7 @@ class Check:
 
 
 def _still(folder: Path) -> bool:
-    """Whether something in a folder changed a short while ago: it may be being written."""
+    """Return True if a file in the folder changed recently: it may be being written."""
     return any(not _old(path) for path in (folder, *folder.iterdir()))
 
 

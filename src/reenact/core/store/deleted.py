@@ -1,7 +1,8 @@
-"""What was deleted and does not come back by itself: a tombstone for each recording.
+"""Tombstones: the record of deleted recordings, so that they do not come back by themselves.
 
 A folder keeps them as `deleted/<id>.json`; a team's store has a table of them. Uploads, `sync` and `pull --all` leave
-out what has one. A person who asks for just that recording (`pull ID`, `import`) gets it, and the tombstone goes.
+out recordings with a tombstone. An explicit request for one recording (`pull ID`, `import`) gets it, and removes the
+tombstone.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ _LARGEST = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """A recording that was deleted.
+    """The tombstone of one deleted recording.
 
     Attributes:
         id: Its id.
-        at: When, in nanoseconds since 1970, by the clock of the store that it was deleted from.
-        until: Until when nothing of that id is taken again, alike.
+        at: The time of the deletion, in nanoseconds since 1970, by the clock of the store that held it.
+        until: The time until which the id is not taken again, in the same unit.
         why: The reason.
-        who: Who wanted it.
+        who: The person who deleted it.
     """
 
     id: str
@@ -48,7 +49,7 @@ class Tombstone:
 
     @property
     def told(self) -> str:
-        """That it was deleted and is not taken again, in one line."""
+        """Return one line that says that it was deleted and is not taken again."""
         day = datetime.fromtimestamp(self.at / _SECOND, UTC).date()
         who = f" by {self.who}" if self.who else ""
         return f"it was deleted on {day}{who} ({self.why}), and is not taken again"
@@ -79,7 +80,7 @@ class Deleted:
         part.replace(self._folder / f"{id}.json")
 
     def drop(self, id: str) -> None:
-        """Take a tombstone back; harmless where there is none."""
+        """Remove a tombstone; harmless if there is none."""
         if ID.fullmatch(id):
             with contextlib.suppress(OSError):
                 (self._folder / f"{id}.json").unlink(missing_ok=True)

@@ -1,7 +1,9 @@
-"""What filters ask of steps that has no column: texts, arguments, outputs. Packed by recording, and searched here.
+"""Search the texts, arguments and outputs of steps, which have no column.
 
-A recording's texts lie in one compressed block, its arguments and its outputs in two more: beside each other they take
-a fifth of their room, and a word is looked for in all of them at the speed of memory.
+Packed by recording.
+
+A recording's texts lie in one compressed block, its arguments and its outputs in two more: together they take a
+fifth of their room, and a search goes through all of them at the speed of memory.
 """
 
 from __future__ import annotations
@@ -49,15 +51,15 @@ def _kept(text: str | None) -> bytes:
 
 
 def unpacked(block: bytes) -> bytes:
-    """A block as it was before it was packed. Several threads may unpack beside each other."""
+    """Return a block unpacked. Several threads may unpack at the same time."""
     # With room enough from the start it asks for Python's lock but once.
     return zlib.decompress(block, bufsize=_ROOM * len(block) + 64)
 
 
 def words_in(blocks: Sequence[bytes]) -> list[str] | None:
-    """What stands in the blocks, in small letters, for a database that finds words in texts: one for each of PARTS.
+    """Return the blocks' texts in lower case, one for each of PARTS, for a word search.
 
-    None where that would not be all, or is very much.
+    None if that would not be complete, or is very large.
     """
     whole = [unpacked(block).lower() for block in blocks]
     texts = whole[PARTS.index("text")] if len(whole) == len(PARTS) else b""
@@ -70,8 +72,8 @@ class Details:
     """The blocks of one recording.
 
     Args:
-        find: Gives the recording's folder, for what its blocks leave out.
-        block: Gives the block of that name, unpacked.
+        find: Returns the recording's folder, to read the parts that its blocks leave out.
+        block: Returns the block of that name, unpacked.
     """
 
     def __init__(self, find: Callable[[], Path], block: Callable[[str], bytes]) -> None:
@@ -109,7 +111,7 @@ class Details:
     def _and_left_out(
         self, found: set[int], texts: list[bytes], wanted: Wanted, numbers: Collection[int]
     ) -> set[int]:
-        """What was found, put right for the steps whose text the block leaves out: they are read."""
+        """Correct the result for the steps with a text that the block leaves out: read them."""
         for number in numbers:
             if texts[number - 1] == _LEFT_OUT:
                 found.discard(number)
@@ -155,9 +157,9 @@ class Wanted:
         self.needles = Needles(term)
 
     def words(self) -> list[bytes]:
-        r"""What must stand in a recording's block, in small letters, if the term is to hold for one of its steps.
+        r"""Return the lower-case words that a block must contain if a step in it matches.
 
-        Of arguments and outputs that is so only where nothing in the block is written by a letter's number (`\u`).
+        For arguments and outputs this holds only if the block has no escaped letter (`\u`).
         """
         if self.literal is not None:
             return [] if self.without or not self.literal else [self.literal]

@@ -1,6 +1,6 @@
-"""What rules have found in recordings, kept by the state of the files that were examined: one SQLite file.
+"""Cache the findings of rules, by the state of the examined files, in one SQLite file.
 
-Made from the recordings, and made again wherever it is missing or damaged.
+It is made from the recordings, and made again if it is missing or damaged.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import orjson
 VERSION = 2
 
 Found = tuple[tuple[str, int | None], ...]
-"""Findings: the rule of each, and the step, or None for the run as a whole."""
+"""Findings: the rule of each, and the step, or None for the whole run."""
 
 
 class Findings:
@@ -34,20 +34,20 @@ class Findings:
         self._settings = ""
 
     def under(self, settings: str) -> None:
-        """Which rules are asked, and how: what was found under other settings does not count."""
+        """Set the rules and their settings: findings under other settings do not count."""
         with self._lock:
             if settings != self._settings:
                 self._settings = settings
                 self._known = None
 
     def of(self, folder: str, signature: str) -> Found | None:
-        """What was found in a recording whose files are in that state, or None where nobody has looked."""
+        """Return the findings of a recording in that file state, or None if it was not examined."""
         with self._lock:
             known = self._all().get(folder)
         return known[1] if known is not None and known[0] == signature else None
 
     def told(self, folder: str, signature: str) -> dict[str, Any] | None:
-        """The same in words, as it was kept."""
+        """Return the findings in words, as they were kept."""
         if self.of(folder, signature) is None:
             return None
         with (
@@ -60,7 +60,7 @@ class Findings:
         return None
 
     def keep(self, folder: str, signature: str, found: Found, told: dict[str, Any]) -> None:
-        """Keep what was found, and how it is told. Where that cannot be written it is known while this process runs."""
+        """Keep the findings and their words. If that cannot be written, they last for this process."""
         with self._lock:
             self._all()[folder] = signature, found
             row = [

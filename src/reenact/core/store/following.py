@@ -1,4 +1,4 @@
-"""A recording that is read as it is written: each look takes what was added since the last one, and nothing twice."""
+"""Read a recording while it is written: each read takes only the lines added since the last."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reenact.errors import NotARecording
 _BLOCK = 1 << 24
 
 Changed = set[tuple[int, int]]
-"""Calls, each by the `id` of its log and its number there; the number is 0 for what is no call."""
+"""Calls, each by the `id` of its log and its number there; 0 stands for any other event."""
 
 
 class Rewritten(Exception):
@@ -26,7 +26,7 @@ class Rewritten(Exception):
 
 @dataclass(slots=True)
 class _File:
-    """One process's events: how far they were read, and what they came to."""
+    """One process's events: the read position and the log so far."""
 
     path: Path
     log: Log
@@ -64,15 +64,15 @@ class Following:
 
     @property
     def size(self) -> int:
-        """How many bytes were read."""
+        """The number of bytes read."""
         return sum(file.offset for file in self._files.values())
 
     def read(self) -> Changed:
-        """Take what was added; returns the calls that are new or have changed.
+        """Read the added lines; return the calls that are new or have changed.
 
         Raises:
-            Rewritten: What was read before is not there any more; make another of these.
-            RecordingError: What was added is damaged.
+            Rewritten: The bytes read before are gone; make another of these.
+            RecordingError: The added lines are damaged.
         """
         changed: Changed = set()
         for name in process_files(path.name for path in self.folder.iterdir()):
@@ -96,7 +96,7 @@ class Following:
         ]
 
     def sealed(self) -> bool:
-        """Whether the run has ended, and said so."""
+        """True if the run has ended with a seal."""
         return self._files[EVENTS].log.sealed is not None
 
     def _logs(self) -> list[Log]:

@@ -1,4 +1,4 @@
-"""How a run goes on, at a glance: its steps, failures and seconds, counted as they are written and nothing kept."""
+"""Count a live run's steps, failures and seconds as they are written, and keep nothing else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STATUS = 64
 
 
 class Glance:
-    """What a live recording's line says between two readings of it.
+    """The counts of a live recording between two full reads.
 
     Args:
         folder: Its folder.

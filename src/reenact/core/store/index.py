@@ -1,8 +1,8 @@
-"""An index of a folder of recordings: one SQLite file, made from the recordings and rebuilt whenever it is missing.
+"""An index of a folder of recordings: one SQLite file, rebuilt if missing.
 
-The files are the truth. Before it is asked, the index is brought up to date: each recording's files are looked at
-(size and time of last change), and those that changed are read again. It has one writer at a time, behind a lock
-file; where it cannot be written it is built in memory.
+The files are the truth. Before a query, the index is brought up to date: it compares each recording's files (size
+and time of last change), and reads those that changed again. It has one writer at a time, behind a lock file; if it
+cannot be written it is built in memory.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from reenact.errors import RecordingError
 
 _BATCH = 256
 _UNFIT = sqlite3.InterfaceError, sqlite3.ProgrammingError, sqlite3.DataError, ValueError, OverflowError
-"""What SQLite raises for a value that it does not keep."""
+"""The errors of SQLite for a value that it cannot keep."""
 
 _OFTEN = 20_000  # steps of SQLite between two looks at whether it is to stop
 _FIRST = 32
@@ -66,9 +66,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An indexed recording: its key in the index, its folder's name, the state of the files that were read, its line.
+    """An indexed recording: its key, its folder's name, the state of its files, its summary.
 
-    `seconds` is what reading it took just now.
+    `seconds` is the time it took to read it just now.
     """
 
     key: int
@@ -80,7 +80,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """A recording's folder that is to be read: the state of its files, and when its first one was written."""
+    """A folder to be read again: the state of its files, and the time its first one was written."""
 
     folder: str
     signature: str
@@ -106,7 +106,7 @@ class Index:
         return [line for _, line in self._lines(progress)]
 
     def known_lines(self, limit: int = -1) -> list[Known]:
-        """The recordings as they are indexed, with no look at the files: those first that began last."""
+        """Return the indexed recordings, the latest first, without a look at the files."""
         with contextlib.suppress(sqlite3.Error), self._writing() as writable:
             writable.execute(
                 "CREATE INDEX IF NOT EXISTS newest ON recordings (moment DESC, written DESC, id)"
@@ -142,7 +142,7 @@ class Index:
 
     @property
     def in_memory(self) -> bool:
-        """Whether it could not be kept in a file, so that nobody else can ask it."""
+        """True if the index could not be kept in a file, so that no other process can use it."""
         return not self._open().execute("PRAGMA database_list").fetchone()[2]
 
     def search(
@@ -162,7 +162,10 @@ class Index:
         limit: int | None = None,
         progress: Progress | None = None,
     ) -> Listed:
-        """The same as a list shows them, with that status and these tags; of an empty filter also the broken ones."""
+        """Return the matching recordings with that status and these tags.
+
+        An empty filter also returns the broken ones.
+        """
         lines = self.summaries(progress)
         meant = [
             line
@@ -176,7 +179,7 @@ class Index:
         return Listed(hits[:limit], len(hits), [line.id for line in lines])
 
     def count(self) -> int:
-        """How many recordings there are, as far as they are indexed."""
+        """Return the number of indexed recordings."""
         return int(self._open().execute("SELECT count(*) FROM recordings").fetchone()[0])
 
     def kinds(self) -> set[str]:
@@ -184,7 +187,7 @@ class Index:
         return {word for _, word in Columns(self._fresh()).words("kind")}
 
     def known(self) -> list[tuple[str, str]]:
-        """Ids and names as far as they are indexed, for a shell that completes a word and cannot wait."""
+        """Return the indexed ids and names, for shell completion, which cannot wait."""
         with contextlib.suppress(sqlite3.Error, OSError):
             rows = (
                 self._open()
@@ -196,11 +199,11 @@ class Index:
         return [(id, "") for id in self.store.ids()[:500]]
 
     def folder_of(self, line: Summary) -> Path:
-        """Where a recording lies that is to be read."""
+        """Return the folder of a recording, to read it."""
         return Path(line.path)
 
     def stop_when(self, ended: Callable[[], bool]) -> None:
-        """Interrupt what is asked of it from now on (a `sqlite3.OperationalError`) as soon as that is true."""
+        """Interrupt later queries (with `sqlite3.OperationalError`) as soon as `ended` returns True."""
         self._open().set_progress_handler(lambda: int(ended()), _OFTEN)
 
     def discard(self) -> None:
@@ -249,15 +252,16 @@ class Index:
     # -- keeping up ------------------------------------------------------------------------------------------
 
     def refresh(self, progress: Progress | None = None) -> int:
-        """Read again what changed; returns how many recordings that were."""
+        """Read the changed recordings again; return their number."""
         rows = self._open().execute("SELECT folder, signature FROM recordings")
         stale, gone = self.outdated(dict(rows))
         self.renew(stale, gone, progress=progress)
         return len(stale) + len(gone)
 
     def differences(self) -> tuple[list[str], list[str]]:
-        """The folders that it has and that are gone, and those that it does not have as they are. Raises sqlite3.Error
-        where it is damaged.
+        """Return the indexed folders that are gone, and the folders that it lacks or has outdated.
+
+        Raises sqlite3.Error if the index is damaged.
         """
         database = self._open()
         if self.in_memory:
@@ -271,11 +275,11 @@ class Index:
     def outdated(
         self, known: Mapping[str, str], names: Iterable[str] | None = None
     ) -> tuple[list[Stale], list[str]]:
-        """What is to be read again, those first that were written last, and what is gone.
+        """Return the recordings to read again, the last written first, and the names of those gone.
 
         Args:
-            known: The signatures that are known, by folder.
-            names: Look at these only, and not at what there is.
+            known: The known signatures, by folder.
+            names: Look at these folders only; otherwise at all.
         """
         folders = (
             self._folders() if names is None else [(name, str(self.store.folder(name))) for name in names]
@@ -300,7 +304,9 @@ class Index:
         until: float = float("inf"),
         progress: Progress | None = None,
     ) -> list[Known]:
-        """Read those again, and forget what is gone; returns those that were read, once others may ask for them.
+        """Read those recordings again, and forget those gone.
+
+        Return the read ones once they are committed.
 
         After `until`, by `time.monotonic`, no further one is begun.
         """
@@ -349,7 +355,7 @@ class Index:
         return Known(key, stale.folder, stale.signature, line, monotonic() - begun)
 
     def _put(self, database: sqlite3.Connection, stale: Stale, made: Summarised) -> tuple[int, Summary]:
-        """Write down what was made of a recording; returns its key, and its line."""
+        """Write the index rows of a recording; return its key and its summary."""
         folder, signature = stale.folder, stale.signature
         line, steps, blocks = made
         if line.id != folder:
@@ -373,7 +379,7 @@ class Index:
         return int(key or 0), line
 
     def _summarised(self, stale: Stale) -> Summarised:
-        """What is kept of a recording: here it is read for that."""
+        """Read a recording, and return its index rows."""
         return summarised(self.store.folder(stale.folder), stale.written, self.store.root)
 
     def _fresh(self, progress: Progress | None = None) -> sqlite3.Connection:
@@ -414,7 +420,10 @@ class Index:
 
 
 def _signature(path: str, known: str) -> tuple[str, int] | None:
-    """The state of a recording's files, and when its first one was last written; None for a folder that is none."""
+    """Return the state of a recording's files, and the time its first one was last written.
+
+    None for a folder that is no recording.
+    """
     try:
         state = os.stat(f"{path}{os.sep}{EVENTS}")  # noqa: PTH116 - a Path each costs more than the look
         folder = os.stat(path)  # noqa: PTH116

@@ -1,7 +1,6 @@
-"""Recordings as they come from elsewhere, piece by piece: appended to a folder, and on the disk before they are
-acknowledged.
+"""Take in recordings piece by piece: append, write to the disk, acknowledge.
 
-What is there already stays as it is: equal bytes are acknowledged again, others refused. One round of `fdatasync` in
+Existing bytes stay as they are: equal bytes are acknowledged again, others refused. One round of `fdatasync` in
 parallel for all files of a request costs about as much as one alone: the file system commits them together.
 """
 
@@ -27,7 +26,7 @@ from reenact.core.store.deleted import Deleted
 from reenact.core.store.local import EVENTS, LocalStore
 
 RECEIVED = "received"
-"""A file in the folder of a recording that comes from elsewhere: touched whenever it is said to be written."""
+"""The file in a received recording's folder that is touched while its sender writes."""
 
 _SAME = b'{"event":"same"'
 _AGAIN = 5.0
@@ -35,19 +34,19 @@ _AGAIN = 5.0
 
 _AT_ONCE = 16
 _SOON, _LATER = 60.0, 600.0
-"""Seconds after which what a project has is counted anew: where it is used up, and else."""
+"""Seconds between counts of a project's use: when it is used up, and otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much is taken, in bytes.
+    """The limits of an intake, in bytes.
 
     Attributes:
         blob: Of one blob.
         recording: Of one recording, with its blobs.
-        project: Of all recordings of a project; 0 for as much as there is room.
-        recordings: How many recordings a project has; 0 for as many as there is room for.
-        free: What must be left on the disk.
+        project: Of all recordings of a project; 0 for no limit but the disk.
+        recordings: The number of recordings of a project; 0 for no limit but the disk.
+        free: The space that must stay free on the disk.
     """
 
     blob: int = LARGEST
@@ -58,13 +57,13 @@ class Limits:
 
 
 class LocalIntake:
-    """What takes the pieces for one folder of recordings. Any thread may call it.
+    """Takes the pieces for one folder of recordings. Any thread may call it.
 
     Args:
         store: The recordings.
-        limits: How much of them.
-        checked: Whether what comes is looked at: that it is a recording, in whole lines. Not what another store has
-            let in already.
+        limits: The limits.
+        checked: Check that a piece belongs to a recording, in whole lines. Not needed for pieces that another store
+            has checked.
     """
 
     def __init__(self, store: LocalStore, limits: Limits | None = None, *, checked: bool = True) -> None:
@@ -80,7 +79,7 @@ class LocalIntake:
         self._pool.shutdown()
 
     def lengths(self, ids: Iterable[str]) -> dict[str, dict[str, int]]:
-        """How long each file of these recordings is. One that is not there has none."""
+        """Return the length of each file of these recordings. A missing recording has no files."""
         found = {}
         for id in ids:
             if ID.fullmatch(id):
@@ -93,12 +92,12 @@ class LocalIntake:
         return found
 
     def has(self, id: str, address: str) -> bool:
-        """Whether a blob is there."""
+        """Return True if a blob is there."""
         found = BLOB.fullmatch(address)
         return bool(ID.fullmatch(id) and found and self._blob(id, found[1]).is_file())
 
     def heard(self, ids: Iterable[str]) -> None:
-        """These are being written, far away: `living.alive` says so for a while."""
+        """Mark recordings as being written elsewhere: `living.alive` is true for them for a while."""
         now = monotonic()
         if len(self._heard) > 10_000:
             self._heard.clear()
@@ -109,7 +108,7 @@ class LocalIntake:
                     os.utime(self._store.folder(id) / RECEIVED)
 
     def no_room(self, id: str, more: int) -> Taken | None:
-        """Why so many more bytes of a recording are not taken, if they are not."""
+        """Return the refusal of so many more bytes of a recording, or None if they are taken."""
         self._sizes.look()
         return self._sizes.problem(id, more)
 
@@ -118,7 +117,7 @@ class LocalIntake:
         return self._sizes.room()
 
     def take(self, pieces: Sequence[Piece]) -> list[Taken]:
-        """Append them; when this returns, what it calls ok is on the disk."""
+        """Append the pieces; on return, each `ok` piece is on the disk."""
         answers: dict[int, Taken] = {}
         self._sizes.look()
         if self._checked:
@@ -233,14 +232,14 @@ class LocalIntake:
 
 
 def unnamed(piece: Piece) -> str:
-    """Why a piece of a file belongs nowhere; empty if it does."""
+    """Return the reason that a piece has an invalid recording or file name; empty if valid."""
     if not ID.fullmatch(piece.recording):
         return "that is no id of a recording"
     return "" if FILE.fullmatch(piece.name) else "a recording has no file of that name"
 
 
 def unfit(piece: Piece) -> str:
-    """What is wrong with a piece of a file; empty if nothing."""
+    """Return the fault of a piece of a file; empty if none."""
     if problem := unnamed(piece):
         return problem
     if not piece.data.endswith(b"\n"):
@@ -251,11 +250,11 @@ def unfit(piece: Piece) -> str:
 
 
 def unfit_blob(piece: Piece, most: int) -> str:
-    """What is wrong with a blob; empty if nothing.
+    """Return the fault of a blob; empty if none.
 
     Args:
         piece: The blob.
-        most: How many bytes it may have.
+        most: The largest size in bytes.
     """
     digest = BLOB.fullmatch(piece.name)
     if not ID.fullmatch(piece.recording) or digest is None or piece.offset:
@@ -266,7 +265,7 @@ def unfit_blob(piece: Piece, most: int) -> str:
 
 
 def no_header(piece: Piece) -> str:
-    """Why this is not how a recording begins; empty if it is."""
+    """Return the reason that a piece is no valid beginning of a recording; empty if valid."""
     try:
         header = orjson.loads(piece.data[: piece.data.index(b"\n")])
         begins = header["event"] == "opened" and isinstance(header["format"], int)
@@ -285,7 +284,10 @@ def no_header(piece: Piece) -> str:
 
 
 def _write(path: Path, piece: Piece) -> tuple[Taken, int]:
-    """Append what is not there yet; says how many bytes were new. Raises OSError, the file as it was."""
+    """Append the missing bytes; return the result and their number.
+
+    On OSError the file is unchanged.
+    """
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
     file = os.open(path, flags, 0o600)
     try:
@@ -322,7 +324,7 @@ def synced(paths: Iterable[Path]) -> None:
 
 
 class _Sizes:
-    """How much there is, so that no more is taken than there may be: counted once, and added up since."""
+    """The sizes of the recordings, to enforce the limits: counted once, and added up since."""
 
     def __init__(self, store: LocalStore, limits: Limits) -> None:
         self.limits = limits
@@ -334,13 +336,13 @@ class _Sizes:
         self._full = False
 
     def look(self) -> None:
-        """See how much room is left on the disk."""
+        """Read the free space on the disk."""
         with contextlib.suppress(OSError):
             place = next(path for path in (self._store.root, *self._store.root.parents) if path.exists())
             self._full = shutil.disk_usage(place).free < self.limits.free
 
     def problem(self, id: str, more: int) -> Taken | None:
-        """Why so many more bytes are too many; None if they are not."""
+        """Return the refusal of so many more bytes; None if they fit."""
         if self._full:
             return Taken("full", detail="the server's disk is full")
         if id not in self._known:

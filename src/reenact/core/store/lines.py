@@ -1,7 +1,7 @@
-"""Read the lines of a recording's files: the one place where they are checked.
+"""Read the lines of a recording's files: the one place that checks them.
 
-Each line's sum must fit (see `chain`), and each must be an event as the format says (see `model.schema`). Readers after
-this one may take the members' types for granted.
+Each line's sum must fit (see `chain`), and each must be a valid event (see `model.schema`). Later readers may rely on
+the members' types.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ _CHAINED = 2
 
 
 def read_events(data: bytes, where: str, torn: list[str], *, of: str = "") -> Iterator[Event]:
-    """The events of one process's file. A torn last line is left out and said in `torn`.
+    """Yield the events of one process's file.
+
+    A torn last line is left out and reported in `torn`.
 
     Args:
         data: The file's bytes, the parent's lines of a fork put in.
         where: The file's name, for messages.
-        torn: Gets a sentence where the last line is left out.
+        torn: Gets a sentence if the last line is left out.
         of: The id of the recording that the file must belong to; empty for any.
 
     Raises NotARecording, FutureFormat, or CorruptRecording naming the line.
@@ -68,9 +70,11 @@ class Reader:
         self._references = schema.References()
 
     def take(self, line: bytes) -> Event | None:
-        """The event of the next line, without its newline; None for an empty line of format 1.
+        """Return the event of the next line, without its newline.
 
-        Raises NotARecording or FutureFormat for a first line that is no header of ours, else CorruptRecording.
+        None for an empty line of format 1.
+
+        Raises NotARecording or FutureFormat for an invalid first line, else CorruptRecording.
         """
         self._number += 1
         data = _object(line)
@@ -91,7 +95,7 @@ class Reader:
         return Event(data["event"], data, self._number, signed)
 
     def fits(self, line: bytes) -> bool:
-        """Whether a last line without a newline is whole all the same."""
+        """Return True if a last line without a newline is whole all the same."""
         if _object(line) is None:
             return False
         if self._number == 0 or not self._chained:
@@ -118,7 +122,7 @@ class Reader:
         self._chained = version >= _CHAINED or chain.stated(header) is not None
 
     def _check_sum(self, line: bytes, data: dict[str, Any]) -> str:
-        """Check a line's sum and go on from it; returns what a seal's signature covers."""
+        """Check a line's sum and continue from it; return the digest that a seal's signature covers."""
         body, signed = line[: -chain.LENGTH], ""
         check = chain.sum_of(self._sum, body)
         if line[-chain.LENGTH :] != chain.tail(check):
@@ -157,7 +161,7 @@ class Reader:
 
 
 class SessionReader(Reader):
-    """The same for the lines of a browser session's file. What the file holds is read by `browser.footage`."""
+    """Checks the lines of a browser session's file. `browser.footage` reads their content."""
 
     _first, _last = "session", ""
 
@@ -166,7 +170,7 @@ class SessionReader(Reader):
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
-    """A line's members, or None where it is no event."""
+    """Return a line's members, or None if it is no event."""
     try:
         data = orjson.loads(line)
     except ValueError:

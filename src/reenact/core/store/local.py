@@ -41,23 +41,23 @@ UNREADABLE = (
     struct.error,
     OSError,
 )
-"""What Python's zipfile raises on a damaged file."""
+"""The exceptions of Python's zipfile for a damaged file."""
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 _READ = 2 << 30
-"""Bytes that the events of an exported file may have, or one of its blobs: they are read into memory."""
+"""The largest size in bytes of an exported file's events, or of one of its blobs."""
 
 _SOUGHT = 1000
 """In how many of the newest recordings a name is sought that was taken for an id."""
 
 
 def home(path: str | os.PathLike[str] | None = None) -> Path:
-    """The folder that recordings are kept in: the one given, `$REENACT_HOME`, or `.reenact` here."""
+    """Return the folder of the recordings: the given one, `$REENACT_HOME`, or `.reenact` here."""
     return Path(path or os.environ.get("REENACT_HOME") or ".reenact").absolute()
 
 
 def new_id() -> str:
-    """A fresh id: ten letters and digits, random from the first, so that a short prefix is enough to name it."""
+    """Return a new id: ten random letters and digits, so that a short prefix is unique."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(10))
 
 
@@ -73,7 +73,7 @@ class LocalStore:
 
     @property
     def place(self) -> str:
-        """What it is called in a message."""
+        """The name of the store in messages."""
         return str(self.root)
 
     @property
@@ -102,9 +102,9 @@ class LocalStore:
         return [name for _, name in sorted(found, reverse=True)]
 
     def find(self, ref: str | os.PathLike[str]) -> Path:
-        """The folder or file that is meant: an id, an unambiguous prefix of one, `last`, or a path.
+        """Return the folder or file of a reference: an id, a unique prefix, `last`, or a path.
 
-        Raises RecordingNotFound, AmbiguousRecording or NotARecording; the text says what to try.
+        Raises RecordingNotFound, AmbiguousRecording or NotARecording; the text suggests a remedy.
         """
         text = os.fspath(ref)
         if not text:
@@ -136,7 +136,7 @@ class LocalStore:
         )
 
     def _begun(self, text: str, ids: Sequence[str]) -> Path | None:
-        """The only one whose id begins so, or None where there is none. Raises AmbiguousRecording."""
+        """Return the only recording with that id prefix, or None. Raises AmbiguousRecording."""
         matches = [id for id in ids if id.startswith(text)]
         if len(matches) > 1:
             raise AmbiguousRecording(
@@ -145,11 +145,11 @@ class LocalStore:
         return self._at_hand(matches[0]) if matches else None
 
     def _sought(self) -> str:
-        """Where one was looked for that is not there."""
+        """Return the place that was searched, for the message of a missing recording."""
         return self.place
 
     def _has(self, id: str) -> bool:
-        """Whether there is one of exactly that id."""
+        """Return True if a recording has exactly that id."""
         return self.folder(id).joinpath(EVENTS).is_file()
 
     def _at_hand(self, id: str) -> Path:
@@ -179,9 +179,10 @@ class LocalStore:
     def remove(
         self, ref: str | os.PathLike[str], *, detached: bool = False, why: str = "", who: str = ""
     ) -> str:
-        """Delete one recording and its blobs; returns its id. Forks of it are made whole before, unless they are.
+        """Delete one recording and its blobs; return its id. Its forks are made whole first.
 
-        With a reason a tombstone is left: `sync` and uploads do not bring it back.
+        `detached`: they are whole already. With a reason a tombstone is left: `sync` and uploads do not bring it
+        back.
         """
         path = self.find(ref)
         if path.parent != self.recordings:
@@ -195,7 +196,7 @@ class LocalStore:
 
 
 def nameable(name: str) -> bool:
-    """Whether a folder's name can be an id: commands take it, indexes keep it. One whose bytes are no UTF-8 cannot."""
+    """Return True if a folder's name can be an id: commands and indexes need UTF-8."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -282,7 +283,10 @@ class Blobs:
 
 
 def whole_blob(data: bytes, address: str, where: str) -> bytes:
-    """A blob's bytes, checked against its address. Raises CorruptRecording where they have another hash."""
+    """Return a blob's bytes, checked against its address.
+
+    Raises CorruptRecording for another hash.
+    """
     if f"sha256:{hashlib.sha256(data).hexdigest()}" != address:
         raise CorruptRecording(f"{where} is damaged: its bytes have another hash than its name; restore it")
     return data

@@ -17,7 +17,10 @@ except ImportError:  # Windows, where SQLite's own lock must do
 
 @contextmanager
 def locked(path: os.PathLike[str]) -> Iterator[None]:
-    """Hold the lock of a file, made where it is missing; where it cannot be made, nobody else is kept out."""
+    """Hold the lock of a file, which is created if missing.
+
+    If it cannot be created, the body runs without a lock.
+    """
     if fcntl is None:
         yield
         return

@@ -1,6 +1,6 @@
-"""What must stand in a value's bytes if a term is to hold for it: looked for first, since that costs next to nothing.
+"""Find the bytes that a matching value must contain: the search for them is cheap.
 
-Needles are ASCII words in small letters. They may be fewer than there could be, never one too many.
+Needles are ASCII words in lower case. They may be fewer than possible, never one too many.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Needles:
     """The needles of a term about a text, an argument or an output.
 
     Attributes:
-        name: An argument's name as an outline has it, quoted: that alone is never left out.
+        name: An argument's name as in an outline, quoted: that alone is never left out.
         key: The longest word among the other keys of the path.
-        word: The longest word that the value says, in small letters.
+        word: The longest word in the value, in lower case.
     """
 
     def __init__(self, term: Term) -> None:
@@ -77,7 +77,7 @@ def _texts(term: Term) -> list[str]:
 
 
 def runs(pattern: str) -> list[str]:
-    """Texts that stand in whatever a regular expression matches; of one that is not simple, none."""
+    """Return texts that every match of a regular expression contains; none if it is not simple."""
     # Alternatives; what `(?` begins (flags, looking ahead); letters by number, and what was found before.
     if "|" in pattern or "(?" in pattern or _NUMBERED.search(pattern):
         return []

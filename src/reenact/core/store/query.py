@@ -1,6 +1,6 @@
-"""A filter as the index answers it: conditions for what has a column, and what is left to be looked for.
+"""Compile a filter for the index: conditions on columns, and searches for the rest.
 
-Both are exact: what comes out are the steps for which the filter holds, no more and no fewer.
+Both are exact: the result is the set of the steps that match the filter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Condition: TypeAlias = tuple[str, list[Any]]
 """An SQL expression that is 0 or 1, and its values."""
 
 WORDS = ("kind", "label", "ended", "scope", "model", "calls", "error")
-"""The columns that hold the number of a word, which stands in a table of words once for all."""
+"""The columns that hold a word's number; the words are in a table of their own."""
 
 NUMBERS = {
     "step": "number",
@@ -38,7 +38,7 @@ class Columns(Protocol):
     """The database, as far as conditions need it."""
 
     def words(self, column: str) -> Iterable[tuple[int, str]]:
-        """The words of a column, with their numbers."""
+        """Yield the words of a column, with their numbers."""
 
     def function(self, test: Callable[[Any], bool]) -> str:
         """A name under which SQL finds a test of one value."""
@@ -46,28 +46,28 @@ class Columns(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the condition of that place says."""
+    """A part answered by the condition of that place."""
 
     place: int
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What must be looked for in texts, arguments or outputs."""
+    """A part answered by a search in texts, arguments or outputs."""
 
     wanted: Wanted
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What speaks of the recording."""
+    """A part about the recording."""
 
     term: Term
 
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """What it says does not hold."""
+    """The negation of its inner part."""
 
     inner: Part
 
@@ -90,13 +90,13 @@ Part: TypeAlias = Known | Look | Head | Without | Every | Either
 
 
 class Plan:
-    """How the steps are found for which a node of a filter holds.
+    """The plan that finds the steps which match a node of a filter.
 
     Attributes:
-        conditions: What the columns say, to be asked for each step that `within` lets through.
-        within: Lets through all steps that may be meant.
-        exact: Whether `within` says it all.
-        first: The block that is looked into first, or None.
+        conditions: The conditions on columns, for each step that `within` selects.
+        within: A condition that selects all steps which may match.
+        exact: `within` alone is the whole answer.
+        first: The block to search first, or None.
     """
 
     def __init__(self, node: Node, columns: Columns) -> None:
@@ -114,13 +114,13 @@ class Plan:
         said: Mapping[int, Callable[[], set[int]]],
         details: Details,
     ) -> list[int]:
-        """The steps of one recording for which it holds.
+        """Return the matching steps of one recording.
 
         Args:
-            recording: Its line.
-            numbers: Those that `within` lets through.
-            said: By the places of `conditions`: those for which the condition holds.
-            details: What has no column.
+            recording: Its summary.
+            numbers: The steps that `within` selects.
+            said: By the places of `conditions`: the steps that meet the condition.
+            details: The values that have no column.
         """
         found = self._steps(self._root, set(numbers), _Asked(recording, said, details))
         return sorted(found)
@@ -163,7 +163,7 @@ class Plan:
         return Every(parts) if isinstance(node, All) else Either(parts)
 
     def _bound(self, part: Part) -> Condition | None:
-        """A condition that holds at least where the part does, or None where nothing can be said."""
+        """Return a condition that holds at least where the part does, or None if there is none."""
         if isinstance(part, Known):
             return self.conditions[part.place]
         if isinstance(part, Without) and isinstance(part.inner, Known):
@@ -229,7 +229,7 @@ def _in_column(term: Term) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a database compares with it as Python does."""
+    """Return True for a number that a database compares as Python does."""
     # What SQLite has no room for is compared by Python; to both, true is 1.
     return (
         isinstance(value, (int, float))

@@ -1,8 +1,8 @@
-"""Keep what is whole of a damaged recording: every line that is proven to follow the one before it, with a hole noted
-where lines are left out.
+"""Keep the whole lines of a damaged recording, and note a hole for each range left out.
 
-Of format 1, whose lines have no sums, a line is kept when it is an event as the format says. What needs a line that is
-left out (the answer to a lost question, an argument written against it, a later change of a snapshot) is left out, too.
+A line is whole if its sum proves that it follows the line before it. In format 1, whose lines have no sums, a line is
+kept if it is a valid event. Lines that depend on a missing line (the answer to a lost question, an argument written
+against it, a later change of a snapshot) are left out, too.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from reenact.errors import CorruptRecording, NotARecording, RecordingError
 
 
 def salvage(source: Path, target: Path) -> list[str]:
-    """Write what is whole of a recording into a fresh folder; returns a sentence for each thing that is left out.
+    """Write the whole lines of a recording into a fresh folder; return a sentence for each loss.
 
     Args:
         source: The recording's folder.
         target: An empty folder.
 
-    Raises NotARecording where not even a header can be read.
+    Raises NotARecording if not even a header can be read.
     """
     if not source.is_dir():
         raise NotARecording(f"{source} is no folder; unpack it with `unzip` to salvage what is whole in it")
@@ -55,7 +55,7 @@ def salvage(source: Path, target: Path) -> list[str]:
 
 
 class _Kept:
-    """What is whole of one file.
+    """The whole lines of one file.
 
     Args:
         name: The file's name.
@@ -70,7 +70,7 @@ class _Kept:
         self._states: dict[str, int] = {}
 
     def lines(self, raw: list[bytes]) -> list[dict[str, Any]]:
-        """The lines that are whole, with a hole noted for each range that is not; empty without a header."""
+        """Return the whole lines, with a hole noted for each lost range; empty without a header."""
         if raw and not raw[-1]:
             raw = raw[:-1]
         if not raw:
@@ -105,7 +105,7 @@ class _Kept:
         return found + self._hole(lost)
 
     def _fits(self, data: dict[str, Any]) -> bool:
-        """Whether a line is as the format says, and all that it needs is there."""
+        """Return True if a line is valid, and all lines that it depends on are there."""
         try:
             if schema.too_deep(orjson.dumps(data), data):
                 return False

@@ -1,8 +1,8 @@
-"""What a fork shares with its parent: lines by their number, and blobs.
+"""The data that a fork shares with its parent: lines by their number, and blobs.
 
-A fork repeats its parent up to a step. It writes `{"event":"same","line":57,"sum":…}` for each line that is its
-parent's, in the order in which they came to pass in the fork, and keeps no bytes of them. Its sum is that of the line
-it stands for (see `chain`), so a reader puts the parent's bytes before it and nothing else changes.
+A fork repeats its parent up to a step. It writes `{"event":"same","line":57,"sum":…}` for each line that equals its
+parent's, in the order in which the fork repeated them, and keeps no bytes of them. Its sum is that of the line it
+stands for (see `chain`), so a reader puts the parent's bytes in its place and nothing else changes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SAME = b'{"event":"same"'
 _REFERENCE = re.compile(rb'\{"event":"same","line":(\d{1,12})(?:\}|(,"sum":"[0-9a-f]{32}"\}))')
 
 _MOST = 100
-"""How many forks may lie between a recording and the one that all of them come from."""
+"""The maximum number of forks between a recording and its first ancestor."""
 
 _ID = re.compile(r"[\w-]{1,64}")
 _SHORT = 64
@@ -36,7 +36,7 @@ _BLOB = re.compile(rb'"sha256:([0-9a-f]{64})"')
 
 
 def opened(path: Path) -> IO[bytes]:
-    """Open a file of a recording. Raises CorruptRecording for a pipe or a device, which may never end, and OSError."""
+    """Open a file of a recording. Raises OSError, or CorruptRecording for a pipe or a device."""
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC))  # noqa: SIM115 - returned open
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
@@ -46,7 +46,7 @@ def opened(path: Path) -> IO[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a recording comes from: its parent's id, the step, and how (`fork`, `resume`)."""
+    """The origin of a recording: its parent's id, the step, and the verb (`fork`, `resume`)."""
 
     id: str
     step: int | None
@@ -54,12 +54,15 @@ class Origin:
 
 
 def reference(line: int) -> bytes:
-    """The line that stands for a line of the parent."""
+    """Return the line that stands for a line of the parent."""
     return _SAME + b',"line":%d}' % line
 
 
 def origin(header: Any) -> Origin | None:
-    """What a header says of the recording's parent. (A child process's header has a number there.)"""
+    """Return the recording's parent as its header has it, or None.
+
+    (A child process's header has a number there.)
+    """
     parent = header.get("parent") if isinstance(header, Mapping) else None
     # Its folder is looked for by this name, and a header may come from anybody.
     if not isinstance(parent, dict) or not _ID.fullmatch(str(parent.get("id") or "")):
@@ -70,7 +73,7 @@ def origin(header: Any) -> Origin | None:
 
 
 def origin_of(line: bytes) -> Origin | None:
-    """The same of a header that is not parsed yet, or is none."""
+    """Return the parent from the unparsed header line, or None."""
     try:
         header = orjson.loads(line) if b'"parent":{' in line else {}
     except ValueError:
@@ -144,7 +147,7 @@ def ancestors(folder: Path) -> list[Path]:
 
 
 def shares(folder: Path) -> bool:
-    """Whether a recording cannot be read without its parent."""
+    """Return True if a recording cannot be read without its parent."""
     try:
         return origin(_header(folder)) is not None and _SAME in (folder / EVENTS).read_bytes()
     except OSError:
@@ -167,8 +170,9 @@ def fetch(data: bytes, source: Iterable[Path], target: Path) -> None:
 
 
 def flatten(folder: Path, target: Path | None = None) -> None:
-    """Write a fork's events and blobs whole, into another folder or (by default) in its own place: from then on
-    nobody needs its parent.
+    """Write a fork's events and blobs whole, into another folder or (by default) in place.
+
+    After that it no longer needs its parent.
     """
     place = target or folder
     data = whole((folder / EVENTS).read_bytes(), folder)
@@ -184,7 +188,9 @@ def flatten(folder: Path, target: Path | None = None) -> None:
 
 
 def detach(recordings: Path, leaving: Iterable[str]) -> list[str]:
-    """Make the forks of recordings that are to be deleted whole, except those that go with them; returns their ids.
+    """Make the forks of deleted recordings whole, unless they are deleted too.
+
+    Return their ids.
 
     Raises UsageError for a fork that is still being written.
     """

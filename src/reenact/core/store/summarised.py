@@ -1,4 +1,4 @@
-"""What an index keeps of a recording, wherever it lies."""
+"""The index rows of a recording, for every kind of store."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ STEP = [field.name for field in fields(StepSummary) if field.name not in PARTS]
 """The columns of a step, in their order."""
 
 Summarised: TypeAlias = tuple[Summary, Sequence[Sequence[Any]], Sequence[bytes]]
-"""A recording's line, its steps' columns, and the packed rest of what filters ask of them."""
+"""A recording's summary, its steps' columns, and the packed other values for filters."""
 
 
 def summarised(path: Path, written: int, home: Path | None = None) -> Summarised:
-    """What an index keeps of a recording, which is read for that.
+    """Read a recording and return its index rows.
 
     Args:
         path: Its folder.
-        written: When it was last written, in nanoseconds since 1970.
-        home: The home that it is listed in, whose own recordings are known as such.
+        written: The time it was last written, in nanoseconds since 1970.
+        home: The home that lists it, whose own recordings are known as such.
     """
     try:
         recording = load(path)
@@ -43,18 +43,18 @@ def summarised(path: Path, written: int, home: Path | None = None) -> Summarised
 
 
 def unsummarised(path: Path, written: int, why: str) -> Summarised:
-    """Make what an index keeps of a recording that cannot be summarised: the reason, in one line.
+    """Return the index rows of a recording that cannot be summarised: the reason, in one line.
 
     Args:
         path: Its folder.
-        written: When it was last written, in nanoseconds since 1970.
+        written: The time it was last written, in nanoseconds since 1970.
         why: The reason.
     """
     return broken(path.name, path=str(path), written=written, why=why), [], packed([])
 
 
 def reason(error: Exception) -> str:
-    """Say in words why a recording cannot be summarised."""
+    """Return the reason in words that a recording cannot be summarised."""
     if isinstance(error, (ReenactError, OSError)):
         return str(error)
     if isinstance(error, RecursionError):

@@ -1,4 +1,4 @@
-"""The tables of the index, in SQLite: recordings and steps in columns, words by their numbers, the rest packed."""
+"""The SQLite tables of the index: columns, numbered words, and packed values."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ RECORDING = [field.name for field in fields(Summary)]
 
 
 class Columns:
-    """What a plan asks of the database."""
+    """The columns of the database, for a plan."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
 
     def words(self, column: str) -> list[tuple[int, str]]:
-        """The words of a column, with their numbers."""
+        """Return the words of a column, with their numbers."""
         return self._database.execute("SELECT id, word FROM words WHERE sort = ?", [column]).fetchall()
 
     def function(self, test: Callable[[Any], bool]) -> str:
@@ -38,14 +38,14 @@ class Columns:
 
 
 class Words:
-    """Gives words their numbers, for the steps of one recording."""
+    """Numbers the words of the steps of one recording."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
         self._known: dict[tuple[str, str], int] = {}
 
     def number(self, column: str, value: Any) -> Any:
-        """The number of a column's word; what is no word stays as it is."""
+        """Return the number of a column's word; other values stay as they are."""
         if column not in WORDS or value is None:
             return value
         key = (column, str(value))
@@ -57,7 +57,7 @@ class Words:
 
 
 def candidates(database: sqlite3.Connection, plan: Plan, keys: list[int]) -> dict[int, list[str | None]]:
-    """By recording: the numbers of the steps that may be meant, and of those for which each condition holds."""
+    """Return by recording the numbers of the candidate steps, and of those per condition."""
     text, values = plan.within
     sums, given = ["group_concat(number)"], []
     for condition, some in () if plan.exact else plan.conditions:
@@ -116,7 +116,7 @@ def delete(database: sqlite3.Connection, folder: str) -> None:
 
 @contextmanager
 def savepoint(database: sqlite3.Connection) -> Iterator[None]:
-    """Take back what was written inside, and no more, where it raises."""
+    """Undo the writes of the body, and no others, if it raises."""
     if not database.in_transaction:
         # Else the savepoint is the transaction, and each one is synced to the disk.
         database.execute("BEGIN")

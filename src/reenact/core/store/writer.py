@@ -1,8 +1,7 @@
-"""Append one process's events to its file, so that nothing returned before a `kill -9` is lost.
+"""Append one process's events to its file; a `kill -9` loses nothing already returned.
 
-One unbuffered `write` per event; `fsync` at the end and on an error only. Each line gets its sum here, for all that
-write (see `chain`). Whatever goes wrong here costs one warning and a hole that is stamped into the recording, never the
-agent's run.
+One unbuffered `write` per event; `fsync` at the end and on an error only. Each line gets its sum here, for all
+callers (see `chain`). A failure here costs one warning and a hole in the recording, never the agent's run.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from reenact.core.store import chain, shared
 from reenact.core.store.chain import BEFORE, sum_of
 
 Sign = Callable[[str], Mapping[str, Any] | None]
-"""Gives the value of a seal's member `signed` for a sum (32 hex digits); None leaves the seal unsigned."""
+"""Returns the value of a seal's member `signed` for a sum (32 hex digits); None: unsigned."""
 
 _RESERVE = 4096
 _END = chain.AFTER + b"\n"
@@ -53,7 +52,7 @@ class Writer:
         self._sealed = False
         self._looked = 0.0
         self.stopped: str | None = None
-        """Why nothing more is written, once that is so."""
+        """The reason that writing has stopped, or None."""
         self._reserve = path.with_suffix(".reserve")
         # Room to say so when the disk is full.
         with contextlib.suppress(OSError):
@@ -61,11 +60,13 @@ class Writer:
 
     @property
     def digest(self) -> str:
-        """The sum of the last line, which stands for all lines so far: 32 hex digits; empty before the first."""
+        """The sum of the last line, for all lines so far: 32 hex digits; empty before the first."""
         return self._sum.decode()
 
     def append(self, line: bytes, content: bytes | None = None) -> bool:
-        """Append one event, a JSON object without its sum and newline. False when nothing is written any more.
+        """Append one event, a JSON object without sum and newline.
+
+        Return False if writing has stopped.
 
         Args:
             line: The event.
@@ -90,17 +91,17 @@ class Writer:
             return True
 
     def refer(self, number: int, line: bytes) -> bool:
-        """Append a reference to the parent's line of that number, which is `line`. False as for `append`."""
+        """Append a reference to `line`, the parent's line of that number. Returns as `append` does."""
         return self.append(shared.reference(number), chain.content(line))
 
     def seal(self, line: bytes, sign: Sign | None = None) -> bool:
-        """Append the last event, sync and close. False as for `append`.
+        """Append the last event, sync and close. Return False as `append` does.
 
         Args:
             line: The event, as for `append`.
-            sign: Asked for the signature of the sum (32 hex digits) that this line would have without a signature; it
-                stands for all lines and this one. What it gives becomes the line's last member, `signed`. When the
-                file is read, `Log.seal_digest` is that sum.
+            sign: Called for the signature of the sum (32 hex digits) that this line would have without a signature; it
+                covers all lines and this one. Its result becomes the line's last member, `signed`. On reading,
+                `Log.seal_digest` is that sum.
         """
         with self._lock:
             with contextlib.suppress(OSError):
@@ -130,7 +131,7 @@ class Writer:
         return f"sha256:{digest}"
 
     def sync(self) -> None:
-        """Force what is written to the disk."""
+        """Force the written bytes to the disk."""
         with contextlib.suppress(OSError):
             os.fsync(self._fd)
 
@@ -201,14 +202,14 @@ class Writer:
 
 
 def reseal(path: Path, ending: Mapping[str, Any], sign: Sign | None = None) -> None:
-    """Write the last line of a sealed file anew, with other members.
+    """Replace the last line of a sealed file by one with other members.
 
     Args:
         path: The events file. Nothing writes to it any more.
         ending: The members of the new line, without its sum and signature.
         sign: As for `Writer.seal`.
 
-    Raises OSError; the file is as it was then.
+    Raises OSError; the file is then unchanged.
     """
     data = path.read_bytes()
     start = data.rfind(b"\n", 0, len(data) - 1) + 1
@@ -222,7 +223,10 @@ def reseal(path: Path, ending: Mapping[str, Any], sign: Sign | None = None) -> N
 
 
 def _signed(before: bytes, body: bytes, sign: Sign | None) -> bytes:
-    """A seal's line less its closing brace, with its signature; `before` is the sum of the line before it."""
+    """Return a seal's line without its closing brace, with its signature.
+
+    `before` is the sum of the line before it.
+    """
     if sign is None:
         return body
     signature = sign(chain.sum_of(before, body).decode())
@@ -230,7 +234,7 @@ def _signed(before: bytes, body: bytes, sign: Sign | None) -> bytes:
 
 
 def warn(text: str) -> None:
-    """Say something on standard error, on one line. The program's own warning filters do not apply."""
+    """Write one line to standard error. The program's own warning filters do not apply."""
     with contextlib.suppress(Exception):
         sys.stderr.write(f"reenact: {text}\n")
         sys.stderr.flush()
