@@ -1,1 +1,1 @@
-"""The data: events, outcomes, recordings, divergences. Frozen, small; no clock, no ids of its own making, no I/O."""
+"""The data: events, outcomes, recordings, divergences. Frozen and small; no clock, no I/O."""

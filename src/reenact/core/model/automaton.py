@@ -1,8 +1,8 @@
-"""Patterns for texts that come from outside: automata, in time linear in the text.
+"""Match patterns on foreign texts with automata, in time linear in the text.
 
-Python's own `re` goes back and tries again, so that one hostile text, or one hostile pattern, takes it hours. RE2
-never does; so it has no backreferences and nothing that looks around. This is the one place where patterns of users,
-of filters and of recordings become automata.
+Python's own `re` backtracks, so one hostile text or pattern can take hours. RE2 never does; so it has no
+backreferences and no look-around. This is the one place where patterns of users, of filters and of recordings become
+automata.
 """
 
 from __future__ import annotations
@@ -46,16 +46,19 @@ class Automaton:
     def __init__(self, pattern: bytes, options: Any) -> None:
         compiled = _re2()._Regexp(pattern, options)
         self.groups: int = compiled.groups
-        """How many groups it has."""
+        """The number of groups."""
         self.size: int = compiled.programsize
-        """How many instructions."""
+        """The number of instructions."""
         anchor = _re2()._Anchor.UNANCHORED
         match = compiled._regexp.Match
         self.spans: Any = lambda data, at, end: match(anchor, data, at, end)
-        """The spans of the first match in data[at:end], and of its groups; (-1, -1) for none."""
+        """Returns the spans of the first match in data[at:end], and of its groups.
+
+        (-1, -1) for none.
+        """
 
     def found(self, data: bytes) -> bool:
-        """Is it anywhere in the data?"""
+        """Return True if the pattern matches anywhere in the data."""
         return bool(self.spans(data, 0, len(data))[0][0] >= 0)
 
 
@@ -66,7 +69,7 @@ def _re2() -> Any:
 
 @lru_cache(maxsize=256)
 def automaton(pattern: str, *, ignore_case: bool = False) -> Automaton:
-    r"""The automaton of a pattern in Python's syntax; its texts are in UTF-8, and \w, \d and \s mean Unicode's.
+    r"""Compile a pattern in Python's syntax; texts are UTF-8, and \w, \d and \s mean Unicode's.
 
     Raises:
         PatternError: It is longer than `LONGEST`, would need too much memory, or is no regular expression: it has a

@@ -1,7 +1,7 @@
-"""What repeats from call to call is stored once.
+"""Store repeated parts of arguments once.
 
 A chat's history is sent whole with every model call, so calls that stored it whole would grow with the square of the
-steps. An argument is therefore written as what it adds to the same argument of an earlier call, its base:
+steps. An argument is therefore written as its difference from the same argument of an earlier call, its base:
 
     {"$text": [base call, characters kept from its start, characters kept from its end], "new": "…"}
     {"$items": [base call, items kept from its start, items kept from its end], "new": [...]}
@@ -25,7 +25,7 @@ _BACK = 128
 
 
 class Arg(NamedTuple):
-    """One argument, encoded once: as a text, as the JSON of a list's items, or as the JSON of anything else."""
+    """One encoded argument: a text, the JSON of a list's items, or the JSON of another value."""
 
     text: str | None = None
     data: bytes = b""
@@ -44,15 +44,16 @@ class Arg(NamedTuple):
         return cls(data=codec.dumps(tree))
 
     def whole(self) -> bytes:
-        """The argument's JSON as it is written without a base. Raises TypeError for a text with lone surrogates, which
-        has to be encoded as `data` and is not shared.
+        """Return the argument's JSON without a base.
+
+        Raises TypeError for a text with lone surrogates, which has to be encoded as `data` and is not shared.
         """
         if self.text is not None:
             return orjson.dumps(self.text)
         return self.data if self.items is None else b"[%b]" % b",".join(self.items)
 
     def against(self, base: Arg, call: int) -> bytes:
-        """Its JSON as it is written against that of the earlier call `call`, or whole where nothing is gained."""
+        """Return its JSON as a difference from call `call`, or whole if that is not larger."""
         if self.text is not None:
             return self.whole() if base.text is None else _text(self.text, base.text, call)
         if self.items is not None:
@@ -66,12 +67,12 @@ _NOTHING_NEW = re.compile(rb'\{"\$(?:items":\[\d+,\d+,0\],"new":\[\]|same":\d+)\
 
 
 def adds_nothing(written: bytes) -> bool:
-    """Whether an argument, as `against` gives it, only refers to an earlier call: no byte of it is written anew."""
+    """Return True if an argument, as `against` gives it, only refers to an earlier call."""
     return _NOTHING_NEW(written) is not None
 
 
 def tag_of(tree: Tree) -> str | None:
-    """The tag of an argument that was written against an earlier one (`$same`, `$text`, `$items`), or None."""
+    """Return the tag (`$same`, `$text`, `$items`) of an argument with a base, or None."""
     if isinstance(tree, dict):
         if "$same" in tree:
             return "$same"
@@ -81,7 +82,7 @@ def tag_of(tree: Tree) -> str | None:
 
 
 def base_of(tree: Tree) -> int | None:
-    """The call that an argument was written against, or None."""
+    """Return the base call of an argument, or None."""
     tag = tag_of(tree)
     if tag is None:
         return None
@@ -90,7 +91,10 @@ def base_of(tree: Tree) -> int | None:
 
 
 def restore(tree: Tree, base: Tree) -> Tree:
-    """The whole argument, from what was written and the base. Raises ValueError where they do not fit."""
+    """Return the whole argument, from the written one and the base.
+
+    Raises ValueError if they do not fit.
+    """
     if "$same" in tree:
         return base
     _, head, tail = tree.get("$text") or tree["$items"]
@@ -128,7 +132,10 @@ def _items(items: list[bytes], base: list[bytes], call: int) -> bytes:
 
 
 def _common(one: Sequence[Any], other: Sequence[Any], most: int) -> int:
-    """How many leading characters or items are the same. Comparing slices runs at memory speed."""
+    """Return the number of equal leading characters or items.
+
+    Comparing slices runs at memory speed.
+    """
     if not most or one[0] != other[0]:
         return 0
     return _search(lambda low, high: one[low:high] == other[low:high], most)

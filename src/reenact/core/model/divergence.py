@@ -1,4 +1,4 @@
-"""Where and how a replay leaves its recording, and the verdict over a whole replay."""
+"""The departures of a replay from its recording, and the verdict over a whole replay."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Departure(str, Enum):
-    """How a replay left its recording."""
+    """The kinds of departure."""
 
     CHANGED = "CHANGED"
     EXTRA = "EXTRA"
@@ -19,12 +19,12 @@ class Departure(str, Enum):
 
 
 ABSENT = "(absent)"
-"""Stands on one side of a mismatch where that side has nothing."""
+"""Stands on the side of a mismatch that has no value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One part of an effect that differs: a dotted path (`args.order_id`, `args.body.messages[2].content`)."""
+    """One part of an effect that differs, with its path (`args.body.messages[2].content`)."""
 
     path: str
     recorded: Any
@@ -41,10 +41,10 @@ class Divergence:
     Attributes:
         kind: CHANGED, EXTRA, MISSING or REORDERED.
         address: The effect's identity in the run.
-        step: The recorded step that it concerns, numbered from 1; for an extra call the step before which it came.
-        mismatches: What differs, for CHANGED.
-        detail: One sentence more: what was asked instead, what the nearest recorded step is.
-        hint: What to try.
+        step: The recorded step concerned, numbered from 1; for an extra call the step before which it came.
+        mismatches: The differences, for CHANGED.
+        detail: One more sentence: the actual question, the nearest recorded step.
+        hint: A suggested remedy.
     """
 
     kind: Departure
@@ -69,18 +69,20 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a replay amounted to. `faithful` only if the program asked exactly what was recorded, and nothing was
-    let through live or left unanswered.
+    """The verdict of a replay.
+
+    `faithful` only if the program asked exactly the recorded questions, and nothing ran for real or was left
+    unanswered.
 
     Attributes:
-        recording: The id of the recording that was replayed.
-        served: How many effects were answered from the recording.
-        kinds: The same by kind: of a `tool` so answered, the code did not run.
-        live: What was let through to the world, as `kind:name`, with counts.
+        recording: The id of the replayed recording.
+        served: The number of effects answered from the recording.
+        kinds: The same by kind: the code of a `tool` answered so did not run.
+        live: The effects that ran for real, as `kind:name`, with counts.
         rules: The named leniencies that made a difference (`ignore args.headers.user-agent`).
         missing: Recorded effects that were never asked for, as (step, address).
         divergences: All departures; with the strict default at most one.
-        notes: What else a careful reader must know: holes in the recording, clock reads that had no record.
+        notes: Further facts for a careful reader: holes in the recording, clock reads that had no record.
     """
 
     recording: str

@@ -1,7 +1,7 @@
-"""What crosses the boundary, and the entries that it leaves in a recording.
+"""Effects and outcomes at the boundary, and their events in a recording.
 
 An `Effect` is a question that the agent's code puts to the world, an `Outcome` the answer. On disk each end is an
-event of its own (`Called`; `Returned`, `Raised` or `Cancelled`), so that a crash still shows what was in flight.
+event of its own (`Called`; `Returned`, `Raised` or `Cancelled`), so that a crash still shows the open calls.
 `docs/format.md` documents how each event is written.
 """
 
@@ -15,7 +15,10 @@ FORMAT = 2
 """The number of the recording format that this version writes."""
 
 RULES = 1
-"""The number of the built-in matching rules; an old recording is matched by the rules that it names."""
+"""The number of the built-in matching rules.
+
+An old recording is matched by the rules it names.
+"""
 
 Tree: TypeAlias = Any
 """A value as the codec encodes it: only dict, list, str, int, float, bool and None."""
@@ -27,8 +30,8 @@ class Effect:
 
     Attributes:
         kind: The family: `model`, `tool`, `http`, `process`, or a user's own word.
-        name: Which one of its kind: the tool's name, the model's name, `POST api.openai.com/v1/responses`.
-        args: All that the answer may depend on; every part is matched in a replay unless a named rule removes it.
+        name: The name within its kind: the tool's name, the model's name, `POST api.openai.com/v1/responses`.
+        args: All values that the answer may depend on; a replay matches every part that no named rule removes.
         leaf: Nothing inside is recorded: its answer comes whole (an HTTP exchange, a model call).
         owner: The identity that a framework gives the call (a tool call's id). Such an effect is named below the
             nearest span, not below the framework's internal task, whose name may change with its version.
@@ -48,7 +51,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The outcome of an effect that returned; `stream` says that chunks follow."""
+    """The outcome of an effect that returned; `stream` means that chunks follow."""
 
     value: Any
     stream: bool = False
@@ -75,7 +78,7 @@ class Event:
 
     `event` is the entry's kind, by the names of `docs/format.md`: opened, called, returned, raised, cancelled,
     chunk, ended, closed, drew, fired, noted, spawned, sealed. `call` joins the entries of one effect. Of a `sealed`
-    entry, `digest` is what its signature covers: 32 hex digits that stand for all lines; empty in format 1.
+    entry, `digest` is the sum that its signature covers: 32 hex digits for all lines; empty in format 1.
     """
 
     event: str

@@ -1,7 +1,7 @@
-"""JSON bytes of what JSON holds exactly, made in C: nearly all that crosses the boundary is of that kind.
+"""Encode values that JSON holds exactly, in C: nearly all values at the boundary.
 
-The codec walks through a value to tag what JSON has no word for. Where there is nothing to tag, that walk costs more
-than all else; so it is found out here without one.
+The codec walks through a value to tag the types that JSON lacks. If there is nothing to tag, that walk costs more
+than all else; so this module finds it out without one.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ _FEW = 64
 
 
 def exact(value: Any) -> bytes | None:
-    """The value's JSON on one line, if reading it gives the very same value and nothing in it looks like one of the
-    codec's tags; else None.
-    """
+    """Return the value's JSON on one line if it reads back exactly and untagged; else None."""
     if type(value) in _PLAIN:
         try:
             return orjson.dumps(value)
@@ -49,7 +47,7 @@ def exact(value: Any) -> bytes | None:
 
 
 def exact_items(value: list[Any]) -> list[bytes] | None:
-    """The JSON of each item of a list whose own JSON is `exact`; else None."""
+    """Return the JSON of each item of a list whose own JSON is `exact`; else None."""
     known = _known(value)
     if known is False:
         return None
@@ -62,8 +60,11 @@ def exact_items(value: list[Any]) -> list[bytes] | None:
 
 
 def _known(value: Any) -> bool | None:
-    """Whether JSON has a word for everything in a value of few parts; None where they are many. Where texts are long
-    and parts few, as mostly, a walk takes a tenth of the time that looking through marshal's bytes does.
+    """Return True if JSON has all types of a value of few parts, else False.
+
+    None for many parts.
+
+    With long texts and few parts, the common case, a walk takes a tenth of the time of a search in marshal's bytes.
     """
     todo = [value]
     for part in todo:
@@ -85,7 +86,7 @@ def _known(value: Any) -> bool | None:
 
 
 def _reads_back(value: Any, inside: bytes | None, data: bytes) -> bool:
-    """Whether a value that marshal took, or whose parts are all known, is in its JSON what it was."""
+    """Return True if a value of known types reads back from its JSON unchanged."""
     if (b"$" in data and b'"$' in data) or nested(data, value, DEEPEST):
         return False
     # A tuple would become a list, and what is no number None. What only looks like one here is compared.
@@ -93,7 +94,7 @@ def _reads_back(value: Any, inside: bytes | None, data: bytes) -> bool:
 
 
 def _doubtful(inside: bytes) -> bool:
-    """Whether there may be a tuple or no number in it."""
+    """Return True if the bytes may hold a tuple, or a float that is no number."""
     return bool(
         _TUPLE(inside)
         or _NO_NUMBER(inside)

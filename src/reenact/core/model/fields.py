@@ -1,4 +1,4 @@
-"""Classes whose objects keep their fields in a `__dict__`: dataclasses and pydantic models, taken apart for a look."""
+"""Classes whose objects keep their fields in a `__dict__`: dataclasses and pydantic models."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from reenact.core.model import codec
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Shape:
-    """A class whose objects keep their fields in a `__dict__`: its recorded name and fields; or one of pydantic's."""
+    """A class whose objects keep their fields in a `__dict__`: its recorded name and fields."""
 
     name: str
     names: tuple[str, ...]
     model: bool
 
     def parts(self, value: Any) -> dict[str, Any] | None:
-        """The fields of an object, or None where they lie elsewhere."""
+        """Return the fields of an object, or None if they lie elsewhere."""
         own: dict[str, Any] = value.__dict__
         if self.model:
             return own.copy()
@@ -31,7 +31,7 @@ class Shape:
             return None
 
     def given(self, value: Any) -> tuple[Any, ...] | None:
-        """What a pydantic model has beside its fields, or None where that is more than which of them were set."""
+        """Return a pydantic model's set of given fields, or None if it has more than fields."""
         if not self.model:
             return ()
         if value.__pydantic_extra__ or value.__pydantic_private__:
@@ -41,7 +41,7 @@ class Shape:
 
 @lru_cache(1024)
 def shape_of(kind: type) -> Shape | None:
-    """How a class's objects are taken apart, or None for any other class."""
+    """Return the shape of a class, or None for any other class."""
     if issubclass(kind, (Enum, BaseException)) or not kind.__dictoffset__:
         return None
     if dataclasses.is_dataclass(kind):
@@ -54,7 +54,7 @@ def shape_of(kind: type) -> Shape | None:
 
 
 def without_fields(value: Any) -> Any:
-    """The same model without its fields, for what else is to be kept of it."""
+    """Return the same model without its fields, to keep its other parts."""
     bare = object.__new__(type(value))
     object.__setattr__(bare, "__dict__", {})
     for name in ("__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__"):

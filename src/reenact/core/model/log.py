@@ -1,7 +1,7 @@
-"""The events of one process, joined: its calls with both ends, what it drew, spawned and noted.
+"""The joined events of one process: its calls, draws, child processes and notes.
 
-Arguments are restored and values decoded only where somebody looks at them: a long chat's recording opens in the time
-that its file takes to parse.
+Arguments are restored and values decoded only on use: a long chat's recording opens in the time that its file takes
+to parse.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _FILLED = 512 << 20
 
 @dataclass(slots=True)
 class CallRecord:
-    """One effect with its outcome. `order` and the pieces' orders are places in the order of the run.
+    """One effect with its outcome. `order` and the pieces' orders are places in the run's order.
 
     Attributes:
         number: The call's number within its process.
-        place: How many places of the order came before its question.
+        place: The number of places in the order before its question.
         outcome: The entry that answered it (`returned`, `raised`, `cancelled`), or None: still in flight when the
             recording stops.
         pieces: A stream's chunks, as (order, seconds, tree).
-        end: How a stream ended: `ended`, `closed`, `cancelled`, an error's tree, or None.
+        end: The end of a stream: `ended`, `closed`, `cancelled`, an error's tree, or None.
     """
 
     number: int
@@ -46,12 +46,12 @@ class CallRecord:
 
     @property
     def kind(self) -> str:
-        """`model`, `tool`, `http` …"""
+        """The kind: `model`, `tool`, `http` and so on."""
         return str(self.called["kind"])
 
     @property
     def name(self) -> str:
-        """Which of its kind."""
+        """The name within its kind."""
         return str(self.called["name"])
 
     @property
@@ -61,12 +61,12 @@ class CallRecord:
 
     @property
     def scope(self) -> str:
-        """The path of the scope that it was called in."""
+        """The path of its scope."""
         return str(self.called["at"])
 
     @property
     def ordinal(self) -> int:
-        """How many of its label came before it in its scope."""
+        """The number of earlier calls of its label in its scope."""
         return int(self.called["n"])
 
     @property
@@ -76,7 +76,7 @@ class CallRecord:
 
     @property
     def edited(self) -> bool:
-        """Whether somebody put its answer in the place of the recorded one, for a fork."""
+        """True if its answer was edited, for a fork."""
         return bool((self.outcome or {}).get("edited"))
 
     @property
@@ -100,7 +100,7 @@ class CallRecord:
 
     @property
     def pending(self) -> bool:
-        """Whether more may come of it: no answer yet, or a stream that has not ended."""
+        """True if more events may follow: no answer yet, or a stream that has not ended."""
         return self.outcome is None or (bool(self.pieces) and self.end is None)
 
     @property
@@ -117,9 +117,9 @@ class Log:
     """The events of one process, joined.
 
     Attributes:
-        sealed: The last entry as it was written, with its member `signed` where it has one; None: unsealed.
-        seal_digest: What the seal's signature covers, as 32 hex digits that stand for all lines; empty where there is
-            no seal, and in format 1.
+        sealed: The last entry as it was written, with its member `signed` if it has one; None: unsealed.
+        seal_digest: The sum that the seal's signature covers, as 32 hex digits for all lines; empty without a seal,
+            and in format 1.
     """
 
     def __init__(self, events: Iterable[Event], blob: Callable[[str], bytes]) -> None:
@@ -223,18 +223,18 @@ class Log:
         return str(self.opened.get("process") or "main")
 
     def args(self, call: CallRecord) -> dict[str, Tree]:
-        """A call's arguments as trees, whole: what was stored once with an earlier call is put back."""
+        """Return a call's arguments as whole trees: parts stored with an earlier call are put back."""
         known = self._whole.get(call.number)
         if known is None:
             known = self._restore(call)
         return known
 
     def value(self, tree: Tree) -> Any:
-        """The Python value of a tree, blobs fetched, for reading: inert views in the place of objects."""
+        """Return the value of a tree for reading, blobs fetched, with inert views of objects."""
         return codec.view(self.filled(tree))
 
     def rebuilt(self, tree: Tree) -> Any:
-        """The Python value of a tree, blobs fetched, its classes restored: for a replay, a fork or a restored state."""
+        """Return the value of a tree, blobs fetched and classes restored, for a replay."""
         return codec.rebuild(self.filled(tree))
 
     def _restore(self, call: CallRecord) -> dict[str, Tree]:
@@ -268,9 +268,9 @@ class Log:
             ) from None
 
     def filled(self, tree: Tree) -> Tree:
-        """A tree with its blobs fetched and put in; the tree itself where it has none.
+        """Return a tree with its blobs fetched and put in; the tree itself if it has none.
 
-        Raises CorruptRecording, and TooLarge where they are more than half a gigabyte.
+        Raises CorruptRecording, and TooLarge if they exceed half a gigabyte.
         """
         return _Filled(self._blob).tree(tree)
 

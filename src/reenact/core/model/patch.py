@@ -1,12 +1,12 @@
-"""A state written as what has changed since its last snapshot, and read again.
+"""Write a state as its changes since its last snapshot, and read it again.
 
     {"$same": true}                                                 nothing
     {"$keys": {name: new or changed}, "gone": [...], "order": runs} members of an object
     {"$pieces": [[first, count], {"new": [...]}, {"at": 7, "by": change}]}    a list, from pieces of the earlier one
     {"$text": [0, head, tail], "new": "…"}                          a long text
 
-`$keys` and `by` hold changes or whole trees. Runs are pieces `[first, count]`: of an object's names, the earlier ones
-that are left and then the new ones, where their order is another.
+`$keys` and `by` hold changes or whole trees. Runs are pieces `[first, count]`: of an object's names, the remaining
+earlier ones and then the new ones, if their order is another.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Patch:
     """Writes one change.
 
     Args:
-        encoder: What encodes the parts that are written.
-        clean: Whether a tree is written as it is: a secret within would be replaced, and a text that was written
-            without it has other places than the one that is looked at.
+        encoder: Encodes the parts that are written.
+        clean: Returns True if a tree is written as it is. If a secret within is replaced, the places in the written
+            text differ from those in the compared one.
     """
 
     def __init__(self, encoder: codec.Encoder, clean: Callable[[Tree], bool]) -> None:
@@ -166,10 +166,10 @@ class Patch:
 
 _NAMES = 4
 _FLAG = re.compile(rb"u.{4}-[^=]*\Z", re.DOTALL)
-"""The bytes of a text that begins with a dash: what follows a flag may do so itself."""
+"""The bytes of a text that begins with a dash: the value after a flag may begin so too."""
 
 _PROBE = "x7Gq2mVt9LbRz4Kd"
-"""Stands for a secret: changed under a name, the name is that of secrets."""
+"""Stands for a secret: if it is redacted under a name, the name is that of secrets."""
 
 
 class _Pieces:
@@ -209,7 +209,7 @@ class _Pieces:
         items.append(self._patch.whole(self._new[place]))
 
     def _named_by(self, place: int, last: Tree) -> list[Node]:
-        """What stands before an item and may name it (`"--api-key", "…"`, `["authorization", "…"]`): never parted."""
+        """Return the items before an item that may name it (`"--api-key", "…"`): they stay together."""
         if not isinstance(last, list) or not _is_text(self._new[place]):
             return []
         first = place
@@ -226,7 +226,7 @@ def _is_text(node: Node | None) -> bool:
 
 
 def _short_text(node: Node | None) -> Leaf | None:
-    """The node, if it is a text that may name what stands beside it."""
+    """Return the node if it is a text that may name its neighbour."""
     return node if isinstance(node, Leaf) and node.is_text and len(node.data) <= SPLIT else None
 
 
@@ -251,7 +251,7 @@ def _runs(new: Sequence[Hashable], natural: Sequence[Hashable]) -> list[list[int
 
 
 def patched(tree: Tree, base: Tree) -> Tree:
-    """The whole tree, from what was written and the tree before. Changes neither; shares what they share.
+    """Return the whole tree, from the written change and the tree before. Changes neither.
 
     Raises CorruptRecording for a tree that was written against another one, or that takes more of it than a program's
     state can have: a few hundred bytes must not become a gigabyte.
@@ -304,7 +304,10 @@ def _place(first: Tree, base: Tree, count: Tree = 1) -> int:
 
 
 def _size(tree: Tree, known: dict[int, int]) -> int:
-    """How many bytes a tree takes, written out; about. Counts what is shared each time, and walks it once."""
+    """Return the approximate size in bytes of a tree's JSON.
+
+    Walks shared parts once, counts each use.
+    """
     if type(tree) is str:
         return len(tree) + 2
     if type(tree) is not dict and type(tree) is not list:
@@ -330,12 +333,12 @@ def _members(tree: Tree, base: Tree) -> Tree:
 
 
 def readable(tree: Tree) -> bool:
-    """Whether a tree was written whole, and can be read without the one before."""
+    """Return True if a tree was written whole, and can be read without the one before."""
     return not (type(tree) is dict and any(tag in tree for tag in ("$same", "$keys", "$pieces", "$text")))
 
 
 def clean_by(line: Callable[[bytes], bytes]) -> Callable[[Tree], bool]:
-    """Whether a redactor of lines leaves a tree as it is."""
+    """Return a function that is True if a redactor of lines leaves a tree unchanged."""
 
     def clean(tree: Tree) -> bool:
         try:

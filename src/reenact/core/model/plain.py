@@ -1,7 +1,7 @@
-"""Recorded trees as plain JSON, for eyes and for filters: no tags, and no need of the types that were recorded.
+"""Show recorded trees as plain JSON, for people and filters: no tags, no recorded types.
 
-A tree keeps every Python type by a tag (`{"$tuple": [1, 2]}`), and decoding it wants those types loaded. Who only
-reads a recording has neither the agent's code nor its libraries; here a dataclass is its fields, a tuple a list.
+A tree keeps every Python type by a tag (`{"$tuple": [1, 2]}`), and decoding it wants those types loaded. A mere
+reader of a recording has neither the agent's code nor its libraries; here a dataclass is its fields, a tuple a list.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from reenact.core.model.event import Tree
 
 
 def plain(tree: Tree) -> Any:
-    """A tree without its tags: only dict, list, str, int, float, bool and None. Never raises."""
+    """Return a tree without its tags: only dict, list, str, int, float, bool and None.
+
+    Never raises.
+    """
     if type(tree) is dict:
         if len(tree) == 1:
             ((key, inner),) = tree.items()
@@ -33,7 +36,7 @@ def plain(tree: Tree) -> Any:
 
 
 def binary(tree: Tree) -> bytes | None:
-    """The bytes that a tree stands for, or None where it stands for something else (or for a blob, kept elsewhere)."""
+    """Return the bytes of a binary tree; None for other trees, or a blob kept elsewhere."""
     if isinstance(tree, dict) and len(tree) == 1:
         if "$utf8" in tree:
             return str(tree["$utf8"]).encode("utf-8", "surrogatepass")
@@ -46,7 +49,7 @@ def binary(tree: Tree) -> bytes | None:
 
 
 def parsed(text: Any) -> Any:
-    """What a JSON text says, or the value itself where it is no JSON text."""
+    """Return the value of a JSON text, or the value itself if it is no JSON text."""
     if isinstance(text, (str, bytes)):
         try:
             return orjson.loads(text)
@@ -66,7 +69,7 @@ def compact(value: Any) -> str:
 
 
 def error_line(tree: Tree) -> str:
-    """A recorded exception as a traceback's last line has it: `ValueError: no such order`."""
+    """Return a recorded exception as a traceback's last line: `ValueError: no such order`."""
     if not isinstance(tree, dict):
         return str(tree)
     name = str(tree.get("type", "")).rpartition(":")

@@ -1,4 +1,4 @@
-"""A recorded value put back into a living one, in place, so that whoever refers to it sees it change."""
+"""Put a recorded value back into a live one in place, so that all references see it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ _TOKEN = "[[secret:"  # noqa: S105 - how a secret's place-holder begins
 
 
 def put_back(live: Any, tree: Tree, lost: Callable[[str], None]) -> Any:
-    """Give `live` the recorded value; returns it, or a new value where it cannot be changed in place.
+    """Give `live` the recorded value.
+
+    Return it, or a new value if it cannot be changed in place.
 
     Dicts, lists, dataclasses, pydantic models and the attributes of other objects keep their identity, by name at
-    every depth; the items of a list are new. What a recording cannot hold (a connection, a secret) stays as it is in
-    `live`; `lost` is called with a word for each of these that has no counterpart there.
+    every depth; the items of a list are new. Parts that a recording cannot hold (a connection, a secret) stay as they
+    are in `live`; `lost` is called with a text for each of these that has no counterpart there.
     """
     if _is_hole(tree):
         if live is None:
@@ -37,12 +39,15 @@ def put_back(live: Any, tree: Tree, lost: Callable[[str], None]) -> Any:
 
 
 def put_into_attributes(live: Any, tree: Tree, lost: Callable[[str], None]) -> None:
-    """The same for any other object, whose attributes were recorded as a dict."""
+    """Put the recorded attributes of any other object back."""
     _into_dict(live.__dict__, _pairs(tree) or {}, lost)
 
 
 def made_of(tree: Tree, get: Callable[[], Any], lost: Callable[[str], None]) -> Any:
-    """A recorded value anew; for what a recording cannot hold, what `get` gives now has to serve."""
+    """Return a new recorded value.
+
+    For parts that a recording cannot hold, use the result of `get`.
+    """
     return put_back(get(), tree, lost) if has_hole(tree) else codec.rebuild(tree)
 
 
@@ -86,7 +91,7 @@ def _anew(live: Any, tree: Tree, lost: Callable[[str], None]) -> Any:
 
 
 def _pairs(tree: Tree) -> dict[Any, Tree] | None:
-    """The members of a dict's tree, of whatever keys; None for any other tree."""
+    """Return the members of a dict's tree, with keys of any type; None for any other tree."""
     if not isinstance(tree, dict):
         return None
     if len(tree) == 1:

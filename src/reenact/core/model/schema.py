@@ -1,4 +1,4 @@
-"""Check each line of a recording against the format, so that no reader meets a member of the wrong type.
+"""Check each line of a recording against the format, so that readers can rely on the types.
 
 `docs/format.md` documents the events and their members. Unknown events and unknown members pass: a reader skips them.
 """
@@ -14,10 +14,13 @@ from reenact.core.model.codec.written import nested
 from reenact.core.model.event import Tree
 
 DEEPEST = 200
-"""How many levels the objects and lists of a line may be nested. A recorder keeps no value with more than 190."""
+"""The maximum depth of a line in objects and lists.
+
+A recorder keeps no value deeper than 190.
+"""
 
 TAGS, TAG = 1000, 1000
-"""How many tags a recording may have, and how many characters each."""
+"""The maximum number of a recording's tags, and of the characters in each."""
 
 _MOST = 1 << 53
 _ID = re.compile(r"[\w-]{1,64}", re.ASCII)
@@ -26,7 +29,7 @@ _ADDRESS = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class Unfit(ValueError):
-    """A line is not as the format says; the text says which member and why."""
+    """A line does not fit the format; the text names the member and the reason."""
 
 
 Test: TypeAlias = Callable[[Any], bool]
@@ -37,7 +40,10 @@ Specification: TypeAlias = tuple[Members, Members]
 Compiled: TypeAlias = Mapping[
     str, tuple[tuple[tuple[str, type | None, Test], ...], tuple[tuple[str, Test], ...]]
 ]
-"""The same in tuples; for a required member the type that always passes, too, which is told without a call."""
+"""The same in tuples.
+
+For a required member also the type that always passes (no call needed).
+"""
 
 
 def members(tree: Mapping[str, Tree], tests: Members) -> str:
@@ -53,8 +59,9 @@ def check(data: dict[str, Tree]) -> None:
 def check_by(events: Compiled, data: dict[str, Tree]) -> None:
     """Check one line's members by such tests. Raises Unfit.
 
-    A text that UTF-8 cannot hold is written as `{"$surrogates": …}` wherever it stands; its escaped form takes the
-    place of that here, so that a text is always a str.
+    A text that UTF-8 cannot hold is written as `{"$surrogates": …}` at any place; its escaped form takes its place
+    here,
+    so that a text is always a str.
     """
     event = events.get(data["event"])
     if event is None:
@@ -74,20 +81,19 @@ def check_by(events: Compiled, data: dict[str, Tree]) -> None:
 
 
 def too_deep(line: bytes, tree: Tree) -> bool:
-    """Whether a line's tree is nested deeper than `DEEPEST`."""
+    """Return True if a line's tree is nested deeper than `DEEPEST`."""
     return nested(line, tree, DEEPEST)
 
 
 def is_address(value: Any) -> bool:
-    """Whether a value names a blob, `sha256:<64 hex digits>`."""
+    """Return True if a value names a blob, `sha256:<64 hex digits>`."""
     return type(value) is str and _ADDRESS.fullmatch(value) is not None
 
 
 class References:
-    """Check what the lines of one file say of each other: calls, and arguments written against earlier ones.
+    """Check the references between the lines of one file: calls, and arguments with a base.
 
-    A call that a line refers to may be missing only after a hole was noted: the recorder says so where it could not
-    write one.
+    A call that a line refers to may be missing only after a noted hole: the recorder notes one if it could not write.
     """
 
     def __init__(self) -> None:
@@ -119,7 +125,7 @@ class References:
         self._args[number] = args
 
     def _argument(self, number: int, name: str, tree: Mapping[str, Tree]) -> int:
-        """The call that an argument is written against; 0 for none."""
+        """Return the base call of an argument; 0 for none."""
         tag = delta.tag_of(tree)
         if tag is None:
             return 0
@@ -149,7 +155,10 @@ class References:
         return int(base)
 
     def _size(self, call: int, name: str) -> tuple[str, int]:
-        """The type and length of an earlier argument when it is whole; an empty type where it is not there."""
+        """Return the type and length of an earlier argument when it is whole.
+
+        An empty type if missing.
+        """
         known = self._sizes.get((call, name))
         if known is not None:
             return known

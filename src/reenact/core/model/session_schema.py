@@ -1,4 +1,4 @@
-"""Check each line of a browser session's file against the format, as `schema` does for events."""
+"""Check each line of a browser session's file against the format."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a tracked state was at the last look, in small pieces, so that the next look costs little.
+"""Keep a tracked state in small pieces, so that the next look at it costs little.
 
-Most of a large state is what it was a moment ago. It is kept as bytes, piece by piece: a look makes the bytes of each
-piece again, which is done in C, and compares. Only what differs is encoded, and `patch` writes that down. Nothing here
-refers to the living objects, which go on changing: a node is what it was when it was made.
+Most of a large state does not change between two looks. It is kept as bytes, piece by piece: a look makes the bytes
+of each piece again, which is done in C, and compares. Only the differences are encoded, and `patch` writes them.
+Nothing here refers to the live objects, which go on changing: a node never changes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from reenact.core.model.event import Tree
 from reenact.core.model.fields import Shape, shape_of, without_fields
 
 SPLIT = 512
-"""From how many bytes on a container is looked at part by part. What is smaller is written whole, so that a name and
-its value are never parted before secrets are looked for."""
+"""The size in bytes from which a container is compared part by part.
+
+Smaller ones are written whole, so that a name and its value stay together for the search for secrets.
+"""
 
 PLAIN, OWN, CODED = 0, 1, 2
 
@@ -51,11 +53,11 @@ class Leaf:
 
     @property
     def is_text(self) -> bool:
-        """Whether it is a str."""
+        """True if it is a str."""
         return self.how == PLAIN and self.data[:1] == b"u"
 
     def tree(self, encoder: codec.Encoder) -> Tree:
-        """The value's tree, from the bytes alone: what is written is what was compared."""
+        """Return the value's tree, from the bytes alone: the written value is the compared one."""
         if self.how == CODED:
             return orjson.Fragment(self.data)
         value = marshal.loads(self.data)  # noqa: S302 - bytes that this process has just made
@@ -67,11 +69,11 @@ class Leaf:
 
 
 class Branch:
-    """A large container, part by part: by key where the tree is an object, by place where it is a list.
+    """A large container, part by part: by key for an object, by place for a list.
 
     Attributes:
-        kind: The type of the living value; None for a part of a tree that had to be encoded first.
-        sums: Of a list, the bytes of each row of items, where these tell whether anything has changed.
+        kind: The type of the live value; None for a part of a tree that had to be encoded first.
+        sums: Of a list, the bytes of each row of items, if these show every change.
     """
 
     __slots__ = ("_mark", "kids", "kind", "sums")
@@ -112,12 +114,12 @@ Sum: TypeAlias = tuple[int, tuple[type, ...], bytes]
 
 
 def mark(node: Node) -> object:
-    """What equal pieces have in common, to look them up by."""
+    """Return a key that equal pieces share, for look-ups."""
     return node.data if type(node) is Leaf else node
 
 
 def same(one: Node, other: Node) -> bool:
-    """Whether two pieces stand for the same value."""
+    """Return True if two pieces stand for the same value."""
     if type(one) is Leaf and type(other) is Leaf:
         return one is other or (one.data == other.data and one.how == other.how)
     return one == other
@@ -127,7 +129,7 @@ class Look:
     """One look at a state.
 
     Args:
-        encoder: For what is not plain data; its `unkept` tells afterwards what could not be kept.
+        encoder: Encodes values that are not plain data; its `unkept` names the parts that could not be kept.
     """
 
     def __init__(self, encoder: codec.Encoder) -> None:
@@ -135,7 +137,10 @@ class Look:
         self._depth = 0
 
     def at(self, value: Any, old: Node | None = None) -> Node:
-        """The node of a value: `old` itself where nothing has changed, and its parts where those have not."""
+        """Return the node of a value: `old` itself if nothing has changed.
+
+        Unchanged parts are reused.
+        """
         kind = type(value)
         self._depth += 1
         try:
@@ -171,7 +176,7 @@ class Look:
         return known if known is not None and known.how == CODED and data == known.data else Leaf(data, CODED)
 
     def _own(self, value: Any, kind: type, known: Leaf | None) -> Leaf | None:
-        """An object of plain fields: its bytes made in C, in a tenth of the time that encoding it takes."""
+        """Return an object of plain fields as bytes, made in C: a tenth of the time of encoding it."""
         shape = shape_of(kind)
         if shape is None or (fields := shape.parts(value)) is None or (given := shape.given(value)) is None:
             return None
@@ -200,7 +205,7 @@ class Look:
         return self._tree(value, kind, old)
 
     def _keys(self, items: Iterable[tuple[Any, Any]], old: Branch | None, kind: type | None) -> Branch | None:
-        """The parts of a dict, or None where its keys are not such as JSON has."""
+        """Return the parts of a dict, or None if JSON cannot have its keys."""
         before: Mapping[str, Node] = old.kids if old is not None and isinstance(old.kids, dict) else {}
         kids: dict[str, Node] = {}
         changed = False
@@ -298,7 +303,7 @@ class Look:
         return Branch(found.kids, kind)
 
     def _encoded(self, value: Any, kind: type) -> Tree:
-        """The value's tree. While it is made, another thread may change the value: then it is made again."""
+        """Return the value's tree. If another thread changes the value meanwhile, try again."""
         unkept = self._encoder.unkept
         before = len(unkept)
         for left in reversed(range(_TRIES)):
@@ -329,7 +334,7 @@ class Look:
 
 
 def _is_large(value: Any, kind: type, *, inside: bool = True) -> bool:
-    """Whether it is seen at once that a container is to be looked at part by part: encoding it whole to see costs."""
+    """Return True if a container is certainly large, without encoding it to see."""
     if kind is list or kind is dict:
         return len(value) > SPLIT
     if not inside or (shape := shape_of(kind)) is None:
@@ -338,7 +343,7 @@ def _is_large(value: Any, kind: type, *, inside: bool = True) -> bool:
 
 
 def _way(kids: list[Node]) -> int:
-    """How a row of pieces may be summed up."""
+    """Return the way to sum up a row of pieces."""
     ways = {kid.how if type(kid) is Leaf else _way_of(kid.kind) for kid in kids}  # type: ignore[union-attr]
     return ways.pop() if len(ways) == 1 else CODED
 
@@ -351,7 +356,7 @@ def _way_of(kind: type | None) -> int:
 
 
 def _sum(items: list[Any], way: int, *, new: bool = False) -> Sum | None:
-    """The bytes of a row at once; for objects, with their classes. None where they would not tell everything."""
+    """Return the bytes of a row at once; for objects, with their classes. None if incomplete."""
     if way == CODED:
         return None
     try:

@@ -1,6 +1,7 @@
-"""Values as every store can keep them: text without lone surrogates, 64-bit integers, finite numbers, dates.
+"""Convert texts, integers, numbers and dates so that every store can keep them.
 
-NUL is text like any other here: Postgres has no room for it, and `store.team.fitting` moves it.
+Texts have no lone surrogates. NUL is text like any other here: Postgres has no room for it, and
+`store.team.fitting` moves it.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ _ALONE = re.compile("[\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _MOST = 2**63 - 1
 _FIRST, _LAST = -62_135_510_400.0, 253_402_214_400.0
-"""Seconds since 1970 of a day after the first that a calendar has, and of a day before its last."""
+"""Seconds since 1970 of a day after the calendar's first, and of a day before its last."""
 
 
 def storable(text: str, most: int = 0) -> str:
-    """Replace what a store cannot keep; cut what is longer than `most` letters, where that is given."""
+    """Replace the characters that a store cannot keep; cut to `most` characters, if given."""
     kept = text if not most or len(text) <= most else f"{text[: most - 1]}…"
     return _ALONE.sub(_REPLACEMENT, kept)
 
 
 def why_not(text: Any, most: int) -> str:
-    """Say why a value is not a text of at most `most` letters that a store can keep; empty if it is one."""
+    """Return the reason that a value is no storable text of `most` characters, or ""."""
     if not isinstance(text, str):
         return f"is {kind(text)}, not a text"
     if len(text) > most:
@@ -42,12 +43,12 @@ def why_not(text: Any, most: int) -> str:
 
 
 def name_of(name: Any) -> str:
-    """Return a name as a recording may have it: a text, without lone surrogates, and not too long."""
+    """Return a valid name for a recording: a text, no lone surrogates, not too long."""
     return storable(name if isinstance(name, str) else str(name), LONGEST)
 
 
 def tags_of(tags: Any) -> tuple[tuple[str, ...], list[str]]:
-    """Return those of a program's tags that a recording may have, and a sentence on each other one."""
+    """Return the valid tags of a program, and a sentence on each invalid one."""
     if isinstance(tags, str) or not isinstance(tags, Iterable):
         return (
             ((tags,), []) if isinstance(tags, str) else ((), [f"tags are {kind(tags)}, not a list of texts"])
@@ -70,7 +71,7 @@ def kind(value: Any) -> str:
 
 
 def integer(value: Any) -> int | None:
-    """Return an integer within 64 bits, signed: the nearest one; None for what is no number."""
+    """Return the nearest signed 64-bit integer; None for a value that is no number."""
     if isinstance(value, float) and math.isfinite(value):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
@@ -90,8 +91,9 @@ def number(value: Any) -> float | None:
 
 
 def moment(text: str) -> float | None:
-    """Return a time in ISO 8601 as seconds since 1970 (UTC where it names no zone); None where it is none, or lies
-    outside of the calendar.
+    """Return an ISO 8601 time as seconds since 1970, or None if invalid.
+
+    A time without a zone counts as UTC.
     """
     try:
         found = datetime.fromisoformat(text)

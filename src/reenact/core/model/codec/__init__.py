@@ -1,13 +1,13 @@
-"""Python values to JSON trees and back, with their types kept.
+"""Convert Python values to JSON trees and back, with their types kept.
 
-Plain JSON would turn a tuple into a list and a datetime into text, and so change the next prompt. What JSON has no
-word for is written as an object with one key that begins with `$` (`{"$tuple": [1, 2]}`); `docs/format.md` lists
-them. A dict of the user's that looks like such an object is itself escaped.
+Plain JSON would turn a tuple into a list and a datetime into text, and so change the next prompt. A type that JSON
+lacks is written as an object with one key that begins with `$` (`{"$tuple": [1, 2]}`); `docs/format.md` lists them. A
+dict of the user's that looks like such an object is itself escaped.
 
 Trees are read in two ways. `view` is for all reading: it touches no class of the program's and gives inert views in
 the place of objects. `rebuild` restores objects of the classes that the running program has loaded, for a replay, a
-fork or a restored state; it executes nothing of theirs. Both raise CorruptRecording for a tree that stands for no
-value. What cannot be kept becomes an `Unkept`, which says so where it is used.
+fork or a restored state; it executes none of their code. Both raise CorruptRecording for an invalid tree. A part
+that cannot be kept becomes an `Unkept`, which reports it on use.
 """
 
 from reenact.core.model.codec.decode import TAGS, Unkept

@@ -1,4 +1,7 @@
-"""Trees as values again: what viewing and rebuilding have in common. Nothing here knows a class of the program's."""
+"""Decode trees: the common part of viewing and rebuilding.
+
+It touches no class of the program.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ _MALFORMED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeErro
 
 
 class Unkept:
-    """Stands for a part of a value that the recording could not keep, or whose type is not loaded."""
+    """Stands for a part of a value that was not kept, or whose type is not loaded."""
 
     def __init__(self, type_name: str, text: str) -> None:
         self.type_name = type_name
@@ -47,11 +50,11 @@ def shown(text: str) -> str:
 
 
 class Decoder:
-    """Makes values of trees.
+    """Decodes trees.
 
     Args:
-        readers: By tag, what makes a value of the tag's content.
-        key: Refuses a value that is to be a member of a set or a key of a dict.
+        readers: By tag, the function that decodes the tag's content.
+        key: Refuses an unsuitable member of a set or key of a dict.
     """
 
     __slots__ = ("_key", "_readers")
@@ -63,7 +66,10 @@ class Decoder:
         self._key = key
 
     def read(self, tree: Tree) -> Any:
-        """The value of a tree. Shares nothing with it. Raises CorruptRecording for a tree that stands for none."""
+        """Return the value of a tree; they share nothing.
+
+        Raises CorruptRecording for an invalid tree.
+        """
         try:
             data = dumps(tree)
             # Without a tag the tree is the value, and reading JSON copies it faster than a walk.
@@ -185,7 +191,7 @@ PLAIN: dict[str, Callable[[Decoder, Tree], Any]] = {
     "$path": lambda _, tree: pathlib.Path(limits.text(tree)),
     "$unkept": _unkept,
 }
-"""The tags of values that are Python's own, with what reads them."""
+"""The tags of Python's own types, with their decoders."""
 
 CLASSES = (
     "$enum", "$dataclass", "$model", "$namedtuple", "$secret", "$sub", "$request", "$response", "$error",

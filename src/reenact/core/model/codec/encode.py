@@ -30,14 +30,14 @@ from reenact.core.model.event import Tree
 _SAFE_INT = 2**63
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _DEPTH = 60
-"""How deep values are encoded; each may take three levels of JSON."""
+"""The maximum depth of encoded values; each level may take three levels of JSON."""
 
 BLOB_SIZE = 16384
 """From how many bytes on a binary value is kept as a blob."""
 
 
 class Encoder:
-    """Encodes values as trees. One per value: afterwards `unkept` names the parts that could not be kept.
+    """Encodes values as trees. Use one per value: afterwards `unkept` names the parts not kept.
 
     Args:
         raw: Applied to binary values before they are encoded; a redactor of text cannot look into base64.
@@ -56,7 +56,7 @@ class Encoder:
         self._within: set[int] = set()
 
     def encode(self, value: Any) -> Tree:
-        """The tree of a value. Never raises for any value: what has no encoding becomes `$unkept`."""
+        """Return the tree of a value. Never raises: a value without an encoding becomes `$unkept`."""
         kind = type(value)
         if kind is str:
             return value
@@ -124,7 +124,7 @@ class Encoder:
         return {"$datetime": tree if len(tree) > 1 else tree["at"]}
 
     def _once(self, value: Any) -> Tree:
-        """An object, but no object within itself: two that name each other twice would be written for ever."""
+        """Encode an object, but not one inside itself: a cycle would never end."""
         if id(value) in self._within:
             return self._unkept(value)
         self._within.add(id(value))
@@ -188,7 +188,7 @@ class Encoder:
 
 
 def _plain(value: Any) -> Tree | None:
-    """A copy of what JSON has words for, made in C in a third of the time that a walk takes; None for all else."""
+    """Return a copy of plain JSON data, or None. In C: a third of the time of a walk."""
     try:
         # marshal refuses subclasses (an IntEnum, a namedtuple), which orjson would take for their bases.
         marshal.dumps(value)

@@ -20,13 +20,14 @@ _CAUSES = 4
 
 
 class RecordedError(Exception):
-    """Stands for an exception of a class of the program's: in all reading, and in a replay that has not loaded it.
+    """Stands for an exception of a class of the program's, if the class is unknown or not used.
 
-    Its text is the recorded one. The recorded attributes are read as its own: `error.status_code`.
+    All reading gives this; a replay only if it has not loaded the class. Its text is the recorded one. The recorded
+    attributes are read as its own: `error.status_code`.
 
     Attributes:
-        type_name: `module:Name` of the class that was recorded.
-        text: What it said.
+        type_name: `module:Name` of the recorded class.
+        text: The recorded text.
         attributes: Its recorded attributes, by name.
     """
 
@@ -49,7 +50,7 @@ class RecordedError(Exception):
 
 
 def encode_error(error: BaseException, encoder: Encoder, depth: int = 0) -> Tree:
-    """An exception as a tree: its type, arguments, text, attributes and the exceptions that it was raised from."""
+    """Encode an exception: its type, arguments, text, attributes and causes."""
     attributes = {name: item for name, item in vars(error).items() if not name.startswith("__")}
     if isinstance(error, OSError) and error.errno is not None and error.errno not in error.args[:1]:
         # A subclass has put arguments of its own in the place of the system's.
@@ -76,7 +77,7 @@ def _copied(error: OSError) -> tuple[Any, ...]:
 
 
 def viewed(decoder: Decoder, tree: Tree) -> BaseException:
-    """The exception of a tree, for reading: one of Python's own built-in ones, or a `RecordedError`."""
+    """Return the exception of a tree for reading: one of Python's own, or a `RecordedError`."""
     name, arguments, attributes = _parts(decoder, tree)
     kind = BUILT_IN.get(name)
     error = built(kind, kind, arguments) if kind is not None else None
@@ -90,8 +91,10 @@ def viewed(decoder: Decoder, tree: Tree) -> BaseException:
 
 
 def rebuilt(decoder: Decoder, tree: Tree) -> BaseException:
-    """The exception of a tree, for a replay: of its own class where that is loaded and has no behaviour of its own
-    when an object of it is deleted; else a `RecordedError` that says why not.
+    """Return the exception of a tree for a replay, of its own class if possible.
+
+    The class must be loaded and have no code that runs when an object is deleted; otherwise the result is a
+    `RecordedError` with the reason.
     """
     name, arguments, attributes = _parts(decoder, tree)
     kind = find_type(name)
@@ -126,7 +129,7 @@ def _caused(decoder: Decoder, error: BaseException, tree: Tree) -> None:
 
 
 def built(kind: Any, native: Any, arguments: list[Any]) -> BaseException | None:
-    """An exception with those arguments, its class's own `__new__` and `__init__` left out; None where that fails."""
+    """Build an exception without its class's own `__new__` and `__init__`; None if that fails."""
     try:
         error: BaseException = native.__new__(kind, *arguments)
         error.args = tuple(arguments)
@@ -139,7 +142,7 @@ def built(kind: Any, native: Any, arguments: list[Any]) -> BaseException | None:
 
 
 def into_attributes(error: BaseException, attributes: Mapping[str, Any]) -> None:
-    """Give an exception its recorded attributes, past its properties; none takes the place of a method."""
+    """Set an exception's recorded attributes, past its properties; never replace a method."""
     own = BaseException.__dict__["__dict__"].__get__(error)
     for name, item in attributes.items():
         known = static(type(error), name)
@@ -152,7 +155,7 @@ def into_attributes(error: BaseException, attributes: Mapping[str, Any]) -> None
 
 
 def native_of(kind: type) -> Any:
-    """Which of Python's own exceptions a class is, or None for a class that is no exception."""
+    """Return the one of Python's own exceptions that a class derives from, or None."""
     return next((base for base in mro(kind) if base in _NATIVE), None)
 
 

@@ -1,9 +1,9 @@
-"""Requests and responses of HTTP libraries as trees: exceptions hold them, and programs look at their status.
+"""Encode requests and responses of HTTP libraries, which exceptions hold.
 
     {"$response": {"type": "httpx:Response", "status": 503, "headers": {"retry-after": "2"}, "body": {"$utf8": "busy"},
                    "url": "https://…", "method": "GET"}}
 
-A request's headers and body are left out: nobody asks for them where an answer is handled, and they hold the keys.
+A request's headers and body are left out: error handlers do not read them, and they hold the keys.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PACKED = {"content-encoding", "content-length", "transfer-encoding"}
 
 
 def encode(value: Any, encode: Callable[[Any], Tree]) -> Tree | None:
-    """The tree of a request or a response; None for all else."""
+    """Return the tree of a request or a response; None for other values."""
     name = type_name(type(value))
     if name in _REQUESTS:
         return {"$request": {"type": name, "method": value.method, "url": str(value.url)}}

@@ -1,4 +1,4 @@
-"""Plain values of trees that come from anywhere: each is checked, and small in proportion to what was read."""
+"""Decode plain values of untrusted trees: each is checked, and in proportion to its input."""
 
 from __future__ import annotations
 
@@ -74,17 +74,17 @@ def whole(tree: Tree) -> int:
 
 
 def floating(tree: Tree) -> float:
-    """A float that JSON has no word for."""
+    """Return a float that JSON cannot express (`nan`, `inf`)."""
     return float(_matching(_FLOAT, tree, "float"))
 
 
 def decimal(tree: Tree) -> Decimal:
-    """A decimal of at most 4300 digits and an exponent below a million, as Python's own default context has it."""
+    """Return a decimal of at most 4300 digits and an exponent below a million."""
     return Decimal(_matching(_DECIMAL, tree, "decimal"))
 
 
 def fraction(tree: Tree) -> Fraction:
-    """Numerator and denominator, in digits. `Fraction` also reads exponents, which cost what they say."""
+    """Return a fraction from digits. `Fraction` also reads exponents, which can cost any time."""
     return Fraction(_matching(_FRACTION, tree, "fraction"))
 
 
@@ -114,7 +114,7 @@ def binary(tree: Tree) -> bytes:
 
 
 def unescaped(tree: Tree) -> str:
-    """A text whose lone surrogates were escaped."""
+    """Return a text with its escaped lone surrogates restored."""
     return _ESCAPED.sub(lambda m: chr(int(m[1], 16)) if m[1] else "\\", text(tree))
 
 
@@ -136,7 +136,7 @@ def moment(tree: Tree) -> dt.datetime:
 
 
 def spread(keys: Iterable[Any]) -> None:
-    """Refuse keys that were chosen to have one hash: a set or dict of these takes time with the square of their number.
+    """Refuse keys with a common hash: a set or dict of these takes quadratic time.
 
     Texts are exempt: their hashes are salted anew in each process.
     """

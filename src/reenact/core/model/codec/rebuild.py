@@ -1,11 +1,11 @@
-"""Trees as objects of the program's own classes, for a replay, a fork or a restored state, and for nothing else.
+"""Rebuild objects of the program's own classes, for a replay, a fork or a restore.
 
 The classes are those that the running program has loaded, and of these dataclasses, attrs classes, pydantic models,
 enums, named tuples, exceptions and subclasses of Python's plain types. An object is filled in past its class's
 `__new__`, `__init__`, `__post_init__`, validators, properties and `__setattr__`: none of them runs. A class with a
-`__del__` is refused, since its objects act when they are let go, and so is one whose hash or equality is code of its
-own where a value of it would be a member of a set. `tests/core/model/test_rebuild.py` names the modules that may call
-this.
+`__del__` is refused, since its code runs when an object is released, and so is one whose hash or equality is code of
+its own where a value of it would be a member of a set. `tests/core/model/test_rebuild.py` names the modules that may
+call this.
 """
 
 from __future__ import annotations
@@ -43,22 +43,26 @@ _STANDARD = frozenset((
 
 
 def rebuild(tree: Tree) -> Any:
-    """The value of a tree, its classes restored. Shares nothing with the tree.
+    """Return the value of a tree, its classes restored. Shares nothing with the tree.
 
-    A type that is not loaded gives an `Unkept` in the place of its value. Raises CorruptRecording for a tree that
-    stands for no value, and UnsafeValue for a class that is loaded and is not one whose objects are built again.
+    A type that is not loaded gives an `Unkept` in the place of its value. Raises CorruptRecording for an invalid
+    tree,
+    and UnsafeValue for a loaded class whose objects must not be rebuilt.
     """
     return _READER.read(tree)
 
 
 def rebuild_error(tree: Tree) -> BaseException:
-    """The exception of a tree: of its own class where that is loaded, else a `RecordedError` that says so."""
+    """Return the exception of a tree, of its own class if loaded, else a `RecordedError`."""
     found: BaseException = _READER.read({"$error": tree})
     return found
 
 
 def flaw(tree: Tree) -> str | None:
-    """Why the tree's value cannot be given back whole: a part was not kept, or its type is not loaded or not built."""
+    """Return the reason that a value cannot be rebuilt whole, or None.
+
+    A part was not kept, or its type is not loaded or not rebuilt.
+    """
     try:
         return _flaw(tree)
     except RecursionError:
@@ -91,7 +95,7 @@ def _flaw(tree: Tree) -> str | None:
 
 
 def _refusal(kind: type, tag: str) -> str | None:
-    """Why no object of a class is built for that tag, or None."""
+    """Return the reason that no object of a class is built for that tag, or None."""
     if static(kind, "__del__") is not None:
         return "it has a __del__, which runs when an object of it is let go"
     allowed = _ALLOWED.get(tag)
@@ -99,7 +103,7 @@ def _refusal(kind: type, tag: str) -> str | None:
 
 
 def _kind(tree: Tree, tag: str) -> Any:
-    """The class that a tree names, or None where it is not loaded. Raises UnsafeValue for one that is not allowed."""
+    """Return the class that a tree names, or None if not loaded. Raises UnsafeValue."""
     name = limits.text(limits.members(tree)["type"])
     kind = find_type(name)
     reason = _refusal(kind, tag) if kind is not None else None
@@ -140,7 +144,7 @@ _ALLOWED: dict[str, tuple[Callable[[type], bool], str]] = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Plan:
-    """How objects of a class are filled in: by name, the slot of a field, or None where it lies in the `__dict__`."""
+    """The plan to fill in a class's objects: by name, a slot, or None for the `__dict__`."""
 
     slots: Mapping[str, Any]
     own: Any
@@ -178,7 +182,7 @@ def _planned(kind: type) -> _Plan:
 
 
 def _default(field: Any) -> Callable[[], Any] | None:
-    """What a field has where the recording, made with another version of its library, does not have it."""
+    """Return the default of a field that the recording lacks (another version of the library)."""
     if field.default is not dataclasses.MISSING:
         return lambda: field.default
     factory: Any = field.default_factory
@@ -193,7 +197,7 @@ def _default(field: Any) -> Callable[[], Any] | None:
 
 
 def _bare(kind: Any) -> Any:
-    """An object of a class, nothing of it set and nothing of the class run."""
+    """Return an empty object of a class, without running any of its code."""
     try:
         return (native_of(kind) or object).__new__(kind)
     except TypeError as error:
@@ -311,7 +315,7 @@ def _sub(decoder: Decoder, tree: Tree) -> Any:
 
 
 def _keyable(value: Any) -> None:
-    """Refuse a member of a set, or a key of a dict, whose hash or equality is code of the program's."""
+    """Refuse a set member or dict key whose hash or equality is code of the program's."""
     kind = type(value)
     if kind in _STANDARD:
         return

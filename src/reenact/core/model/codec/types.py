@@ -1,4 +1,4 @@
-"""Classes by their names, and their attributes, looked up without running any code of theirs."""
+"""Look up classes by name, and their attributes, without running any of their code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ METHODS = (
     FunctionType, MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType, BuiltinFunctionType,
     classmethod, staticmethod,
 )  # fmt: skip
-"""The types of what a class has as methods."""
+"""The types of a class's methods."""
 
 _module_members: Any = vars(ModuleType)["__dict__"].__get__
 _members: Any = vars(type)["__dict__"].__get__
@@ -28,7 +28,7 @@ _bases: Any = vars(type)["__mro__"].__get__
 
 
 def type_name(kind: type) -> str:
-    """`module:Qualified.Name` of a type: where it is found again, which need not be what it calls itself."""
+    """Return `module:Qualified.Name` of a type: its actual place, whatever it calls itself."""
     known = _names.get(kind)
     if known is None:
         known = _names[kind] = _place(kind)
@@ -46,10 +46,10 @@ def _place(kind: type) -> str:
 
 
 def find_type(name: str) -> type | None:
-    """The type of that name among the loaded modules, or None.
+    """Return the type of that name among the loaded modules, or None.
 
-    Imports nothing and runs nothing: names are looked up in the dictionaries of modules and classes, so neither a
-    module's `__getattr__` nor a metaclass or a property is asked.
+    Imports nothing and runs nothing: names are looked up in the dictionaries of modules and classes, past a module's
+    `__getattr__`, metaclasses and properties.
     """
     module, _, path = name.partition(":")
     holder = sys.modules.get(module)
@@ -66,7 +66,7 @@ def find_type(name: str) -> type | None:
 
 
 def is_type(value: Any) -> bool:
-    """Whether a value is a class, without asking the value."""
+    """Return True if a value is a class, without running its code."""
     return issubclass(type(value), type)
 
 
@@ -76,7 +76,7 @@ def mro(kind: type) -> tuple[type, ...]:
 
 
 def static(kind: type, name: str, default: Any = None) -> Any:
-    """A class's attribute as it stands in the class or a base: no descriptor and no metaclass is asked."""
+    """Return a class's stored attribute, past descriptors and metaclasses."""
     for base in _bases(kind):
         members = _members(base)
         if name in members:

@@ -1,4 +1,4 @@
-"""Trees as inert views, for all reading: no class of the program's is looked up, touched or built."""
+"""View trees as inert values: no class of the program's is looked up or built."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _NAMES = ("type_name", "fields")
 
 
 class RecordedValue(Viewed):
-    """A recorded object, for reading: the name of its class and its fields, frozen. Nothing of the class is here.
+    """A recorded object for reading: its class's name and its fields, frozen; not the class.
 
         step.output                  # Order(id='A-1', price=3)
         step.output.price            # 3; also step.output["price"]
         step.output == Order("A-1", 3)
 
-    Equal to another view of the same, and to a living object of a class of that name with equal fields. Written
-    again (as the answer of a fork, say) it is what was recorded.
+    Equal to another view of the same value, and to a live object of a class of that name with equal fields. Encoded
+    again (as the answer of a fork, for example) it gives the recorded tree.
 
     Attributes:
-        type_name: `module:Name` of the class that was recorded.
+        type_name: `module:Name` of the recorded class.
         fields: Its fields by name, as views.
     """
 
@@ -92,11 +92,11 @@ class RecordedValue(Viewed):
 
 
 def view(tree: Tree) -> Any:
-    """The value of a tree, for reading. Shares nothing with the tree.
+    """Return the value of a tree, for reading. Shares nothing with the tree.
 
     Python's own types come back as they were; an object of a class is a `RecordedValue`, a named tuple a tuple, an
     object of a subclass of `str`, `int`, `float`, `list`, `dict` or `bytes` one of these, an exception of Python's
-    own its like, and any other a `RecordedError`. Raises CorruptRecording for a tree that stands for no value.
+    own its like, and any other a `RecordedError`. Raises CorruptRecording for an invalid tree.
     """
     return _READER.read(tree)
 
@@ -108,7 +108,7 @@ def view_error(tree: Tree) -> BaseException:
 
 
 def _compared(tree: Tree) -> Tree:
-    """The tree without what two equal objects may differ in: which of a model's fields were given."""
+    """Return the tree without a model's set of given fields: equal objects may differ in it."""
     if type(tree) is dict:
         if len(tree) == 1 and type(model := tree.get("$model")) is dict:
             return {

@@ -1,4 +1,4 @@
-"""The parts of inert views that the encoder knows: it writes a view as the tree that it is a view of."""
+"""The base of inert views, for the encoder: it writes a view as the tree behind it."""
 
 from __future__ import annotations
 

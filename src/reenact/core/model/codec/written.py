@@ -18,13 +18,14 @@ Memory: TypeAlias = dict[int, tuple[Tree, bytes]]
 
 
 class Items:
-    """A list that is encoded already, item by item: walking a long chat anew for each request would cost more than
-    all else. Takes the place of a list's tree.
+    """A list that is encoded already, item by item. Takes the place of a list's tree.
+
+    To walk a long chat anew for each request would cost more than all else.
 
     Args:
         data: The items, each as bytes of JSON with its keys sorted.
-        rest: Whether there are values among them that the encoder still has to encode.
-        memory: Shared by lists that are compared with the same recorded ones: what is known of those's items.
+        rest: Some values among them still have to be encoded.
+        memory: The known items, shared by lists that are compared with the same recorded ones.
     """
 
     __slots__ = ("data", "memory", "rest")
@@ -35,7 +36,7 @@ class Items:
         self.memory: Memory = {} if memory is None else memory
 
     def equals(self, items: list[Tree]) -> bool:
-        """Whether that is this list's tree, to the letter."""
+        """Return True if that is exactly this list's tree."""
         if len(items) != len(self.data):
             return False
         memory = self.memory
@@ -66,7 +67,7 @@ def _default(value: Any) -> Any:
 
 
 def dumps(tree: Tree) -> bytes:
-    """A tree as JSON bytes on one line, keys in their own order. Lone surrogates, which UTF-8 cannot hold, survive."""
+    """Return a tree as JSON bytes on one line, keys in their own order. Lone surrogates survive."""
     try:
         return orjson.dumps(tree, _default)
     except TypeError:
@@ -85,14 +86,14 @@ def packed(tree: Tree) -> bytes:
 
 
 DEEPEST = 190
-"""How many levels of lists and objects a value may have. What is deeper is not kept: readers would fail on it."""
+"""The maximum depth of a kept value in lists and objects. Readers would fail on deeper ones."""
 
 _MOST = 254
-"""How many levels deep orjson writes."""
+"""The maximum depth that orjson writes."""
 
 
 def nested(data: bytes, tree: Any, levels: int) -> bool:
-    """Whether a tree is nested more than so many levels deep; `data` is its JSON. orjson counts them, in C."""
+    """Return True if a tree is nested deeper than `levels`; `data` is its JSON. Counted in C."""
     if data.count(b"[") + data.count(b"{") <= levels:
         return False
     for _ in range(_MOST - levels):
@@ -109,9 +110,10 @@ loads = orjson.loads
 
 
 def tagged(data: bytes, tag: bytes = b"") -> bool:
-    """Whether JSON bytes may hold that tag of the codec's (`b"blob"`), or any: a string that begins with it does.
+    """Return True if JSON bytes may hold that codec tag (`b"blob"`), or any tag.
 
-    Dollar signs are rare, and found ten times as fast as the quotes before them.
+    A string that begins with it counts too. Dollar signs are rare, and found ten times as fast as the quotes before
+    them.
     """
     start = b'"$' + tag
     at = data.find(b"$", 1)
