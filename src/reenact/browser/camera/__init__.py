@@ -1,4 +1,4 @@
-"""The camera: what a browser's pages looked like and what happened in them, beside the recording's events."""
+"""The camera: record a browser's pictures and page events beside the recording's events."""
 
 from reenact.browser.camera.camera import Camera
 

@@ -19,7 +19,7 @@ from reenact.core.record.beside import Beside
 
 
 class Tab:
-    """One page and what films it."""
+    """One page and its filming parts."""
 
     def __init__(self, number: int, page: Page, masks: Masks, reel: Reel) -> None:
         self.number = number
@@ -29,20 +29,20 @@ class Tab:
         self.title = ""
         self.opener: int | None = None
         self.told = False
-        """Whether its first line is written."""
+        """True once its first line is written."""
 
 
 class Camera:
-    """Films a browser context: pictures, tabs, actions, network, console, and what is in no page's pixels.
+    """Films a browser context: pictures, tabs, actions, network, console, and other events.
 
     It changes neither the page nor the context, raises nothing into the agent, and holds no picture. All its methods
-    run in the loop that Playwright runs in. The session's first line (`session`) and its last (`end`) are the
-    session's own; all between may be the camera's.
+    run in Playwright's event loop. The session itself writes its first line (`session`) and its last (`end`); the
+    camera may write all lines between.
 
     Args:
         context: Playwright's context. Its tabs are numbered as they open, from 0.
         beside: The session's file.
-        masks: Where a page's secret fields are: an async function of a page, giving boxes in CSS pixels of the main
+        masks: An async function of a page that returns the boxes of its secret fields, in CSS pixels of the main
             viewport. Without it nothing is masked.
         size: The largest picture, in pixels. Larger pages are scaled down.
         quality: Of JPEG, 0 to 100.
@@ -74,7 +74,7 @@ class Camera:
     # -- from start to stop ----------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Film all tabs that are open, and those that open from now on."""
+        """Film all open tabs, and those that open later."""
         self._context.on("page", self._page_opened)
         self._network.start()
         self._happenings.start()
@@ -85,7 +85,7 @@ class Camera:
             self.active(first, why="start")
 
     async def stop(self) -> None:
-        """Write what is under way, and film no more. Harmless when stopped, or when the browser is gone."""
+        """Write pending lines and stop. Harmless when stopped already, or without a browser."""
         if self._log.closed:
             return
         for tab in list(self._tabs.values()):
@@ -104,10 +104,10 @@ class Camera:
                 self._log.failed("stop", error)
         await self._log.stop()
 
-    # -- what the session tells ------------------------------------------------------------------------------
+    # -- calls of the session --------------------------------------------------------------------------------
 
     def active(self, page: Page, *, why: str = "tab") -> None:
-        """The session now works in this tab."""
+        """Note that the session now works in this tab."""
         tab = self._tab(page)
         if tab is None or page is self._active:
             return
@@ -117,13 +117,13 @@ class Camera:
         self._log.guarded(tab.reel.want)(why, None)
 
     def begin(self, page: Page) -> None:
-        """An action begins: its element is about to be looked for. What can wait waits until it is done."""
+        """Note the begin of an action: postpone the camera's own requests until it is done."""
         self._happenings.aside.clear()
         if (tab := self._tab(page)) is not None:
             self._log.guarded(self._gate.close)(tab.reel.go_on)
 
     def aside(self) -> str:
-        """What the page did since the action began that no picture shows: a dialog, a download."""
+        """Return the page's dialogs and downloads since the action began, as a text."""
         return "".join(f"; {text}" for text in self._happenings.aside)
 
     async def before(
@@ -134,7 +134,7 @@ class Camera:
         action: Mapping[str, Tree],
         target: Mapping[str, Tree] | None,
     ) -> None:
-        """An action is about to be done.
+        """Write the line of an action that is about to be done.
 
         Args:
             call: The number of its effect.
@@ -160,7 +160,10 @@ class Camera:
         *,
         title: str | None = None,
     ) -> None:
-        """An action is done; `why` are the facts of its failure, `selectors` the durable ones of its element."""
+        """Write the line of a finished action.
+
+        `why` holds the facts of its failure, `selectors` the durable ones of its element.
+        """
         tab = self._tab(page)
         if tab is not None:
             told: dict[str, Any] = {
@@ -174,13 +177,13 @@ class Camera:
             self.active(page)
 
     async def anchor(self, page: Page, why: str, call: int | None = None) -> None:
-        """Keep what this tab looks like now, whatever else is kept."""
+        """Keep a picture of this tab as it is now."""
         if (tab := self._tab(page)) is not None:
             self._log.guarded(tab.reel.cut)()
             self._log.guarded(tab.reel.want)(why, call)
 
     def tree(self, page: Page, text: str, call: int | None = None) -> None:
-        """The accessibility tree of this tab was read."""
+        """Write the line of an accessibility tree that was read in this tab."""
         if (tab := self._tab(page)) is not None:
             self._log.guarded(self._tree)(tab, text, call)
 
@@ -236,7 +239,7 @@ class Camera:
         page.on("crash", self._log.guarded(lambda _: self._crashed(tab)))
         self._log.guarded(reel.start)()
         self._happenings.attach(page, number)
-        # Who opened it is told right after, in another event.
+        # The opener is reported right after, in another event.
         asyncio.get_running_loop().call_soon(self._log.guarded(self._tell), tab)
 
     def _crashed(self, tab: Tab) -> None:
@@ -268,11 +271,11 @@ class Camera:
             self._log.start(self._titled(tab, at_once=False), "a title")
 
     async def _titled(self, tab: Tab, *, at_once: bool = True) -> None:
-        if not at_once:  # a page that is loaded tells it then; an address that changes within a page can wait
+        if not at_once:  # a loaded page has its own title event; a new address within a page can wait
             await self._gate.passed()
         try:
             title = await tab.page.title()
-        except Error:  # it is closed, or under way to the next page
+        except Error:  # it is closed, or loading the next page
             return
         if title != tab.title:
             tab.title = title

@@ -1,4 +1,4 @@
-"""Covering what holds secrets, in the pixels of a picture: who has the picture has them."""
+"""Cover secrets in the pixels of a picture."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import io
 from collections.abc import Sequence
 
 MARGIN = 2
-"""Pixels around a box that are covered too: a JPEG smears what stands at an edge."""
+"""Pixels around a box that are covered too, because JPEG smears edges."""
 COLOUR = (88, 96, 105)
 
 
 def covered(
     data: bytes, masks: Sequence[Sequence[float]], size: tuple[float, float], *, quality: int = 80
 ) -> bytes:
-    """A JPEG with boxes painted over.
+    """Return a JPEG with boxes painted over.
 
     Args:
         data: The picture.
         masks: The boxes, in pixels of the page: x, y, width, height.
-        size: How many pixels of the page the picture shows, or zeros where each is one of the picture's.
+        size: The page's size that the picture shows, in pixels, or zeros where picture and page pixels are equal.
         quality: Of the JPEG that is made, 0 to 100.
 
     Raises:
         ImportError: Pillow is not installed.
-        OSError: It is no picture.
+        OSError: The data is not a picture.
     """
     from PIL import Image, ImageDraw  # noqa: PLC0415 - of the extra `browser`; needed for secrets only
 

@@ -1,8 +1,8 @@
-"""What a browser session left beside the effects: its frames, tabs, requests, console and marks of its actions.
+"""Read a session's file: its frames, tabs, requests, console and action marks.
 
-One file a session, `session.<n>.jsonl` in the recording's folder, by the recording's clock; `docs/format.md` lists
-its lines. A video, a page to watch and an explanation are made from it at any time, also while it is still written:
-it is read line by line, and pictures one at a time.
+There is one file for each session, `session.<n>.jsonl` in the recording's folder, by the recording's clock;
+`docs/format.md` lists its lines. A video, a page to watch and an explanation are made from it at any time, also while
+it is still written: it is read line by line, and pictures one at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from reenact.errors import CorruptRecording, RecordingError
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line: its kind, when it was (seconds since the recording began), and its members."""
+    """One line: its kind, its time (seconds since the recording began), and its members."""
 
     event: str
     t: float
@@ -33,7 +33,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Footage:
-    """One session's file in a recording's folder. Nothing of it is held in memory.
+    """One session's file in a recording's folder. Its contents are not held in memory.
 
     Attributes:
         path: The file.
@@ -49,10 +49,10 @@ class Footage:
         return str(self.head["id"])
 
     def entries(self, *kinds: str) -> Iterator[Entry]:
-        """All lines in the order in which they were written (those kinds only); a torn last one is left out.
+        """Yield all lines (of those kinds) in the order of writing; a torn last one is left out.
 
-        Times rise but for frames, which may come up to a second late: sort by `t` what needs it. Raises RecordingError
-        where a line is damaged.
+        Times rise, but frames may be up to a second late: sort by `t` if needed. Raises RecordingError where a line
+        is damaged.
         """
         reader = Reading(self.path)
         with shared.opened(self.path) as file:
@@ -62,7 +62,7 @@ class Footage:
                     yield entry
 
     def blob(self, address: str) -> bytes:
-        """The bytes at an address, `sha256:…`. Raises RecordingError where they are gone."""
+        """Return the bytes at an address, `sha256:…`. Raises RecordingError where they are missing."""
         if not is_address(address):
             raise CorruptRecording(
                 f"{self.path} names a picture or body {str(address)[:80]!r}, which is no address"
@@ -77,7 +77,7 @@ class Footage:
 
 
 def sessions(folder: Path) -> list[Footage]:
-    """The sessions of a recording, in the order in which they began. Raises RecordingError for a damaged one."""
+    """Return the sessions of a recording, oldest first. Raises RecordingError for a damaged one."""
     found = []
     for path in sorted(folder.glob("session.*.jsonl"), key=_number):
         with shared.opened(path) as file:
@@ -103,7 +103,7 @@ class Reading:
         self._reader = SessionReader(str(path))
 
     def take(self, line: bytes) -> Entry | None:
-        """What the next line says, or None where it is torn: the last one. Raises RecordingError for a damaged one."""
+        """Parse the next line; return None for a torn last one. Raises RecordingError if damaged."""
         whole = line.removesuffix(b"\n")
         if whole is line and not self._reader.fits(line):
             return None

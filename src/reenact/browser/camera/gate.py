@@ -1,4 +1,4 @@
-"""While an action is being done, what can wait waits: the browser's driver does one thing at a time."""
+"""Postpone the camera's requests during an action: the browser's driver has one thread."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Callable
 
 PATIENCE = 0.15
-"""Seconds for which an action is left alone. One that takes longer is filmed while it goes on."""
+"""Seconds for which an action is left alone. A longer one is filmed while it goes on."""
 
 
 class Gate:
-    """Shut from the beginning of an action to its end, but never for long.
+    """Shut from the beginning of an action to its end, but for `PATIENCE` seconds at most.
 
-    Pictures, measures of secrets and bodies go through the same pipe and the same thread of Playwright's driver as the
-    action: a picture costs that thread some 3 ms, which a click of 20 ms would feel. A picture that comes all the same
-    is not acknowledged before the gate opens, so that the browser sends one or two, and no more.
+    Pictures, measures of secrets and bodies go through the same pipe and the same thread of Playwright's driver as
+    the action: a picture costs that thread some 3 ms, which would slow a click of 20 ms. A picture that comes all the
+    same is acknowledged only when the gate opens, so that the browser sends one or two at most.
     """
 
     def __init__(self) -> None:
@@ -25,18 +25,18 @@ class Gate:
 
     @property
     def shut(self) -> bool:
-        """Whether an action is being done."""
+        """True while an action is being done."""
         return not self._open.is_set()
 
     def close(self, then: Callable[[], None]) -> None:
-        """An action begins; `then` is called when the gate opens again."""
+        """Shut the gate for an action; `then` is called when the gate opens again."""
         self.open()
         self._open.clear()
         self._then = then
         self._timer = asyncio.get_running_loop().call_later(PATIENCE, self.open)
 
     def open(self) -> None:
-        """The action is done, or has taken too long to be waited for."""
+        """Open the gate: the action is done, or has taken too long."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -46,5 +46,5 @@ class Gate:
             then()
 
     async def passed(self) -> None:
-        """Wait until no action is being done, or it has taken long."""
+        """Wait until the gate is open."""
         await self._open.wait()

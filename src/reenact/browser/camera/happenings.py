@@ -1,8 +1,8 @@
-"""What happens in a page beside its picture: console, errors, dialogs, downloads, file choosers, crashes.
+"""Record page events without a picture: console, errors, dialogs, downloads, crashes.
 
-Who listens to Playwright's `dialog` has to answer the dialog, and who listens to `filechooser` keeps the page's own
-from opening: either would change what the agent sees. So dialogs are seen by a session of the browser's own protocol,
-which only looks, and choosers where Playwright hands them to the program's own listener.
+A listener on Playwright's `dialog` has to answer the dialog, and a listener on `filechooser` keeps the page's own
+chooser from opening: either would change the page for the agent. So dialogs are observed by a separate session of the
+browser's own protocol, and choosers where Playwright hands them to the program's own listener.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from typing import Any
 from reenact.browser.camera.log import Log
 
 TEXT = 8_000
-"""Characters of a console message that are kept."""
+"""Most characters of a console message that are kept."""
 BURST = 100
-"""Console messages a second, and errors, that are kept."""
+"""Most console messages, and most errors, kept in one second."""
 LINES = 50_000
-"""Console messages and errors that are kept in a session."""
+"""Most console messages and errors kept in a session."""
 
 
 @dataclass(slots=True)
 class Room:
-    """How many more lines of a kind are kept."""
+    """A limit on the lines of one kind."""
 
     second: float = 0.0
     burst: int = 0
     lines: int = 0
 
     def take(self, now: float) -> bool:
-        """Whether one more is kept."""
+        """Return True if one more line is kept."""
         if now - self.second >= 1:
             self.second, self.burst = now, 0
         self.burst += 1
@@ -55,21 +55,21 @@ class Happenings:
         self._tab = tab
         self._rooms = {"console": Room(), "errors": Room()}
         self.aside: list[str] = []
-        """What the page did that no picture of it shows, in words, since somebody last emptied it."""
+        """The page's events without pictures, in words, since the list was last emptied."""
         self._dialogs: dict[int, dict[str, Any]] = {}
         self._sessions: dict[int, Any] = {}
         self._listeners = {"console": log.guarded(self._console), "weberror": log.guarded(self._weberror)}
         self._disconnected = log.guarded(self._lost)
 
     def start(self) -> None:
-        """Listen from now on."""
+        """Start listening."""
         for event, listener in self._listeners.items():
             self._context.on(event, listener)
         if self._context.browser is not None:
             self._context.browser.on("disconnected", self._disconnected)
 
     async def stop(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         for event, listener in self._listeners.items():
             self._context.remove_listener(event, listener)
         if self._context.browser is not None:
@@ -84,12 +84,12 @@ class Happenings:
         """Listen to a page."""
         page.on("download", self._log.guarded(lambda download: self._download(tab, download)))
         self._log.start(self._watch_dialogs(page, tab), "dialogs")
-        # Its own part of Playwright hears of a chooser only where the program listens: to listen there asks for none.
+        # Playwright reports a chooser here only if the program listens itself; this listener requests none.
         with suppress(AttributeError):
             page._impl_obj._channel.onFileChooser(self._log.guarded(lambda event: self._chooser(tab, event)))
 
     def closed(self, tab: int) -> None:
-        """A page is gone."""
+        """Note that a page is closed."""
         self._sessions.pop(tab, None)
         if tab in self._dialogs:
             self._answered(tab, None)
@@ -161,7 +161,7 @@ class Happenings:
     async def _downloaded(self, download: Any, told: dict[str, Any]) -> None:
         failure = await download.failure()
         size = None
-        with suppress(Exception):  # it failed, or lies on another machine
+        with suppress(Exception):  # it failed, or is on another machine
             size = _size(await download.path())
         state = "finished" if failure is None else "canceled" if failure == "canceled" else "failed"
         self._log.write("download", **told, size=size, state=state, **({"text": failure} if failure else {}))

@@ -1,4 +1,4 @@
-"""Where the camera writes: the session's file, by the recording's clock. Nothing here raises into the agent."""
+"""Write the session's file by the recording's clock; keep faults from the agent."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from reenact.core.store.writer import warn
 
 P = ParamSpec("P")
 LONG_AGO = 30.0
-"""Seconds that a picture may be under way, from a browser that hardly gets to run."""
+"""Seconds that a picture may take to arrive from a slow browser."""
 
 
 class Log:
     """The session's file, and the camera's own background work.
 
-    Whatever goes wrong in the camera costs one warning and a hole that is noted in the file, never the agent's run.
+    A fault of the camera costs one warning and a noted hole in the file; the agent's run goes on.
     """
 
     def __init__(self, beside: Beside) -> None:
@@ -26,27 +26,27 @@ class Log:
         self._tasks: set[asyncio.Task[None]] = set()
         self._said: set[str] = set()
         self.closed = False
-        """Whether the camera has stopped: nothing more is written."""
+        """True once the camera has stopped: nothing more is written."""
 
     def write(self, event: str, *, t: float | None = None, **members: Any) -> None:
-        """Append one line, by default as of now."""
+        """Append one line, with the current time by default."""
         if not self.closed:
             self._beside.write(event, t=t, **members)
 
     def blob(self, data: bytes) -> str:
-        """Keep a picture; returns its address."""
+        """Keep a picture; return its address."""
         return self._beside.blob(data)
 
     def text(self, text: str) -> str:
-        """Keep a text without its secrets; returns its address."""
+        """Keep a text without its secrets; return its address."""
         return self._beside.text(text)
 
     def body(self, data: bytes) -> str:
-        """Keep what a server sent, without its secrets; returns its address."""
+        """Keep a server's response body without its secrets; return its address."""
         return self._beside.blob(self._beside.raw(data))
 
     def clean(self, text: str) -> str:
-        """A text without its secrets."""
+        """Return a text without its secrets."""
         return self._beside.raw(text.encode("utf-8", "replace")).decode("utf-8", "replace")
 
     def now(self) -> float:
@@ -54,22 +54,23 @@ class Log:
         return self._beside.now()
 
     def at(self, milliseconds: float) -> float:
-        """A moment of the browser's clock (milliseconds since 1970) in the recording's time.
+        """Convert a moment of the browser's clock (milliseconds since 1970) to the recording's time.
 
-        Nothing of it is later than now, nor long ago: where the wall clock was set meanwhile, it is now.
+        The result is never later than now, nor older than `LONG_AGO`: where the wall clock was changed meanwhile, it
+        is now.
         """
         now = self._beside.now()
         t = self._beside.at(milliseconds / 1000)
         return t if now - LONG_AGO < t <= now else now
 
     def left_out(self, what: str, text: str, **members: Any) -> None:
-        """Say once in the file that something of this kind is not in it."""
+        """Note once in the file that something of this kind is missing from it."""
         if what not in self._said:
             self._said.add(what)
             self.write("noted", what="hole", text=text, **members)
 
     def failed(self, where: str, error: BaseException) -> None:
-        """A fault of the camera's own: said once a place, on standard error and in the file."""
+        """Report a fault of the camera once for each place, on standard error and in the file."""
         if where not in self._said and not self.closed:
             reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}".rstrip(
                 ": "
@@ -78,7 +79,7 @@ class Log:
             self.left_out(where, f"the camera failed: {where}: {reason}")
 
     def guarded(self, act: Callable[P, Any]) -> Callable[P, None]:
-        """The same function for an event of the page: whatever it raises is a hole, not the agent's matter."""
+        """Wrap a function for a page event: an exception becomes a hole in the file."""
 
         @wraps(act)
         def guard(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -92,7 +93,7 @@ class Log:
         return guard
 
     def start(self, work: Coroutine[Any, Any, None], where: str) -> None:
-        """Do something in the background, until `stop`."""
+        """Run a coroutine in the background, until `stop`."""
         if self.closed:
             work.close()
             return
@@ -107,7 +108,7 @@ class Log:
             self.failed(where, error)
 
     async def stop(self) -> None:
-        """No more lines, no more work."""
+        """Stop writing, and cancel the background work."""
         self.closed = True
         tasks = list(self._tasks)
         for task in tasks:

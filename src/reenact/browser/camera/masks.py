@@ -1,10 +1,9 @@
-"""Which parts of a picture hold secrets.
+"""Find the parts of a picture that contain secrets.
 
-A picture and the boxes of its secret fields are never taken at one moment: the page may move in between. So the boxes
-are measured before a picture and after it, and only if all measures around it say the same is that where its secrets
-are. If they differ, a field was on its way and may have been at a place that none of them saw: such a picture is masked
-whole, and so is the first one of a document that has secrets, for nobody knows where they were before. When in doubt
-more is masked.
+A picture and the boxes of its secret fields are never taken at the same moment: the page may move in between. So the
+boxes are measured before a picture and after it, and they count only if all measures around it agree. If they differ,
+a field was moving and may have been at a place that no measure saw: such a picture is masked whole, and so is the
+first one of a document that has secrets, because its earlier positions are unknown. In doubt more is masked.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ Boxes = list[list[float]]
 Ask = Callable[[Any], Awaitable[Sequence[Box]]]
 
 PATIENCE = 1.0
-"""Seconds that a page has to say where its secrets are."""
+"""Seconds that a page has to return its secret boxes."""
 KEPT = 10.0
-"""Seconds for which it is known where secrets were: a picture may be under way as long."""
+"""Seconds for which measures are kept: a picture may take as long to arrive."""
 PAINTED = 0.25
-"""Seconds that a page takes at most, on a busy machine, to paint what a measure already sees."""
+"""Most seconds, on a busy machine, from a measured state to its picture."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Where the secrets were at some moment between two; None where the page did not say."""
+    """The secret boxes at some moment between two; None where the page did not answer."""
 
     asked: float
     answered: float
@@ -41,7 +40,7 @@ class Masks:
     """The boxes of one tab.
 
     Args:
-        ask: Where a page's secret fields are, in CSS pixels of the main viewport.
+        ask: Returns the boxes of a page's secret fields, in CSS pixels of the main viewport.
         page: Playwright's page.
         now: The recording's clock, in seconds.
     """
@@ -55,33 +54,33 @@ class Masks:
         self.needed = ask is not None
 
     def add(self, box: Box) -> None:
-        """A box that is about to hold a secret: masked at once, and until it was measured again."""
+        """Add a box that is about to hold a secret: masked at once, until it was measured again."""
         self._added.append((self._now(), [float(side) for side in box]))
 
     def navigated(self) -> None:
-        """Another document: where its secrets are is not known before the next measure."""
+        """Note another document: its boxes are unknown before the next measure."""
         now = self._now()
         self._measures.append(Measure(now, now, None))
 
     async def measure(self) -> None:
-        """Ask the page; then `of` can tell what to mask in the pictures that were taken before."""
+        """Measure the boxes in the page; then `of` knows the masks of the pictures taken before."""
         if self._ask is None:
             return
         asked = self._now()
         boxes: Boxes | None = None
-        # Where it fails, the page navigates, hangs in its own script or shows a dialog.
+        # On a failure the page navigates, hangs in its own script or shows a dialog.
         with suppress(Exception):
             found = await asyncio.wait_for(self._ask(self._page), PATIENCE)
             boxes = sorted([round(side, 1) for side in box] for box in found)
         answered = self._now()
         last = self._measures[-1:]
         self._measures = [one for one in self._measures[:-1] if one.answered > answered - KEPT]
-        # The newest stays in any case, as the one before the next.
+        # The newest stays in any case, as the predecessor of the next.
         self._measures += [*last, Measure(asked, answered, boxes)]
         self._added = [one for one in self._added if one[0] > answered - KEPT]
 
     def of(self, t: float) -> Boxes:
-        """What to mask in a picture of that moment; the page has been measured since."""
+        """Return the masks of a picture of that moment; needs a measure since then."""
         if self._ask is None:
             return []
         around, known = self._around(t)
@@ -90,7 +89,7 @@ class Masks:
         if not said:
             return whole(self._page)
         if not known or len(said) < len(around):
-            # Of some moment around it nothing is known. Where the others show no secret, there was none.
+            # Some moment around it is unknown. If the other measures show no secret, there was none.
             return whole(self._page) if any(said) else added
         if not all(_same(one, other, added) for one, other in pairwise(said)):
             return whole(self._page)
@@ -100,12 +99,13 @@ class Masks:
         return [box for box in found if not any(other is not box and covers(other, box) for other in found)]
 
     def unsure(self, t: float) -> bool:
-        """Whether a picture of that moment is masked whole, for want of knowing better."""
+        """Return True if a picture of that moment is masked whole because of uncertainty."""
         return bool(masks := self.of(t)) and masks == whole(self._page)
 
     def _around(self, t: float) -> tuple[list[Measure], bool]:
-        """The measures that tell of a picture: from the last that was there when it was painted, if there was one, to
-        the first that was asked for after it.
+        """Return the measures around a picture, and True if one of them came before it.
+
+        They run from the last one answered before the picture was painted, if any, to the first one asked after it.
         """
         begin = t - PAINTED
         before = [one for one in self._measures if one.answered <= begin]
@@ -114,7 +114,7 @@ class Masks:
         return [*before[-1:], *after[:until]], bool(before)
 
     def _until(self, since: float) -> float:
-        """Until when a box is masked that was added then."""
+        """Return the end of the time for which a box added at `since` is masked."""
         measured = (
             one.answered + PAINTED for one in self._measures if one.asked >= since and one.boxes is not None
         )
@@ -122,13 +122,13 @@ class Masks:
 
 
 def _same(one: Boxes, other: Boxes, added: Boxes) -> bool:
-    """Whether two measures show the same; what was about to become secret between them is known anyway."""
+    """Return True if two measures agree, apart from boxes added in between."""
     changed = [box for box in (*one, *other) if box not in one or box not in other]
     return all(any(box == known or covers(known, box) for known in added) for box in changed)
 
 
 def hull(one: Box, other: Box) -> list[float]:
-    """The smallest box around two."""
+    """Return the smallest box around two."""
     left, top = min(one[0], other[0]), min(one[1], other[1])
     right = max(one[0] + one[2], other[0] + other[2])
     bottom = max(one[1] + one[3], other[1] + other[3])
@@ -136,11 +136,11 @@ def hull(one: Box, other: Box) -> list[float]:
 
 
 def covers(outer: Box, inner: Box) -> bool:
-    """Whether a box lies within another, larger one."""
+    """Return True if `inner` is within `outer`, and smaller."""
     return list(outer) != list(inner) and hull(outer, inner) == [round(side, 1) for side in outer]
 
 
 def whole(page: Any) -> Boxes:
-    """All of a page's viewport."""
+    """Return the box of a page's whole viewport."""
     size = page.viewport_size or {"width": 1 << 14, "height": 1 << 14}
     return [[0.0, 0.0, float(size["width"]), float(size["height"])]]

@@ -1,4 +1,4 @@
-"""What the pages asked of the network, and what came back. Secrets leave on the way to the file."""
+"""Record the pages' requests and the answers. Secrets are removed before writing."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from reenact.core.model import codec
 BODY = 256_000
 """Bytes of the largest body that is kept."""
 BODIES = 32_000_000
-"""Bytes of bodies that a session keeps at most; what comes after is said to be left out."""
+"""Most bytes of bodies kept in a session; later ones are noted as left out."""
 POST = 64_000
-"""Bytes of the largest form or document that a page sends and that is kept."""
+"""Bytes of the largest request body that is kept."""
 ADDRESS = 4_000
-"""Characters of an address that are kept."""
+"""Most characters of an address that are kept."""
 HEADER = 4_000
-"""Characters of the longest header's value that is kept."""
+"""Most characters of a header's value that is kept."""
 EXCHANGES = 100_000
-"""Requests of which lines are written, in one session."""
+"""Most requests of which lines are written, in one session."""
 OPEN = 2_000
-"""Requests without an answer that are remembered."""
+"""Most requests without an answer that are remembered."""
 QUEUE = 200
-"""Answers whose bodies wait to be read."""
+"""Most answers whose bodies wait to be read."""
 _BODILESS = {204, 205, 304}
 _TEXTS = ("json", "xml", "javascript", "ecmascript", "x-www-form-urlencoded", "yaml", "csv", "graphql")
 _LEFT = {
@@ -53,7 +53,7 @@ class Exchange:
 class Network:
     """Follows a context's requests.
 
-    It reads what Playwright has been told anyway; of a body alone it asks the browser, one at a time.
+    It uses the data that Playwright receives anyway; only a body needs a request to the browser, one at a time.
 
     Args:
         context: Playwright's context.
@@ -76,13 +76,13 @@ class Network:
         }
 
     def start(self) -> None:
-        """Listen from now on."""
+        """Start listening."""
         for event, listener in self._listeners.items():
             self._context.on(event, listener)
         self._log.start(self._read(), "the network")
 
     async def stop(self) -> None:
-        """Write what came in, and listen no more."""
+        """Write the pending answers, and stop listening."""
         for event, listener in self._listeners.items():
             self._context.remove_listener(event, listener)
         while not self._finished.empty():
@@ -92,7 +92,7 @@ class Network:
             self._log.write("failed", id=exchange.number, text="no answer before the session's end")
         self._open.clear()
 
-    # -- asked -----------------------------------------------------------------------------------------------
+    # -- requests --------------------------------------------------------------------------------------------
 
     def _request(self, request: Any) -> None:
         self._count += 1
@@ -118,7 +118,7 @@ class Network:
     def _tab_of(self, request: Any) -> int | None:
         try:
             return self._tab(request.frame.page)
-        except Exception:  # a service worker's, or a page's that is not there yet
+        except Exception:  # a service worker's request, or one of a page that does not exist yet
             return None
 
     def _address(self, url: str) -> str:
@@ -137,7 +137,7 @@ class Network:
         except ValueError:
             return {"post": None, "left": f"{len(data)} bytes were sent: they are no text"}
 
-    # -- answered --------------------------------------------------------------------------------------------
+    # -- answers ---------------------------------------------------------------------------------------------
 
     def _requestfailed(self, request: Any) -> None:
         if (exchange := self._open.pop(request, None)) is not None:
@@ -158,7 +158,7 @@ class Network:
             await self._gate.passed()
             try:
                 await self._answered(request, exchange, t)
-            except Exception as error:  # of one answer only: the page may be closed by now
+            except Exception as error:  # only this answer is lost: the page may be closed by now
                 self._log.write(
                     "response", t=t, id=exchange.number, status=None, left=str(error).splitlines()[0]
                 )
@@ -195,14 +195,17 @@ class Network:
             data = await asyncio.wait_for(response.body(), 5)
         except Exception:
             return {"body": None, "size": size, "left": _LEFT["gone"]}
-        if len(data) > BODY:  # it came compressed
+        if len(data) > BODY:  # it was sent compressed
             return {"body": None, "size": len(data), "left": _LEFT["large"]}
         self._kept += len(data)
         return {"body": self._log.body(data), "size": len(data)}
 
 
 def headers_of(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers for a line: what is very long is left out, not cut, so that no half of a secret stays."""
+    """Return headers for a line.
+
+    A very long value is left out instead of cut, so that no half of a secret remains.
+    """
     return {
         name: value if len(value) <= HEADER else f"({len(value)} characters)"
         for name, value in headers.items()
@@ -210,7 +213,7 @@ def headers_of(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def is_text(kind: str, resource: str) -> bool:
-    """Whether a body of this content type, asked for as this resource, is text that a person could read."""
+    """Return True if a body of this content type and resource kind is readable text."""
     kind = kind.split(";", 1)[0].strip().lower()
     if not kind:
         return resource in {"document", "script", "stylesheet", "xhr", "fetch"}
@@ -222,13 +225,16 @@ def is_text(kind: str, resource: str) -> bool:
 
 
 def took(timing: Mapping[str, float], exchange: Exchange) -> float:
-    """Milliseconds from the request to the end of its answer, by the browser's clock where it tells."""
+    """Return the milliseconds from request to end of answer, by the browser's clock if known."""
     end = timing.get("responseEnd", -1)
     return end if end >= 0 else (perf_counter() - exchange.began) * 1000
 
 
 def parts(data: bytes, kind: str) -> str:
-    """A form of several parts as JSON, so that its fields' names stand beside their values; files by name and size."""
+    """Return a multipart form as JSON, so that field names are beside values.
+
+    Files are given by name and size.
+    """
     message = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + kind.encode() + b"\r\n\r\n" + data)
     fields: dict[str, Any] = {}
     for part in message.iter_parts():

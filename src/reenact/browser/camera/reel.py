@@ -1,4 +1,4 @@
-"""One tab's pictures: at most so many a second, each with its true time, none held for long."""
+"""One tab's pictures: limited in rate, each with its true time, none held for long."""
 
 from __future__ import annotations
 
@@ -15,28 +15,31 @@ from reenact.browser.camera.masks import Masks
 from reenact.browser.camera.stream import SELDOM, Stream
 
 MASKED_EVERY = 0.15
-"""Seconds between two measures of where the secrets are, while the page is painted."""
+"""Seconds between two measures of the secret boxes, while the page is painted."""
 ANCHORED = 0.35
-"""Seconds that a picture may be under way: what was painted before an anchor's moment has come by then."""
+"""Most seconds that a picture needs to arrive: an anchor waits this long for older ones."""
 SETTLED = 0.1
-"""Seconds after an action at which its effect is in the picture."""
+"""Seconds after an action until its effect is in the picture."""
 QUIET = 0.3
-"""Seconds without a picture after which a page that was painted fast is looked at once more."""
+"""Seconds without a picture after which a fast page is looked at once more."""
 UNSURE = 0.35
-"""Seconds after a picture that had to be masked whole at which the page is looked at again; then twice that."""
+"""Seconds until the page is looked at again after an uncertain mask; doubled each time."""
 FAST = 0.1
-"""Seconds between two pictures below which the browser may have left out the last one."""
+"""Seconds between two pictures below which the browser may have dropped the last one."""
 ENDLESS = 8
-"""Pictures within a second after which a page is taken for one that moves all the time."""
+"""Pictures within a second after which a page counts as endlessly moving."""
 HELD = 2
 """Pictures that the browser sends before the first is acknowledged."""
 RESTS = ((5.0, 1), (60.0, 4), (float("inf"), 16))
-"""Seconds since the last action, and what the time between two pictures of an endless animation is then times."""
+"""Seconds since the last action, and the factor on an endless animation's picture interval."""
 
 
 @dataclass(slots=True)
 class Picture:
-    """A picture, and what is known of it. It is held until it is known where its secrets are, then stored without."""
+    """A picture with its facts.
+
+    It is held until its secret boxes are known, then stored without the secrets.
+    """
 
     t: float
     data: bytes
@@ -48,7 +51,10 @@ class Picture:
 
     @classmethod
     def of(cls, t: float, data: bytes, viewport: Sequence[float] | None = None) -> Self:
-        """The picture in a JPEG, of a page so large, in CSS pixels; without, each of its pixels is one."""
+        """Make a picture from a JPEG.
+
+        `viewport` is the page's size in CSS pixels; without it, one pixel of the picture is one of the page.
+        """
         size = size_of(data)
         known = viewport is not None and min(viewport) > 0
         return cls(t, data, hash(data), size, [*viewport] if viewport and known else [*size])
@@ -56,7 +62,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """What pictures are taken: the largest size in pixels, the quality of JPEG (0 to 100), the most a second."""
+    """Settings of pictures: largest size in pixels, JPEG quality (0 to 100), most a second."""
 
     size: tuple[int, int]
     quality: int
@@ -65,7 +71,7 @@ class Film:
 
 @dataclass(slots=True)
 class Anchor:
-    """A picture that is wanted: what the page looked like at that moment."""
+    """A requested picture: the page at that moment."""
 
     t: float
     why: str
@@ -76,9 +82,9 @@ class Reel:
     """One tab's pictures, from Playwright's screencast.
 
     A page that does not change gives none. A page that changes gives at most `rate` a second: of those between only
-    the last is kept, and it is kept in any case, so the picture that stays is never missing. Around an action (`cut`)
-    the last picture before it and the first after it are kept whatever the rate. A page that never rests is looked at
-    instead of filmed, and the more seldom the longer nothing is done with it.
+    the last is kept, and it is kept in any case, so the final picture is never missing. Around an action (`cut`) the
+    last picture before it and the first after it are kept whatever the rate. A page that never rests is looked at
+    instead of filmed, and less often the longer no action was done.
     """
 
     def __init__(
@@ -114,23 +120,23 @@ class Reel:
         self._running = False
 
     def start(self) -> None:
-        """Begin to film."""
+        """Start filming."""
         self._running = True
         self._stream.on()
 
     def crashed(self) -> None:
-        """The page is dead: what it last looked like stays."""
+        """Note that the page has crashed: its last picture stays."""
         self._running = False
         self._stream.dead()
 
     async def settled(self) -> None:
-        """Wait until the last action has taken effect in the picture: a tenth of a second at most."""
+        """Wait until the last action's effect is in the picture: a tenth of a second at most."""
         last = max((anchor.t for anchor in self._anchors), default=0.0)
         if (left := last - self._log.now()) > 0:
             await asyncio.sleep(left + 0.05)
 
     async def stop(self) -> None:
-        """Write what is under way, and film no more."""
+        """Write pending pictures and stop."""
         self._running = False
         for timer in self._timers.values():
             timer.cancel()
@@ -144,7 +150,7 @@ class Reel:
     # -- pictures --------------------------------------------------------------------------------------------
 
     def take(self, frame: Mapping[str, Any]) -> None:
-        """A picture as Playwright gives it: `data` (JPEG) and `timestamp` (milliseconds since 1970)."""
+        """Take a picture from Playwright: `data` (JPEG) and `timestamp` (milliseconds since 1970)."""
         t = self._log.at(frame["timestamp"])
         if self._pending is not None and self._log.at(self._pending["timestamp"]) <= self._cut < t:
             self._keep_pending()  # the last one before an action
@@ -175,7 +181,7 @@ class Reel:
         else:
             self._fast = self._fast or t - last < FAST
             if self._fast:
-                # A page that is painted faster than its pictures leave the browser loses some, perhaps the last one.
+                # A page painted faster than the browser sends pictures loses some, perhaps the last one.
                 self._later("quiet", QUIET, self._look_again)
 
     def _rest(self) -> float:
@@ -204,17 +210,17 @@ class Reel:
     # -- actions ---------------------------------------------------------------------------------------------
 
     def cut(self) -> None:
-        """An action begins or ends now: its last picture before and its first one after are kept."""
+        """Note that an action begins or ends now: the pictures before and after it are kept."""
         self._cut = self._acted = self._log.now()
 
     def go_on(self) -> None:
-        """The action is done: film again."""
+        """Film again after an action."""
         held, self._held = self._held, 0
         if self._running:
             self._looking = False
             self._arrivals.clear()
             self._stream.on()
-            if held >= HELD:  # the browser may have left out the last one
+            if held >= HELD:  # the browser may have dropped the last one
                 self._later("quiet", QUIET, self._look_again)
 
     # -- keeping ---------------------------------------------------------------------------------------------
@@ -231,7 +237,7 @@ class Reel:
         viewport = [float(frame.get(side) or 0) for side in ("viewportWidth", "viewportHeight")]
         picture = Picture.of(t, frame["data"], viewport)
         if self._looking and self._written and self._written[-1].mark == picture.mark:
-            self._looking = False  # it rests: from now on a change tells itself
+            self._looking = False  # it rests: from now on a change sends a picture by itself
             self._arrivals.clear()
         if not self._masks.needed:
             self._write(picture)
@@ -251,7 +257,7 @@ class Reel:
             self._measuring = False
 
     async def _measure(self) -> None:
-        """Write the pictures that wait, without what was secret since the measure before."""
+        """Write the waiting pictures, with the secrets since the last measure covered."""
         async with self._one_at_a_time:
             pictures = [*self._waiting]
             if pictures:
@@ -264,7 +270,7 @@ class Reel:
                 self._look_for_certainty(pictures[-1].t)
 
     def _look_for_certainty(self, t: float) -> None:
-        """What stays is no picture that is masked whole only because the page was on its way: look again."""
+        """Look again if the last picture was masked whole only because the page was moving."""
         if not self._masks.unsure(t):
             self._unsure = UNSURE
         elif self._running and not self._looking:
@@ -275,7 +281,7 @@ class Reel:
         self._look_again()
 
     async def _cover(self, picture: Picture, masks: list[list[float]]) -> None:
-        """Paint over what is secret, in a thread: nothing else of the picture ever reaches the disk."""
+        """Cover the secrets, in a thread: uncovered pixels never reach the disk."""
         picture.masks = masks
         last = self._written[-1] if self._written else None
         if masks and (last is None or (last.mark, last.masks) != (picture.mark, masks)):
@@ -301,16 +307,19 @@ class Reel:
     # -- anchors ---------------------------------------------------------------------------------------------
 
     def want(self, why: str, call: int | None, *, settled: bool = False) -> None:
-        """Write what the page looks like now (`settled`: once an action has taken effect), as soon as that is known."""
+        """Request a picture of the page as it is now.
+
+        With `settled`, the picture shows the effect of the last action.
+        """
         now = self._log.now()
         for anchor in self._anchors:
-            anchor.t = min(anchor.t, now)  # one still to come shows no more than its own action
+            anchor.t = min(anchor.t, now)  # a pending one must show no more than its own action
         self._anchors.append(Anchor(now + SETTLED if settled else now, why, call))
         delay = ANCHORED + (SETTLED if settled else 0)
         asyncio.get_running_loop().call_later(delay, self._log.guarded(self._settle))
 
     def _settle(self) -> None:
-        """Write the anchors of which it is known what the page looked like."""
+        """Write the anchors whose picture is known."""
         newest = self._written[-1].t if self._written else -1.0
         now = self._log.now()
         while self._anchors:
@@ -326,7 +335,7 @@ class Reel:
         elif self._written:
             if (
                 anchor.why != "before"
-            ):  # nothing was painted then, and what came later shows what the action did
+            ):  # there was no picture then, and a later one would show the effect of the action
                 anchor.t = self._written[0].t
                 self._tell(anchor, self._written[0])
         elif self._running:
@@ -337,7 +346,7 @@ class Reel:
         self._log.write("anchor", t=anchor.t, **_told(picture, self._tab), **members)
 
     async def _shoot(self, anchor: Anchor) -> None:
-        """A tab without any picture yet: take one, which costs some 40 ms, and the page waits for it."""
+        """Take a screenshot of a tab without any picture; the page waits some 40 ms for it."""
         if self._page.is_closed():
             return
         await self._masks.measure()
@@ -366,7 +375,7 @@ def _told(picture: Picture, tab: int) -> dict[str, Any]:
 
 
 def size_of(jpeg: bytes) -> tuple[int, int]:
-    """Width and height of a JPEG, from its header. Raises ValueError where it is none."""
+    """Return width and height of a JPEG, from its header. Raises ValueError where it is none."""
     at = 2
     while jpeg[:2] == b"\xff\xd8" and at + 9 <= len(jpeg) and jpeg[at] == 0xFF:
         marker = jpeg[at + 1]

@@ -1,4 +1,4 @@
-"""Playwright's screencast of one page, switched on and off."""
+"""Switch Playwright's screencast of one page on and off."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from reenact.browser.camera.gate import Gate
 from reenact.browser.camera.log import Log
 
 AWAITED = 0.5
-"""Seconds after which a stream that has given nothing yet is begun anew; then twice that, and so on."""
+"""Seconds after which a stream without pictures is restarted; doubled each time."""
 SELDOM = 8.0
-"""Seconds between two such attempts at most: a page may be stuck for long."""
+"""Most seconds between two such restarts: a page may hang for long."""
 
 
 class Stream:
-    """Pictures of one page as it is painted. What is asked for last holds; nothing of it is waited for.
+    """Pictures of one page as it is painted.
 
-    A stream that is switched on gives what the page looks like at once, some 25 ms later. (A loaded browser at times
-    starts one that gives nothing: such a stream is begun anew.)
+    The last request counts, and no call waits for its effect. A stream that is switched on sends the current picture
+    at once, some 25 ms later. (A loaded browser at times starts one that sends nothing: such a stream is restarted.)
     """
 
     def __init__(
@@ -45,20 +45,20 @@ class Stream:
         self._timer: asyncio.TimerHandle | None = None
 
     def on(self) -> None:
-        """Give pictures from now on."""
+        """Switch on."""
         self._want(True)
 
     def off(self) -> None:
-        """Give no more of them."""
+        """Switch off."""
         self._want(False)
 
     def again(self) -> None:
-        """Begin anew, with a picture of what the page looks like now."""
+        """Restart, with a picture of the current page."""
         self._anew = self._is
         self._want(True)
 
     def _took(self, frame: Mapping[str, Any]) -> Awaitable[None] | None:
-        """Take a picture; the browser sends on once what is returned is done."""
+        """Take a picture; the browser sends the next once the returned awaitable is done."""
         self._take(frame)
         return self._gate.passed() if self._gate.shut else None
 
@@ -95,13 +95,13 @@ class Stream:
                     self._await(self._awaited)
                     await self._page.screencast.start(on_frame=self._took, **self._options)
         except Exception:
-            if not self._page.is_closed():  # else it is only too late
+            if not self._page.is_closed():  # otherwise it is only too late
                 raise
         finally:
             self._switching = False
 
     def dead(self) -> None:
-        """The page has crashed: it answers nothing any more."""
+        """Note that the page has crashed: it sends no more pictures."""
         self._wanted = self._is = self._anew = False
         self._await(0)
 
@@ -109,5 +109,5 @@ class Stream:
         """Switch off for good."""
         self._wanted = self._anew = False
         self._await(0)
-        with suppress(Exception):  # the page or its browser may be gone, and a crashed page never answers
+        with suppress(Exception):  # the page or its browser may be closed, and a crashed page never answers
             await asyncio.wait_for(self._switch(), 1)
