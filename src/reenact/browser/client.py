@@ -1,4 +1,4 @@
-"""`Client`: where sessions and agents are made, with the settings that they share."""
+"""`Client`: create sessions and agents with shared settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """Makes sessions, and agents for them. They run here, without a server, account or key; or on a server of yours.
+    """Creates sessions and agents.
+
+    They run here, without a server, account or key; or on your own server.
 
         client = reenact.Client()
         with client.Session(headless=True) as session:
@@ -25,23 +27,23 @@ class Client:
 
     Args:
         server: The address of a Reenact server, `https://host:8090`, that has the browsers and keeps the recordings.
-        api_key: The key for it; by default what `REENACT_API_KEY` says.
-        defaults: Options of every session, unless it says otherwise: `model=`, `executable_path=`, `mask=` …
+        api_key: The key for it; by default the value of `REENACT_API_KEY`.
+        defaults: Default options of every session: `model=`, `executable_path=`, `mask=` …
     """
 
     def __init__(self, *, server: str | None = None, api_key: str | None = None, **defaults: Any) -> None:
         for name in ("server_url", "verbose"):
-            # The documents' programs give them; here they mean nothing.
+            # Programs in the API's documents pass these; here they have no meaning.
             defaults.pop(name, None)
         self._server = None if server is None else _Server.of(server, api_key)
         self._defaults = defaults
 
     def Session(self, session_id: str | None = None, **options: Any) -> _Session:  # noqa: N802 - as the API has it
-        """A session; see `reenact.browser.session.session.Session`."""
+        """Return a session; see `reenact.browser.session.session.Session`."""
         return _Session(session_id, server=self._server, **{**self._defaults, **options})
 
     def Agent(self, session: _Session, **options: Any) -> _Agent | _RemoteAgent:  # noqa: N802 - as the API has it
-        """An agent for a session, where that is; see `reenact.browser.agent.Agent`."""
+        """Return an agent for a session; see `reenact.browser.agent.Agent`."""
         return _agent_for(session, **options)
 
     def AgentFallback(  # noqa: N802 - as the API has it
@@ -54,7 +56,7 @@ class Client:
         expect: Any = None,
         **agent_params: Any,
     ) -> _Fallback:
-        """A stretch of a script that an agent finishes where a step fails; see `reenact.browser.heal.block`."""
+        """Return a block of steps that an agent finishes; see `reenact.browser.heal.block`."""
         return _Fallback(session, task, response_format, heal=heal, expect=expect, **agent_params)
 
     def scrape(self, url: str, instructions: str | None = None, **options: Any) -> Any:
@@ -63,6 +65,6 @@ class Client:
             return session.scrape(instructions, url=url, **options)
 
     def health_check(self) -> None:
-        """See that a browser can be started. Raises SessionError."""
+        """Check that a browser can be started. Raises SessionError."""
         with self.Session(save_replay_on="never"):
             pass

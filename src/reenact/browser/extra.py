@@ -1,4 +1,4 @@
-"""Says in one line what is missing, where the packages of the extra `browser` are not installed."""
+"""Fail with one line that names the missing package of the extra `browser`."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""Which browser is started: one that is there. Nothing is ever downloaded unasked."""
+"""Find the browser to start: an installed one. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _WINDOWS = (
 
 
 def find(asked: str | os.PathLike[str] | None = None, *, own: str | None = None) -> str:
-    """The path of the browser to start.
+    """Return the path of the browser to start.
 
     Args:
         asked: The path that the program names; nothing else is tried then.
-        own: Where Playwright keeps the browser that `playwright install` downloads.
+        own: The path of the browser that `playwright install` downloads.
 
     Raises:
         SessionError: There is none; the text names both ways to get one.

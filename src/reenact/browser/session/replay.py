@@ -1,4 +1,4 @@
-"""What `session.replay()` gives: a session's video at a signed address, as a file, or in a notebook."""
+"""`session.replay()`: a session's video at a signed address, as a file, or in a notebook."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ from reenact.core.store.local import home as store_home
 from reenact.errors import UsageError
 
 GOOD_FOR = 3600.0
-"""Seconds that an address is good for."""
+"""Seconds for which an address is valid."""
 
 INSIDE = 20_000_000
-"""Bytes of a video that still goes into a notebook; a larger one is shown from its address, while the program runs."""
+"""Most bytes of a video embedded in a notebook.
+
+A larger one is shown from its address, while the program runs.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +34,12 @@ class ReplayResponse:
     """A session's video.
 
     Attributes:
-        mp4_url: Its address on this machine, signed, good until `expires_at` and while this program runs. Where
-            nothing here encodes H.264 it leads to a page that plays the session.
-        expires_at: When the address expires.
+        mp4_url: Its address on this machine, signed, valid until `expires_at` and while this program runs. Without an
+            H.264 encoder it is the address of a page that plays the session.
+        expires_at: The expiry of the address.
         playlist_content: A playlist (extended M3U) with that address, for players that open one.
         video_start_ms: The moment of the session that the video begins with, in milliseconds since the session began.
-        video_duration_ms: How long it plays.
+        video_duration_ms: Its duration.
         video: The file, its chapters, and the map from its time to the session's.
     """
 
@@ -48,7 +51,7 @@ class ReplayResponse:
     video: Video
 
     def download(self, path: str | Path) -> Path:
-        """Copy the video to a file, or into a folder under its own name; returns the file."""
+        """Copy the video to a file, or into a folder under its own name; return the file."""
         target = Path(path)
         if target.is_dir():
             target /= self.video.path.name
@@ -61,7 +64,7 @@ class ReplayResponse:
         return target
 
     def show(self) -> None:
-        """Show the video: in the notebook, or else in a browser; without either, its address is printed."""
+        """Show the video in the notebook, or else in a browser; without either, print its address."""
         with boundary.entered(None):
             display = _notebook()
             if display is not None:
@@ -70,7 +73,7 @@ class ReplayResponse:
                 print(self.mp4_url)
 
     def _repr_html_(self) -> str:
-        """The video as a notebook shows it: within the notebook itself, where it is not too large for that."""
+        """Return the video as notebook HTML, embedded if it has at most `INSIDE` bytes."""
         data = self.video.path
         if data.suffix == ".html":
             return f'<a href="{html.escape(self.mp4_url)}">The session, as a page</a>'
@@ -94,15 +97,15 @@ def replay(
     home: Path | None = None,
     seconds: float = GOOD_FOR,
 ) -> ReplayResponse:
-    """A session's video at a signed address: while the session goes on, after it, and after a crash.
+    """Return a session's video at a signed address, while it runs, after it, and after a crash.
 
     Args:
         source: The recording's folder, or one session of it.
-        session: Which of a folder's sessions, from 1.
+        session: The number of the folder's session, from 1.
         pace: `real` or `compact`.
-        mask: Whether what is secret is covered.
-        home: The store's folder, which has the key that signs; by default $REENACT_HOME, or .reenact here.
-        seconds: How long the address is good.
+        mask: True to cover secrets.
+        home: The store's folder, which has the signing key; by default $REENACT_HOME, or .reenact here.
+        seconds: The validity of the address.
 
     Raises:
         RecordingError: There is no such session, or its file cannot be read.
@@ -127,7 +130,7 @@ def _playlist(url: str, video: Video) -> str:
 
 
 def _notebook() -> Any:
-    """What shows an object where this runs in a notebook, else None."""
+    """Return IPython's display function in a notebook, else None."""
     try:
         shell = import_module("IPython").get_ipython()
         return (

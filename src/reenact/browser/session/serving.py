@@ -1,4 +1,4 @@
-"""Files of this machine at signed addresses on loopback: a thread of our own, for as long as the program runs."""
+"""Serve files at signed addresses on loopback, by a thread that runs as long as the program."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ TYPES = {
     ".html": "text/html; charset=utf-8",
     ".json": "application/json",
 }
-"""What is served, and as what: some players refuse a video that calls itself something else."""
+"""Media types by suffix: some players refuse a video with another type."""
 
 _UP = 10
 """Seconds that the server may take to start."""
 
 
 class Shelf:
-    """The files that are given out, each under a path of its own; nothing else of the disk can be asked for.
+    """The served files, each under its own path; no other file can be requested.
 
     Args:
-        signer: Signs their addresses and checks those that are asked for.
+        signer: Signs their addresses and checks the requested ones.
     """
 
     def __init__(self, signer: Signer) -> None:
@@ -51,7 +51,7 @@ class Shelf:
         return self._app
 
     def lend(self, name: str, file: Path, *, seconds: float) -> tuple[str, datetime]:
-        """Give a file out under a name; returns its address, and when that expires."""
+        """Serve a file under a name; return its address and the expiry."""
         path = f"/{name}"
         self._files[path] = file
         address, expires = self._signer.sign(path, seconds=seconds)
@@ -59,10 +59,10 @@ class Shelf:
 
     @property
     def port(self) -> int:
-        """The port of the server, which is started when this is first asked."""
+        """The port of the server, which starts at the first use."""
         with self._lock:
             if self._port is None:
-                # Neither the thread nor what it does is the recorded program's.
+                # Neither the thread nor its effects belong to the recorded program.
                 with boundary.entered(None):
                     self._port = _start(self._app)
             return self._port
@@ -79,7 +79,7 @@ class Shelf:
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
         }
-        # Starlette answers ranges, without which no player can jump.
+        # Starlette supports range requests, which players need to seek.
         return FileResponse(
             file, media_type=TYPES.get(file.suffix, "application/octet-stream"), headers=headers
         )
@@ -90,7 +90,7 @@ _shelving = threading.Lock()
 
 
 def shelf(home: Path) -> Shelf:
-    """This process's shelf for a store."""
+    """Return this process's shelf for a store."""
     home = home.absolute()
     with _shelving:
         found = _shelves.get(home)

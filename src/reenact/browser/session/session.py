@@ -1,7 +1,7 @@
-"""A browser session: what a script or an agent has in its hand.
+"""A browser session: the object that a script or an agent drives.
 
 Every call crosses the boundary as one effect of kind `browser`. Live, it is done in the session's own thread; in a
-replay the recording answers, and there is no browser at all.
+replay the recording answers, without a browser.
 """
 
 from __future__ import annotations
@@ -41,22 +41,24 @@ _open: set[Session] = set()
 
 
 class Session:
-    """A browser, from its start to its end. Use it in a `with` or `async with` statement, or `start` and `stop` it.
+    """A browser, from its start to its end.
+
+    Use it in a `with` or `async with` statement, or call `start` and `stop`.
 
         with client.Session() as session:
             session.execute(type="goto", url="https://example.com")
             session.execute(type="click", selector="text=More information")
 
-    What it does is recorded: in the recording that is under way, or in one of its own.
+    Its actions are recorded: in the current recording, or in one of its own.
 
     Args:
         session_id: A session of the past, for `replay()`.
-        server: Where the browser is, and where the session is recorded; None for this machine.
-        guest: What a server gives to a session that it has open for others.
+        server: The server that has the browser and records the session; None for this machine.
+        guest: The means that a server gives to a session opened for a client.
         options: Those of `reenact.browser.page.options.Options`.
 
     Attributes:
-        raise_on_failure: Whether a failed action raises ActionError, where a call does not say otherwise.
+        raise_on_failure: True if a failed action raises ActionError by default.
     """
 
     def __init__(
@@ -80,13 +82,15 @@ class Session:
         self._outcomes: list[dict[str, Any]] = []
         self._asynchronous = False
         self._watchers: list[Watcher] = []
-        """Told of each failed call of `session.page`: its name, its arguments without secrets, the error. What they
-        give is awaited where the program is asynchronous, before it hears of the failure.
+        """Called after each failed call of `session.page`, with name, arguments and error.
+
+        The arguments are without secrets. In an asynchronous program the returned awaitables are awaited before the
+        program gets the error.
         """
         self._skips: list[Skips] = []
-        """Asked before each call of `session.page` that does something whether it is to be left out."""
+        """Asked before each call of `session.page` that acts: True skips the call."""
 
-    # -- from the beginning to the end -----------------------------------------------------------------------
+    # -- start and stop --------------------------------------------------------------------------------------
 
     def start(self) -> Self:
         """Start the browser. Raises SessionError where there is none, or it does not start."""
@@ -116,7 +120,7 @@ class Session:
         return self
 
     def stop(self) -> None:
-        """End the browser, and the recording if it is the session's own. Harmless when it has ended."""
+        """End the browser, and the session's own recording. Harmless when it has ended."""
         self.__exit__(None, None, None)
 
     async def astop(self) -> None:
@@ -141,16 +145,18 @@ class Session:
         finally:
             self._end(error)
 
-    # -- what it does ----------------------------------------------------------------------------------------
+    # -- actions ---------------------------------------------------------------------------------------------
 
     def execute(
         self, action: Asked = None, *, raise_on_failure: bool | None = None, **fields: Any
     ) -> ExecutionResult:
-        """Do one action: `execute(type="click", selector="text=Sign in")`. docs/browser.md lists them all.
+        """Do one action: `execute(type="click", selector="text=Sign in")`.
+
+        docs/browser.md lists all actions.
 
         Raises:
             UsageError: (a ValueError) No type, an unknown type or field.
-            ActionError: It failed, and `raise_on_failure` (by default the session's) says so.
+            ActionError: It failed, and `raise_on_failure` (by default the session's) is true.
             SessionError: The session is closed.
         """
         return self._given(self._execute(do.action_of(action, **fields)), raise_on_failure)
@@ -164,9 +170,9 @@ class Session:
     def _execute(
         self, action: do.Action, actor: str = "script", hear: Hear = lambda _: None
     ) -> ExecutionResult:
-        """Do an action for the script, an agent or a healer; a failed one is a result, never an exception.
+        """Do an action for the script, an agent or a healer; return a failure as a result.
 
-        `hear` is told the action's outcome, as it is recorded.
+        `hear` is called with the action's outcome, as it is recorded.
         """
         result = cast("ExecutionResult", self._driver.run(self._acting(action, actor, hear)))
         if not reading.wanted(result, action):
@@ -187,9 +193,9 @@ class Session:
         return await reading.aread(result, action, self.options.model)
 
     def observe(self, url: str | None = None, **options: Any) -> Observation:
-        """What the page looks like, and what can be done on it. With a `url`, go there first.
+        """Return the page's content and its possible actions. With a `url`, go there first.
 
-        The ids in it (B1, I1, L1 …) hold until the next observation.
+        The ids in it (B1, I1, L1 …) are valid until the next observation.
         """
         if url is not None:
             self.execute(type="goto", url=url)
@@ -202,7 +208,7 @@ class Session:
         return cast("Observation", await self._driver.arun(self._looking(options)))
 
     def scrape(self, instructions: str | None = None, *, url: str | None = None, **options: Any) -> Any:
-        """Read the page: Markdown, or what a model makes of it by `instructions` or in a `response_format`.
+        """Read the page: Markdown, or a model's answer by `instructions` or in a `response_format`.
 
         Raises:
             ActionError: It could not be read.
@@ -221,40 +227,40 @@ class Session:
         done = await self.aexecute(type="scrape", instructions=instructions, raise_on_failure=True, **options)
         return done.data
 
-    # -- what it tells ---------------------------------------------------------------------------------------
+    # -- state -----------------------------------------------------------------------------------------------
 
     @property
     def id(self) -> str:
-        """The session's id: by it `reenact show`, `watch` and `video` find it."""
+        """The session's id, as used by `reenact show`, `watch` and `video`."""
         return self._crossing.id or self._past or ""
 
     @property
     def session_id(self) -> str:
-        """`id`, under the name that the API has for it."""
+        """Same as `id`: the API's name for it."""
         return self.id
 
     @property
     def recording(self) -> str | None:
-        """The folder of the recording that this session is in, or None where nothing is recorded."""
+        """The folder of this session's recording, or None where nothing is recorded."""
         folder = self._crossing.folder
         return None if folder is None else str(folder)
 
     def offset(self) -> int:
-        """How many actions it has done so far."""
+        """Return the number of actions done so far."""
         return len(self._outcomes)
 
     @property
     def outcomes(self) -> Sequence[Mapping[str, Any]]:
-        """What became of each of its actions, as it is recorded: without secrets."""
+        """The outcome of each action, as it is recorded: without secrets."""
         return tuple(self._outcomes)
 
     @property
     def remote(self) -> bool:
-        """Whether a server has the browser."""
+        """True if a server has the browser."""
         return self._there is not None
 
     def status(self) -> SessionStatus:
-        """Whether it is active, and what it has done so far."""
+        """Return the session's state, and the number of its actions so far."""
         if self._there is not None and self._there.up:
             self._driver.call(self._there.refresh)
         reason = self._closed or self._driver.ended or ""
@@ -273,22 +279,22 @@ class Session:
         return Page(_Pages(self), self._driver.front or 0)
 
     def replay(self, *, pace: Kind = "real", mask: bool = True, **_: Any) -> ReplayResponse | RemoteReplay:
-        """The session as a video: while it goes on, afterwards, and by its id later (`Session(session_id=…)`).
+        """Return the session as a video: running, ended, or by its id (`Session(session_id=…)`).
 
-        Raises RecordingError where nothing of it is kept.
+        Raises RecordingError where it was not kept.
         """
         if self._there is not None:
             return replay_of(self._there, self._driver, pace=pace, mask=mask)
         return replay(self._crossing.footage(self.id), pace=pace, mask=mask)
 
     async def areplay(self, *, pace: Kind = "real", mask: bool = True) -> ReplayResponse | RemoteReplay:
-        """`replay`, drawn in a thread while the loop goes on."""
+        """`replay`, awaited; the video is drawn in a thread."""
         if self._there is not None:
             return await areplay_of(self._there, self._driver, pace=pace, mask=mask)
         return await asyncio.to_thread(replay, self._crossing.footage(self.id), pace=pace, mask=mask)
 
     def cdp_url(self) -> str:
-        """Where another client may connect to this browser, by the Chrome DevTools Protocol."""
+        """Return the address for other clients of the Chrome DevTools Protocol."""
         return str(self._run(steps.telling_cdp()))
 
     async def acdp_url(self) -> str:
@@ -296,7 +302,7 @@ class Session:
         return str(await self._arun(steps.telling_cdp()))
 
     def get_cookies(self) -> list[dict[str, Any]]:
-        """The browser's cookies. Their values are secrets: the recording has tokens in their place."""
+        """Return the browser's cookies. The recording has tokens in place of their values."""
         return cast("list[dict[str, Any]]", self._run(steps.telling_cookies(self._crossing.secret)))
 
     async def aget_cookies(self) -> list[dict[str, Any]]:
@@ -304,14 +310,14 @@ class Session:
         return cast("list[dict[str, Any]]", await self._arun(steps.telling_cookies(self._crossing.secret)))
 
     def set_cookies(self, cookies: Any = None, *, cookie_file: Any = None) -> None:
-        """Give the browser cookies: a list of dicts as Playwright takes them, or a JSON file of one."""
+        """Set cookies: a list of dicts in Playwright's form, or a JSON file of one."""
         self._run(steps.giving_cookies(steps.cookies_of(cookies, cookie_file)))
 
     async def aset_cookies(self, cookies: Any = None, *, cookie_file: Any = None) -> None:
         """`set_cookies`, awaited."""
         await self._arun(steps.giving_cookies(steps.cookies_of(cookies, cookie_file)))
 
-    # -- within ----------------------------------------------------------------------------------------------
+    # -- internals -------------------------------------------------------------------------------------------
 
     def _begin(self) -> steps.Step | None:
         if self._closed is None:
@@ -364,7 +370,7 @@ class Session:
         self._driver.heard(outcome)
 
     def _caught_up(self, outcomes: Sequence[Mapping[str, Any]]) -> None:
-        """What an agent of the server's did in the session meanwhile."""
+        """Take over the outcomes of a server's agent in this session."""
         for outcome in outcomes:
             self._heard(outcome)
 
@@ -377,14 +383,14 @@ class Session:
 
 @atexit.register
 def _stop_all() -> None:
-    """No browser outlives the program, and no recording of a session's is left open."""
+    """Stop all open sessions at the program's exit, with their browsers and recordings."""
     for session in list(_open):
         with suppress(Exception):
             session.stop()
 
 
 class _Pages:
-    """What `session.page` asks of its session."""
+    """The session's services for `session.page`."""
 
     def __init__(self, session: Session) -> None:
         self.asynchronous = session._asynchronous
@@ -392,11 +398,11 @@ class _Pages:
         self.call, self.acall, self.heard = session._run, session._arun, session._driver.heard
 
     def failed(self, name: str, args: Mapping[str, Any], error: Exception) -> list[Awaitable[None]]:
-        """Tell whoever stands ready to help."""
+        """Tell all watchers of a failed call."""
         self._session._failed = True
         told = [watcher(name, args, error) for watcher in list(self._session._watchers)]
         return [one for one in told if one is not None]
 
     def skipped(self, name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
-        """Whether somebody else has taken over."""
+        """Return True if the call must be skipped because of an earlier failure."""
         return any(asked(name, args) for asked in list(self._session._skips))

@@ -1,4 +1,4 @@
-"""Signed addresses: who has one may read what it names, until it expires.
+"""Signed addresses: the bearer may read the named file until the address expires.
 
 The signature is an HMAC of the path and the moment of expiry, with a key that stays in the store's home.
 """
@@ -18,7 +18,7 @@ from reenact.core import boundary
 from reenact.errors import RecordingError
 
 KEY = "signing.key"
-"""The file with the key, in the store's home. Without it, all addresses that were given out are void."""
+"""The file with the key, in the store's home. Without it, all earlier addresses are void."""
 
 _BYTES = 32
 
@@ -27,7 +27,7 @@ class Signer:
     """Signs paths and checks them.
 
     Args:
-        key: The secret; `Signer.of(home)` has the one of a store.
+        key: The secret; `Signer.of(home)` reads a store's own.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -35,9 +35,12 @@ class Signer:
 
     @classmethod
     def of(cls, home: Path) -> Signer:
-        """The signer of a store's home; its key is made where there is none, and readable by its owner alone."""
+        """Return the signer of a store's home.
+
+        A missing key is created, readable by its owner alone. Raises RecordingError.
+        """
         path = home / KEY
-        # A recorded program did not ask for this randomness.
+        # This randomness is no effect of the recorded program.
         with boundary.entered(None):
             try:
                 home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -48,14 +51,14 @@ class Signer:
                 ) from None
 
     def sign(self, path: str, *, seconds: float) -> tuple[str, datetime]:
-        """A path with its expiry and signature, good for that long from now; and when it expires."""
+        """Return a path with its signature, valid for `seconds` from now, and its expiry."""
         with boundary.entered(None):
             expires = int(time.time() + seconds)
         address = f"{quote(path)}?expires={expires}&signature={self._signature(path, expires)}"
         return address, datetime.fromtimestamp(expires, UTC)
 
     def allows(self, path: str, expires: str, signature: str) -> bool:
-        """Whether that is a signature of ours for that path, and still good."""
+        """Return True if the signature is valid for that path and has not expired."""
         if not (expires.isascii() and expires.isdigit() and len(expires) < 16 and signature.isascii()):
             return False
         known = hmac.compare_digest(self._signature(path, int(expires)), signature)
@@ -63,7 +66,7 @@ class Signer:
             return known and int(expires) > time.time()
 
     def _signature(self, path: str, expires: int) -> str:
-        # The moment has digits alone: no path can be written so that two of them sign the same.
+        # The moment contains digits only: no path can make two pairs sign the same text.
         return hmac.new(self._key, f"{expires}\n{path}".encode(), hashlib.sha256).hexdigest()
 
 
@@ -76,14 +79,14 @@ def _read(path: Path) -> bytes:
 
 
 def _make(path: Path) -> bytes:
-    """Write a new key as a whole: of two processes that make one at once, both have that of the first."""
+    """Write a new key atomically: two processes at once both use the first one's."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(secrets.token_bytes(_BYTES))
     try:
         os.link(part, path)
     except OSError:
-        # One is there already, or is damaged, or this disk knows no links.
+        # A key exists already, or is damaged, or this disk has no hard links.
         if not _read(path):
             part.replace(path)
     finally:

@@ -1,1 +1,1 @@
-"""Sessions whose browser a server has: the same calls, each one asked of it."""
+"""Sessions whose browser is on a server: the same calls, each sent to the server."""

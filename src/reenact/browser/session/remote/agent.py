@@ -1,4 +1,4 @@
-"""An agent of a server's: it works where the browser is, and asks the models that the server knows."""
+"""An agent on a server: it works beside the browser, and uses the server's models."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 PATIENCE = 20
-"""Seconds that the server holds a question before it says that nothing has changed."""
+"""Seconds that the server holds a question before it answers without a change."""
 
 
 class RemoteAgent(AgentFace):
-    """Does a task in a session of a server's. Its arguments are those of `AgentFace`; a vault is sent to the server."""
+    """Does a task in a session on a server.
+
+    Its arguments are those of `AgentFace`; a vault is sent to the server.
+    """
 
     _last: AgentStatusResponse | None = None
     _told = False
     _cost: Decimal | None = Decimal(0)
     _tokens = 0
 
-    # -- to start, and to wait ------------------------------------------------------------------------------
+    # -- start and wait -------------------------------------------------------------------------------------
 
     def _run(self, errand: Errand) -> AgentStatusResponse:
         self._start(errand)
@@ -53,15 +56,15 @@ class RemoteAgent(AgentFace):
         return self._asked("wait")
 
     def status(self) -> AgentStatusResponse:
-        """How it stands. Raises UsageError where it was not started."""
+        """Return the current status. Raises UsageError where it was not started."""
         return self._asked("status")
 
     def stop(self) -> AgentStatusResponse:
-        """End before the next step, and wait for that."""
+        """Stop before the next step, and wait for the end."""
         return self._asked("stop")
 
     def watch_logs(self) -> Watched:
-        """Its log while it works: iterate over it with `for` or `async for`, or await it to have it printed.
+        """Return the live log: iterate with `for` or `async for`, or await it to print it.
 
         Raises UsageError where it was not started.
         """
@@ -84,26 +87,26 @@ class RemoteAgent(AgentFace):
         """`stop` in a loop."""
         return await self._aasked("stop")
 
-    # -- what it left ---------------------------------------------------------------------------------------
+    # -- results --------------------------------------------------------------------------------------------
 
     @property
     def cost(self) -> Decimal | None:
-        """What its model cost in its last run, in US dollars; None where the price of an answer is not known."""
+        """Cost of its model in its last run, in US dollars; None where a price is unknown."""
         return self._cost
 
     @property
     def tokens(self) -> int:
-        """What its model read and wrote in its last run."""
+        """Tokens that its model read and wrote in its last run."""
         return self._tokens
 
     @property
     def active(self) -> bool:
-        """Whether it is at work, as far as is known here."""
+        """True if it works, by the last status received."""
         return self._last is not None and self._last.status == "active"
 
     @property
     def workflow(self) -> RemoteWorkflow:
-        """What it did as a script: `agent.workflow.code()`."""
+        """Its actions as a script: `agent.workflow.code()`."""
         return RemoteWorkflow(self._session, self._begun().agent_id)
 
     # -- inside ---------------------------------------------------------------------------------------------
@@ -146,7 +149,7 @@ class RemoteAgent(AgentFace):
 
     def _asked(self, what: str) -> AgentStatusResponse:
         last = self._begun()
-        # What has ended stays as it is, also behind the session's end.
+        # An ended agent stays as it is, also after the session's end.
         return last if last.status == "closed" else self._heard(self._session._run(self._asking(what)))
 
     async def _aasked(self, what: str) -> AgentStatusResponse:
@@ -154,7 +157,7 @@ class RemoteAgent(AgentFace):
         return last if last.status == "closed" else self._heard(await self._session._arun(self._asking(what)))
 
     def _asking(self, what: str) -> Step:
-        """A question about the agent; what it has done in the session by then comes along."""
+        """Return the question about the agent; the answer includes its new actions in the session."""
         id = self._begun().agent_id
         known = self._session.offset()
 
@@ -179,7 +182,7 @@ class RemoteAgent(AgentFace):
         return last
 
     def _follow(self, log: Log) -> None:
-        """Write each step into a log as it comes, until the agent has ended. Nothing of it is recorded."""
+        """Write each step into a log as it comes, until the agent has ended. This is not recorded."""
         there, seen = self._session._there, 0
         try:
             while there is not None and there.up:
@@ -203,10 +206,10 @@ class RemoteAgent(AgentFace):
 
 
 class RemoteWorkflow:
-    """What an agent of a server's did, as a script.
+    """The actions of an agent on a server, as a script.
 
     Args:
-        session: Where it worked.
+        session: The agent's session.
         agent_id: The agent.
     """
 
@@ -214,7 +217,7 @@ class RemoteWorkflow:
         self._session, self._path = session, f"agents/{agent_id}/workflow/code"
 
     def code(self) -> WorkflowCode:
-        """The script."""
+        """Return the script."""
         return WorkflowCode.model_validate(self._session._run(self._step()))
 
     async def acode(self) -> WorkflowCode:
@@ -229,7 +232,7 @@ class RemoteWorkflow:
 
 
 async def _closed(link: Link, id: str) -> Any:
-    """The last status, once there is one."""
+    """Wait for the last status and return it."""
     seen = 0
     while True:
         told = await link.request("GET", f"agents/{id}?wait={PATIENCE}&after={seen}")

@@ -1,4 +1,4 @@
-"""Whose agent works in a session: one of this program's, or, where a server has the browser, one of the server's."""
+"""Choose the agent of a session: a local one, or one on the server that has the browser."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def agent_for(session: Session, **options: Any) -> Agent | RemoteAgent:
-    """An agent that works where the session's browser is. Raises UsageError for an option that cannot be."""
-    # Both bring Pydantic AI's package, a second that scripts are spared.
+    """Return an agent for the session's browser. Raises UsageError for an invalid option."""
+    # Imported here because both import Pydantic AI, which takes a second.
     if session.remote:
         from reenact.browser.session.remote.agent import RemoteAgent  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""A Reenact server, asked over HTTP. What goes wrong is raised as it would be here."""
+"""Ask a Reenact server over HTTP. Its errors are raised as local ones."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     import httpx
 
 KEY = "REENACT_API_KEY"
-"""The environment variable with the key, where none is given."""
+"""The environment variable with the key, used where none is given."""
 
 ERROR = "x-reenact-error"
-"""The header of an answer that says which error of ours it stands for."""
+"""The response header with the name of the error class."""
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where a server is, and the key for it.
+    """A server's address and key.
 
     Attributes:
         url: Its address, without a slash at its end.
@@ -36,7 +36,7 @@ class Server:
 
     @classmethod
     def of(cls, url: str, key: str | None = None) -> Self:
-        """A server as a user names it. Raises UsageError where that is no address."""
+        """Parse a server's address. Raises UsageError where it is invalid."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageError(f"server={url!r}: it is the address of a server, such as http://127.0.0.1:8090")
@@ -44,12 +44,12 @@ class Server:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Who asks."""
+        """The authorization header."""
         return {"Authorization": f"Bearer {self.key}"} if self.key else {}
 
     @property
     def near(self) -> bool:
-        """Whether it is on this machine: then no proxy leads there."""
+        """True if the server is on this machine: then no proxy is used."""
         return urlsplit(self.url).hostname in _LOOPBACK
 
 
@@ -65,7 +65,7 @@ class Asker:
         self._http: httpx.AsyncClient | None = None
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer, as JSON.
+        """Return the answer to a request, as JSON.
 
         Args:
             method: `GET`, `POST` or `DELETE`.
@@ -73,13 +73,13 @@ class Asker:
             body: Sent as JSON, unless it is None.
 
         Raises:
-            SessionError: The server cannot be reached, refuses, or says that the session has ended.
-            UsageError: It says that what was asked makes no sense.
+            SessionError: The server cannot be reached, refuses, or reports that the session has ended.
+            UsageError: The server reports an invalid request.
         """
         import httpx  # noqa: PLC0415 - sessions of this machine need none
 
         if self._http is None:
-            # An action may take as long as its own timeout says, and a model as long as it likes.
+            # An action may take as long as its own timeout, and a model has no limit.
             patience = httpx.Timeout(600, connect=10)
             self._http = httpx.AsyncClient(
                 headers=self._server.headers, timeout=patience, trust_env=not self._server.near
@@ -95,14 +95,14 @@ class Asker:
         return answer.json()
 
     async def close(self) -> None:
-        """Leave the server. It may be asked again."""
+        """Close the connections. Later requests open new ones."""
         if self._http is not None:
             http, self._http = self._http, None
             await http.aclose()
 
 
 def _raised(server: Server, answer: httpx.Response) -> Exception:
-    """The error that an answer stands for."""
+    """Return the error that an answer stands for."""
     try:
         detail = answer.json()["detail"]
     except (ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""A session that a server has: each step is one question to it."""
+"""A session on a server: each step is one request."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _OF_THIS_MACHINE = {
     "profile": "a folder here is not there",
     "downloads": "what is downloaded stays with the server's session",
 }
-"""Options that mean a place on this machine."""
+"""Options that name a place on this machine."""
 
 _OWN = ("raise_on_failure", "cookie_file")
-"""Options that the program sees to itself."""
+"""Options that the program handles itself."""
 
 
 class There:
-    """The browser of a server's session.
+    """The browser of a session on a server.
 
     Args:
         server: The server.
-        crossing: Where the session's effects happen here, if anything is recorded.
-        id: A session that is there already, or None for a new one.
+        crossing: The place of the session's effects here, if a recording is made.
+        id: An existing session, or None for a new one.
         options: The session's, as the user gave them.
 
     Raises:
-        UsageError: An option means a place on this machine, or a model that has no name.
+        UsageError: An option names a place on this machine, or a model without a name.
     """
 
     live: Live | None = None
@@ -59,17 +59,17 @@ class There:
 
     @property
     def up(self) -> bool:
-        """Whether the session is open there."""
+        """True if the session is open on the server."""
         return self._open
 
     @property
     def ended(self) -> str | None:
-        """Why it can be used no more, if that is so."""
+        """The reason that it cannot be used any more, or None."""
         return self._ended
 
     async def open(self, id: str) -> dict[str, Any]:
-        """Open a session. Returns its id, and where it is."""
-        # Recordings of one script belong together: what it learned in one run helps it in the next.
+        """Open a session. Return its id and its current address."""
+        # Recordings of one script belong together, so that healing learns from earlier runs.
         script = script_of({"program": {"argv": sys.argv}})
         options = {"name": script, **self._options} if script is not None else self._options
         told = await self.request("POST", "sessions/start", options)
@@ -77,27 +77,27 @@ class There:
         return {"session_id": self._id, "url": told["url"]}
 
     async def refresh(self) -> None:
-        """See whether the session is still open there: it may have ended by its own clock."""
+        """Ask if the session is still open on the server: it may have ended by a time limit."""
         told = await self.ask("GET", "")
         if told["status"] != "active":
             self._ended = told["reason"] or "it was stopped"
 
     def hide(self, value: str) -> str:
-        """What stands for a secret value in what is recorded here."""
+        """Return the token that replaces a secret value in the recording here."""
         return self._crossing.secret(value)
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer to a question about the session."""
+        """Return the answer to a request about the session."""
         if not self._id:
             raise SessionError("the session was not started: there is nothing of it on the server")
         return await self.request(method, f"sessions/{self._id}/{path}".rstrip("/"), body)
 
     async def request(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer to a question to the server."""
+        """Return the answer to a request to the server."""
         return await self._asker.ask(method, path, body)
 
     async def do(self, step: Step, call: int | None, at: Whereabouts) -> Any:
-        """Have a step done there."""
+        """Do a step on the server."""
         if step.name == "start" and step.kind == "browser":
             return await step.live(None, call)  # type: ignore[arg-type]
         if not self._open:
@@ -112,11 +112,11 @@ class There:
         return await step.wire(self)
 
     async def ask_for(self, step: Step) -> Any:
-        """What a step must know of the page before its arguments are recorded."""
+        """Ask the server for the facts that a step's recorded arguments need."""
         return True if step.wire_ask is None else await step.wire_ask(self)
 
     async def close(self, why: str) -> None:
-        """End the session there. Harmless where there is none."""
+        """End the session on the server. Harmless where there is none."""
         opened, self._open = self._open, False
         self._ended = self._ended or why
         try:

@@ -1,4 +1,4 @@
-"""A server's video of a session: at its signed address, or fetched from there."""
+"""A server's video of a session: its signed address, and its download."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class RemoteReplay:
     """A session's video on a server.
 
     Attributes:
-        mp4_url: Its address, signed, good until `expires_at`. It needs no key.
-        expires_at: When the address expires.
+        mp4_url: Its address, signed, valid until `expires_at`. It needs no key.
+        expires_at: The expiry of the address.
         playlist_content: A playlist (extended M3U) with that address.
         video_start_ms: The moment of the session that the video begins with, in milliseconds since the session began.
-        video_duration_ms: How long it plays.
+        video_duration_ms: Its duration.
     """
 
     mp4_url: str
@@ -37,11 +37,11 @@ class RemoteReplay:
     video_duration_ms: int
 
     def download(self, path: str | Path) -> Path:
-        """Fetch the video into a file, or into a folder under its own name; returns the file.
+        """Download the video to a file, or into a folder under its own name; return the file.
 
         Raises:
             UsageError: The file cannot be written.
-            SessionError: The server does not give it, as where the address has expired.
+            SessionError: The server refuses, for instance because the address has expired.
         """
         import httpx  # noqa: PLC0415 - sessions of this machine need none
 
@@ -49,7 +49,7 @@ class RemoteReplay:
         if target.is_dir():
             target /= Path(httpx.URL(self.mp4_url).path).name
         near = Server(self.mp4_url).near
-        # Nothing of it is the recorded program's.
+        # This is no effect of the recorded program.
         with boundary.entered(None):
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +68,7 @@ class RemoteReplay:
         return target
 
     def show(self) -> None:
-        """Show the video in a browser; without one, its address is printed."""
+        """Show the video in a browser; without one, print its address."""
         with boundary.entered(None):
             if not webbrowser.open(self.mp4_url):
                 print(self.mp4_url)
@@ -78,7 +78,7 @@ class RemoteReplay:
 
 
 def replay_of(there: There, driver: Driver, **options: Any) -> RemoteReplay:
-    """The video of a server's session: while it goes on, after it, and by its id later. Raises SessionError."""
+    """Return the video of a server's session, running or ended. Raises SessionError."""
     try:
         return _read(driver.call(lambda: there.ask("GET", _path(options))))
     finally:
