@@ -1,4 +1,4 @@
-"""An agent that does a task in a browser session: it looks, asks a model for one action, does it, and looks again."""
+"""An agent that does a task in a browser session: observe, ask a model, act, repeat."""
 
 from reenact.browser.agent.agent import Agent
 from reenact.browser.agent.status import AgentRequest, AgentStatusResponse

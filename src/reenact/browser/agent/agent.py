@@ -33,13 +33,13 @@ class Agent(AgentFace):
     _task: asyncio.Task[Any] | None = None
     _broken: BaseException | None = None
 
-    # -- to start, and to wait ------------------------------------------------------------------------------
+    # -- start and wait -------------------------------------------------------------------------------------
 
     def _run(self, errand: Errand) -> AgentStatusResponse:
         work = self._prepared(errand)
         if not _in_a_loop():
             return asyncio.run(self._through(work))
-        # A notebook: its loop is busy with this very cell, so the work gets a thread and a loop of its own.
+        # In a notebook the running loop is busy with this cell, so the work gets its own thread and loop.
         self._begin(work)
         return self.wait()
 
@@ -49,7 +49,7 @@ class Agent(AgentFace):
         return work.snapshot()
 
     def wait(self) -> AgentStatusResponse:
-        """Wait until it has ended. Raises UsageError where it was not started."""
+        """Wait until the run has ended. Raises UsageError where it was not started."""
         work = self._begun()
         if self._thread is not None:
             with self._session._crossing.inside():
@@ -61,23 +61,23 @@ class Agent(AgentFace):
         return work.snapshot()
 
     def status(self) -> AgentStatusResponse:
-        """How it stands. Raises UsageError where it was not started."""
+        """Return the current status. Raises UsageError where it was not started."""
         return self._begun().snapshot()
 
     def stop(self) -> AgentStatusResponse:
-        """End before the next step, and wait for that: a step that is under way is finished first."""
+        """Stop before the next step, and wait for the end; a step in progress is finished first."""
         work = self._begun()
         work.stop()
         mine = self._thread is threading.current_thread()
         return work.snapshot() if mine or self._thread is None else self.wait()
 
     def halt(self) -> None:
-        """End before the next step, and do not wait for that. Harmless where it is not at work."""
+        """Stop before the next step, without waiting. Harmless where no run is active."""
         if self._work is not None:
             self._work.stop()
 
     def watch_logs(self) -> Watched:
-        """Its log while it works: iterate over it with `for` or `async for`, or await it to have it printed.
+        """Return the live log: iterate with `for` or `async for`, or await it to print it.
 
         Raises UsageError where it was not started.
         """
@@ -117,26 +117,26 @@ class Agent(AgentFace):
         self._begun().stop()
         return await self.await_()
 
-    # -- what it left ---------------------------------------------------------------------------------------
+    # -- results --------------------------------------------------------------------------------------------
 
     @property
     def cost(self) -> Decimal | None:
-        """What its model cost in its last run, in US dollars; None where the price of an answer is not known."""
+        """Cost of its model in its last run, in US dollars; None where a price is unknown."""
         return Decimal(0) if self._work is None else self._work.cost
 
     @property
     def tokens(self) -> int:
-        """What its model read and wrote in its last run."""
+        """Tokens that its model read and wrote in its last run."""
         return 0 if self._work is None else self._work.tokens
 
     @property
     def active(self) -> bool:
-        """Whether it is at work."""
+        """True while a run is active."""
         return self._work is not None and self._work.active
 
     @property
     def workflow(self) -> Workflow:
-        """What it did as a script: `agent.workflow.code()`."""
+        """Its actions as a script: `agent.workflow.code()`."""
         return Workflow(self._session, self._begun().response.agent_id)
 
     # -- inside ---------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class Agent(AgentFace):
             try:
                 asyncio.run(self._through(work))
             except BaseException as error:
-                # Whoever waits for the agent hears of it.
+                # `wait` raises it.
                 self._broken = error
 
         self._thread = threading.Thread(target=agent, name="agent", daemon=True)

@@ -1,8 +1,8 @@
-"""One step's answer of a model: why, and one action of the closed vocabulary.
+"""One step's answer of a model: a reason, and one action of the closed vocabulary.
 
-The schema that a model gets is flat and small: one object with the fields of all actions, most of them left empty.
-A union of twenty types costs three times the tokens, and weak models choose among its branches badly. What is wrong
-with an answer is told back in one line by `checked`.
+The schema that a model gets is flat and small: one object with the fields of all actions, most of them left empty. A
+union of twenty types costs three times the tokens, and weak models choose among its branches badly. `checked` reports
+an error in an answer to the model in one line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ Kind = Literal[
     "goto_new_tab", "switch_tab", "close_tab", "go_back", "go_forward", "reload", "wait", "form_fill", "upload_file",
     "download_file", "scrape", "help", "completion",
 ]  # fmt: skip
-"""What an agent may do: all but `evaluate_js` and `fallback_fill`, which no page should talk a model into."""
+"""The agent's actions.
+
+`evaluate_js` and `fallback_fill` are left out, because a page might talk a model into them.
+"""
 
 
 class Decision(BaseModel):
@@ -48,7 +51,7 @@ class Decision(BaseModel):
 
     @property
     def action(self) -> dict[str, Any]:
-        """The action's type and the fields that are filled in, less those that this type does not have."""
+        """The action's type and its filled fields that this type has."""
         given = {"success": True, "answer": ""} if self.type == "completion" else {}
         given |= {name: value for name, value in self.model_dump().items() if not _empty(value)}
         known = TYPES[self.type].model_fields
@@ -65,7 +68,7 @@ def _empty(value: Any) -> bool:
 
 
 def decision_of(response_format: Any = None) -> type[Decision]:
-    """The type of a step's answer, with an `answer` of that form where one is asked for."""
+    """Return the type of a step's answer, with an `answer` of the requested form if any."""
     if response_format is None:
         return Decision
     shape = dict[str, Any] if isinstance(response_format, Mapping) else response_format
@@ -74,10 +77,10 @@ def decision_of(response_format: Any = None) -> type[Decision]:
 
 
 def formed(answer: Any, response_format: Any) -> str:
-    """An answer as JSON text of the form asked for: a pydantic model (any type that it knows), or a JSON schema.
+    """Return an answer as JSON text of a form: a pydantic model (or other type), or a JSON schema.
 
     Raises:
-        ValueError: It has another form; the text says where.
+        ValueError: It has another form; the text names the place.
     """
     if isinstance(answer, str):
         try:
@@ -96,14 +99,14 @@ def formed(answer: Any, response_format: Any) -> str:
 
 
 def schema_of(response_format: Any) -> Mapping[str, Any]:
-    """The JSON schema of a form."""
+    """Return the JSON schema of a form."""
     if isinstance(response_format, Mapping):
         return response_format
     return TypeAdapter(response_format).json_schema()
 
 
 def told(error: ValidationError, place: str = "") -> str:
-    """What a validation found, in one line."""
+    """Return a validation's findings, in one line."""
     found = []
     for one in error.errors(include_url=False, include_input=False):
         where = ".".join([*([place] if place else []), *map(str, one["loc"])])
@@ -120,7 +123,7 @@ def _by_schema(answer: Any, schema: Mapping[str, Any]) -> str:
 
 
 def _shaped(given: Any) -> Any:
-    """The answer as it was meant, where a model wrote it in one of the other usual ways."""
+    """Normalise an answer that a model wrote in one of the other usual shapes."""
     if not isinstance(given, Mapping):
         return given
     flat = {name: value for name, value in given.items() if name != "action"}

@@ -1,4 +1,4 @@
-"""What a language model makes of a page: `scrape` with instructions or a format.
+"""Let a language model read a page: `scrape` with instructions or a format.
 
 The model's call is an effect of its own, beside that of reading the page.
 """
@@ -23,14 +23,14 @@ _TASK = "Extract what is asked for from the page below. Use only what it says."
 
 
 def wanted(result: ExecutionResult, action: Action) -> bool:
-    """Whether a model is to read what was scraped."""
+    """Return True if a model has to read the scraped page."""
     if not isinstance(action, Scrape) or not result.success:
         return False
     return action.instructions is not None or action.response_format is not None
 
 
 def read(result: ExecutionResult, action: Action, model: Any) -> ExecutionResult:
-    """The result, with what the model made of it for its data."""
+    """Return the result with the model's answer as its data."""
     agent, prompt = _agent(result, action, model)
     try:
         result.data = _asked_here(agent, prompt).output
@@ -40,7 +40,7 @@ def read(result: ExecutionResult, action: Action, model: Any) -> ExecutionResult
 
 
 def formed(result: ExecutionResult, action: Action) -> ExecutionResult:
-    """The result of a server that had it read, with the form that was asked for."""
+    """Return the result of a server's model, converted to the requested form."""
     assert isinstance(action, Scrape)
     form = action.response_format
     if form is not None and not isinstance(form, Mapping):
@@ -82,7 +82,7 @@ _runner: asyncio.Runner | None = None
 def _asked_here(agent: Any, prompt: str) -> Any:
     global _runner
     if asyncio._get_running_loop() is not None:
-        # In a notebook a loop runs in this very thread: another one has to wait for the model.
+        # In a notebook a loop runs in this thread, so another thread has to wait for the model.
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(lambda: asyncio.run(agent.run(prompt))).result()
     if threading.current_thread() is not threading.main_thread():
@@ -90,7 +90,7 @@ def _asked_here(agent: Any, prompt: str) -> Any:
     if _runner is None:
         _runner = asyncio.Runner()
         atexit.register(_runner.close)
-    # It would else go on in the scope in which it was first used.
+    # Without a copy it would stay in the scope of its first use.
     return _runner.run(agent.run(prompt), context=contextvars.copy_context())
 
 

@@ -1,4 +1,4 @@
-"""An agent as a program sees it, wherever it works: in this process, or on a server."""
+"""The interface of an agent, in this process or on a server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Errand:
-    """One run's task: in plain words, where it begins, the answer's form, from which step of the session it is told."""
+    """The task of one run: words, start address, form of the answer, first step of the history."""
 
     task: str
     url: str | None = None
@@ -28,7 +28,7 @@ class Errand:
     session_offset: int | None = None
 
     def told(self) -> dict[str, Any]:
-        """It as a request has it."""
+        """Return it as the fields of a request."""
         return {"task": self.task, "url": self.url, "session_offset": self.session_offset}
 
 
@@ -36,21 +36,21 @@ class AgentFace(ABC):
     """Does a task in a browser session.
 
     Args:
-        session: Where it works; it must have been started when the agent is.
-        reasoning_model: A model of Pydantic AI, or the name of one; by default the session's `model`, or what
-            `REENACT_MODEL` names where the agent works. A server knows models by name alone.
-        use_vision: Show it a picture of the page too, where its model takes pictures.
-        max_steps: So many steps it may take, 1 or more.
+        session: The session; it must be started before the agent is.
+        reasoning_model: A model of Pydantic AI, or the name of one; by default the session's `model`, or the value of
+            `REENACT_MODEL` on the agent's machine. A server knows models by name alone.
+        use_vision: Show it a picture of the page too, if its model accepts pictures.
+        max_steps: The most steps it may take, 1 or more.
         agent_id: A name of your own; by default each run gets an id.
-        vault: Secrets by name. The model is told the names alone, and fills in `{{NAME}}`.
-        persona: Who the user is (a mapping or text), for forms.
+        vault: Secrets by name. The model gets the names alone, and fills in `{{NAME}}`.
+        persona: Facts about the user (a mapping or text), for forms.
         notifier: Called here with the last status when a run has ended.
 
     Attributes:
-        request: What it was asked for: `max_steps`, `task` and the rest.
+        request: Its request: `max_steps`, `task` and the rest.
 
     Raises:
-        UsageError: An argument that cannot be.
+        UsageError: An invalid argument.
     """
 
     def __init__(
@@ -71,13 +71,13 @@ class AgentFace(ABC):
         self._name = agent_id
         self._notifier = notifier
         self._trouble = ""
-        """Why it is called in, where a script got stuck."""
+        """The failure of a script from which the agent takes over, or empty."""
         self.request = AgentRequest(
             max_steps=max_steps, use_vision=use_vision, reasoning_model=self._named(reasoning_model)
         )
         self._equip(vault, persona)
 
-    # -- to start, and to wait ------------------------------------------------------------------------------
+    # -- start and wait -------------------------------------------------------------------------------------
 
     def run(
         self,
@@ -89,14 +89,14 @@ class AgentFace(ABC):
         """Do a task, and wait until it is done.
 
         Args:
-            task: What to do, in plain words.
-            url: Where to begin; by default the page that the session is at.
+            task: The task, in plain words.
+            url: The start address; by default the session's current page.
             response_format: The form of the answer: a pydantic model, or a JSON schema. `answer` is then JSON text.
-            session_offset: Tell it what the session did from this step on (see `session.offset()`); by default it is
-                told nothing.
+            session_offset: Describe the session's actions from this step on to it (see `session.offset()`); by default
+                none.
 
         Returns:
-            The last status. What went wrong is in its `answer`, with `success` False; nothing is raised for that.
+            The last status. A failure is in its `answer`, with `success` False; it raises nothing.
 
         Raises:
             UsageError: No model, no task, or the agent is at work already.
@@ -110,7 +110,7 @@ class AgentFace(ABC):
         response_format: Any = None,
         session_offset: int | None = None,
     ) -> AgentStatusResponse:
-        """Begin a task, and come back at once. Arguments and errors as for `run`."""
+        """Start a task, and return at once. Arguments and errors as for `run`."""
         return self._start(self._sent(Errand(task, url, response_format, session_offset)))
 
     async def arun(
@@ -135,19 +135,19 @@ class AgentFace(ABC):
 
     @abstractmethod
     def wait(self) -> AgentStatusResponse:
-        """Wait until it has ended. Raises UsageError where it was not started."""
+        """Wait until the run has ended. Raises UsageError where it was not started."""
 
     @abstractmethod
     def status(self) -> AgentStatusResponse:
-        """How it stands. Raises UsageError where it was not started."""
+        """Return the current status. Raises UsageError where it was not started."""
 
     @abstractmethod
     def stop(self) -> AgentStatusResponse:
-        """End before the next step, and wait for that: a step that is under way is finished first."""
+        """Stop before the next step, and wait for the end; a step in progress is finished first."""
 
     @abstractmethod
     def watch_logs(self) -> Watched:
-        """Its log while it works: iterate over it with `for` or `async for`, or await it to have it printed.
+        """Return the live log: iterate with `for` or `async for`, or await it to print it.
 
         Raises UsageError where it was not started.
         """
@@ -164,11 +164,14 @@ class AgentFace(ABC):
     async def astop(self) -> AgentStatusResponse:
         """`stop` in a loop."""
 
-    # -- what it left ---------------------------------------------------------------------------------------
+    # -- results --------------------------------------------------------------------------------------------
 
     @property
     def agent_id(self) -> str:
-        """The id of its last run, or the one that it was given. Raises UsageError before it was started without one."""
+        """The id of its last run, or the given one.
+
+        Raises UsageError before the start where no id was given.
+        """
         known = self._id or self._name
         if known is None:
             raise UsageError("the agent gets its id when it is started: run or start it first")
@@ -177,32 +180,32 @@ class AgentFace(ABC):
     @property
     @abstractmethod
     def cost(self) -> Decimal | None:
-        """What its model cost in its last run, in US dollars; None where the price of an answer is not known."""
+        """Cost of its model in its last run, in US dollars; None where a price is unknown."""
 
     @property
     @abstractmethod
     def tokens(self) -> int:
-        """What its model read and wrote in its last run."""
+        """Tokens that its model read and wrote in its last run."""
 
     @property
     def session_id(self) -> str:
-        """The session that it works in."""
+        """The id of its session."""
         return self._session.id
 
     @property
     @abstractmethod
     def active(self) -> bool:
-        """Whether it is at work, as far as is known here."""
+        """True while a run is active, by the last status received."""
 
     @property
     @abstractmethod
     def workflow(self) -> Any:
-        """What it did as a script: `agent.workflow.code()`."""
+        """Its actions as a script: `agent.workflow.code()`."""
 
     # -- inside ---------------------------------------------------------------------------------------------
 
     def _sent(self, errand: Errand) -> Errand:
-        """The errand, if it can be run now."""
+        """Return the errand if it can be run now. Raises UsageError."""
         if not str(errand.task or "").strip():
             raise UsageError("the agent needs a task: what to do, in plain words")
         if self.active:
@@ -215,21 +218,21 @@ class AgentFace(ABC):
         try:
             self._notifier(last)
         except Exception as error:
-            # The work is done: that nobody heard of it is no reason to lose it.
+            # The work is done: a failing notifier is no reason to lose it.
             warn(f"the agent's notifier failed: {type(error).__name__}: {error}")
 
     @property
     @abstractmethod
     def _id(self) -> str | None:
-        """The id of its last run, if there was one."""
+        """The id of its last run, or None."""
 
     @abstractmethod
     def _named(self, model: Any) -> str | None:
-        """What a model is called."""
+        """Return a model's name."""
 
     @abstractmethod
     def _equip(self, vault: Mapping[str, str] | None, persona: Mapping[str, Any] | str | None) -> None:
-        """Take what it is given."""
+        """Store the vault and the persona."""
 
     @abstractmethod
     def _run(self, errand: Errand) -> AgentStatusResponse: ...
@@ -245,5 +248,5 @@ class AgentFace(ABC):
 
 
 def not_started() -> UsageError:
-    """What is said to who asks an agent that was never started."""
+    """Return the error for a call that needs a started agent."""
     return UsageError("the agent was not started: run or start it first")

@@ -1,4 +1,4 @@
-"""An agent's log: one line a step, read while it is written, from any thread or loop."""
+"""An agent's log: one line for each step, readable while it is written, from any thread or loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Log:
-    """Lines, and who waits for the next one."""
+    """The lines, and the readers that wait for the next one."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -19,11 +19,11 @@ class Log:
         self._wakers: list[Callable[[], None]] = []
 
     def add(self, line: str) -> None:
-        """One more line."""
+        """Add a line."""
         self._change(line)
 
     def close(self) -> None:
-        """No more lines come."""
+        """Note that no more lines come."""
         self._change(None)
 
     def _change(self, line: str | None) -> None:
@@ -38,7 +38,7 @@ class Log:
             wake()
 
     def __iter__(self) -> Iterator[str]:
-        """All lines, as they come, until the agent has ended."""
+        """Yield all lines as they come, until the agent has ended."""
         place = 0
         while True:
             with self._changed:
@@ -51,7 +51,7 @@ class Log:
             place += len(new)
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """The same in a loop."""
+        """Yield all lines as they come, in a loop."""
         place = 0
         while True:
             changed = asyncio.Event()
@@ -73,7 +73,7 @@ def _waker(changed: asyncio.Event) -> Callable[[], None]:
     loop = asyncio.get_running_loop()
 
     def wake() -> None:
-        # Whoever waited may have gone, with his loop.
+        # The reader may have ended, and its loop too.
         if not loop.is_closed():
             loop.call_soon_threadsafe(changed.set)
 
@@ -81,8 +81,9 @@ def _waker(changed: asyncio.Event) -> Callable[[], None]:
 
 
 class Watched:
-    """What `watch_logs` gives: iterate over it (`for` or `async for`) for the lines, or await it to have them printed
-    and the agent's last status returned.
+    """The result of `watch_logs`: a log that can be iterated or awaited.
+
+    Iterate over it (`for` or `async for`) for the lines, or await it to print them and get the agent's last status.
     """
 
     def __init__(self, log: Log, last: Callable[[], Any]) -> None:

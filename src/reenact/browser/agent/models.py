@@ -1,4 +1,4 @@
-"""Which language model an agent asks: a name, a model object, or what `REENACT_MODEL` says."""
+"""Choose the language model of an agent: a name, a model object, or `REENACT_MODEL`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _ROUTES = {
     "moonshot": "moonshotai",
     "hosted_vllm": "vllm",
     "claude": "anthropic",
-    # Many servers speak OpenAI's older API, and nearly all that only claim to be OpenAI speak no other.
+    # Many servers support OpenAI's older API, and nearly all compatible ones support no other.
     "openai": "openai-chat",
 }
-"""Providers as the documents and LiteLLM call them, and as Pydantic AI does."""
+"""Provider names of the documents and LiteLLM, mapped to those of Pydantic AI."""
 
 _FAMILIES = {"gpt-": "openai-chat", "o1": "openai-chat", "o3": "openai-chat", "o4": "openai-chat"} | {
     "claude-": "anthropic",
@@ -44,16 +44,16 @@ _FAMILIES = {"gpt-": "openai-chat", "o1": "openai-chat", "o3": "openai-chat", "o
 def chosen(
     asked: Any, environ: Mapping[str, str] | None = None, *, option: str = "reasoning_model"
 ) -> Model[Any]:
-    """The model to ask.
+    """Return the model to ask.
 
     Args:
         asked: A model of Pydantic AI, the name of one (`openai:gpt-5`, `gemini/gemini-2.5-flash`, `gpt-5`), or None for
             the one that `REENACT_MODEL` names.
-        environ: Where that variable is looked up; the process's environment.
-        option: What the user names it by, for errors.
+        environ: Variables that are searched for it; the process's environment by default.
+        option: The name of the user's option, for errors.
 
     Raises:
-        UsageError: None is named, there is no such model, or what its provider needs (a key) is missing.
+        UsageError: None is named, there is no such model, or its provider's key or package is missing.
     """
     if isinstance(asked, Model):
         return asked
@@ -78,7 +78,7 @@ def chosen(
 
 
 def full_name(name: str) -> str:
-    """A model's name as Pydantic AI wants it, `provider:model`."""
+    """Return a model's name in Pydantic AI's form, `provider:model`."""
     cut = min((place for place in (name.find(":"), name.find("/")) if place > 0), default=0)
     if cut and not name.startswith("gateway/"):
         provider, model = name[:cut], name[cut + 1 :]
@@ -88,7 +88,7 @@ def full_name(name: str) -> str:
 
 
 def _provider(name: str) -> Provider[Any]:
-    """The provider of that name. A replay asks nobody: there it takes no key."""
+    """Return the provider of that name. In a replay it needs no key, because no request is sent."""
     try:
         return infer_provider(name)
     except UserError:
@@ -100,12 +100,12 @@ def _provider(name: str) -> Provider[Any]:
 
 
 def sees(model: Model[Any]) -> bool:
-    """Whether pictures may be sent to the model, as far as Pydantic AI knows."""
+    """Return True if the model accepts pictures, as far as Pydantic AI knows."""
     return bool(model.profile.get("supports_image_input", True))
 
 
 def price(answer: ModelResponse) -> Decimal | None:
-    """What an answer cost, in US dollars, by the price list of `genai-prices`; None where that does not know it."""
+    """Return the cost of an answer in US dollars by `genai-prices`; None where it is unknown."""
     try:
         return answer.cost().total_price
     except (AssertionError, LookupError, ValueError):
@@ -113,5 +113,5 @@ def price(answer: ModelResponse) -> Decimal | None:
 
 
 def _one_line(error: BaseException) -> str:
-    """What is the matter, without the advertisement behind it."""
+    """Return an error's first sentence, without the advice after it."""
     return " ".join(str(error).split()).partition(". ")[0].rstrip(".")

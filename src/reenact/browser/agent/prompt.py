@@ -1,6 +1,6 @@
-"""What a model is told: the rules once, and for each step the task, what was done so far, and the page as it is now.
+"""Write a model's prompt: the rules once, and for each step the task, the history and the page.
 
-Each step asks anew, without the pages of earlier steps: what a step costs does not grow with the steps before it,
+Each step's prompt leaves out the pages of earlier steps: the cost of a step does not grow with the steps before it,
 but for one line each. Values of secrets are never in it.
 """
 
@@ -43,7 +43,7 @@ Rules:
 """
 
 _HISTORY = 30
-"""So many steps are told one by one; of older ones, only how many there were."""
+"""Steps that are described one by one; older ones are only counted."""
 _PAGE = 24_000
 _DATA = 4_000
 _OLD_DATA = 400
@@ -63,19 +63,19 @@ def asked(
     secrets: Sequence[str] = (),
     persona: str = "",
 ) -> str:
-    """The question of one step.
+    """Return the question of one step.
 
     Args:
-        task: What the user wants.
-        page: The page as it is now.
+        task: The user's task.
+        page: The current page.
         steps: The steps so far, as `status.step` makes them.
-        left: How many steps there are still, this one included.
-        before: What was done in the session before the agent came.
-        trouble: At what a script got stuck, where the agent takes over from one.
-        hint: What to mind now (an action that failed twice).
-        form: The JSON schema of the answer, where one is asked for.
+        left: The number of steps left, this one included.
+        before: The actions done in the session before the agent started.
+        trouble: The failure of the script from which the agent takes over.
+        hint: A warning (an action that failed twice).
+        form: The JSON schema of the answer, if one is requested.
         secrets: The names of secrets that may be filled in.
-        persona: Who the user is, for forms.
+        persona: Facts about the user, for forms.
     """
     parts = [f"# Task\n{task}"]
     if form is not None:
@@ -101,7 +101,7 @@ def asked(
 
 
 def history(steps: Sequence[Mapping[str, Any]]) -> str:
-    """The steps so far, one line each, with what the last few of them brought to light."""
+    """Return the steps so far, one line each, with more of the last few results."""
     lines = []
     skipped = max(len(steps) - _HISTORY, 0)
     if skipped:
@@ -126,12 +126,12 @@ def _told(taken: Mapping[str, Any], *, recent: bool) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """The text, or its beginning and a word of how much is missing."""
+    """Return the text, or its beginning and the number of missing characters."""
     return text if len(text) <= most else f"{text[:most]} … ({len(text) - most} more characters)"
 
 
 def hint(steps: Sequence[Mapping[str, Any]]) -> str:
-    """What to mind now: the same action that failed before, or that changes nothing."""
+    """Return a warning about a repeated action that fails or changes nothing, or ""."""
     if not steps or steps[-1]["value"]["action"] is None:
         return ""
     last = steps[-1]["value"]["action"]

@@ -1,4 +1,4 @@
-"""What an agent has of a session: the page as it is shown to the model, and what becomes of an action."""
+"""The agent's view of a session: the page as shown to the model, and the outcome of an action."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 PATIENCE = 5_000
-"""Milliseconds that an agent's action waits for its element: it has just seen it, and can look again."""
+"""Milliseconds that an agent's action waits for its element, which was just observed."""
 
 _ADDRESS = 200
-"""So many characters of an address are shown: some hold whole pages, or a session's state."""
+"""Most characters of an address that are shown: some contain whole pages, or a session's state."""
 
 _REFERENCE = re.compile(r" ?\[(?:ref|box|cursor)=[^\]]*\]")
 _ID = re.compile(r"\[id=(\w+)\]")
@@ -33,7 +33,7 @@ class Seen:
         url: Its address.
         text: Its title, tabs and outline.
         ids: The ids of its elements.
-        picture: Its picture, or nothing; `picture_type` says in which format.
+        picture: Its picture, or empty; `picture_type` is its media type.
     """
 
     url: str
@@ -43,7 +43,7 @@ class Seen:
     picture_type: str
 
     def complaint(self, action: Mapping[str, Any]) -> str:
-        """Why that action cannot be done here, in one line; nothing where it can be tried."""
+        """Return the reason that an action is impossible here, in one line, or ""."""
         try:
             action_of(action)
         except UsageError as error:
@@ -57,12 +57,12 @@ class Seen:
 
 
 async def looked(session: Session) -> Seen:
-    """The page as it is now."""
+    """Observe the current page."""
     return seen(await session.aobserve())
 
 
 def seen(observation: Observation) -> Seen:
-    """An observation as it is shown to a model."""
+    """Convert an observation for a model."""
     about, space = observation.metadata, observation.space
     head = [_named(about)]
     if len(about.tabs) > 1:
@@ -85,13 +85,14 @@ def seen(observation: Observation) -> Seen:
 async def executed(
     session: Session, action: Mapping[str, Any], filled: Mapping[str, Any] | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Do an action. Returns it as it may be shown, secrets masked, and what became of it: `success`, `message`, `data`,
-    `url`, times, `selectors`, `why`.
+    """Do an action; return it with secrets masked, and its outcome.
+
+    The outcome holds `success`, `message`, `data`, `url`, times, `selectors` and `why`.
 
     Args:
-        session: Where.
+        session: The session.
         action: The action as the model wrote it.
-        filled: The same with what its placeholders stand for.
+        filled: The same with the values of its placeholders.
     """
     filled = action if filled is None else filled
     asked = action_of(filled)
@@ -121,7 +122,7 @@ def _some(ids: frozenset[str]) -> str:
 
 
 def told_before(session: Session, offset: int | None) -> str:
-    """What the session did from its step `offset` on, one line each: for an agent that takes over."""
+    """Describe the session's actions from step `offset` on, for an agent that takes over."""
     if offset is None:
         return ""
     first = max(offset, 0)

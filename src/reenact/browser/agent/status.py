@@ -1,4 +1,4 @@
-"""What an agent says of itself, while it runs and when it is done."""
+"""An agent's request and status, while it runs and when it is done."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pydantic import BaseModel, ConfigDict
 
 
 class AgentRequest(BaseModel):
-    """What an agent was asked for.
+    """The request of an agent.
 
     Attributes:
-        max_steps: So many steps it may take at most.
-        use_vision: Whether it is shown pictures of the page, where its model takes them.
+        max_steps: The most steps it may take.
+        use_vision: True to show it pictures of the page, if its model accepts them.
         reasoning_model: The model's name, or None for the one of `REENACT_MODEL`.
-        task: What to do, in the user's words; None before it is started.
-        url: Where it begins, or None for the page that the session is at.
-        session_offset: From which of the session's steps on it is told what was done before it, or None for nothing.
+        task: The task, in the user's words; None before it is started.
+        url: The start address, or None for the session's current page.
+        session_offset: The session's step from which on earlier actions are described to it, or None for none.
     """
 
     max_steps: int
@@ -30,21 +30,21 @@ class AgentRequest(BaseModel):
 
 
 class AgentStatusResponse(BaseModel):
-    """How an agent stands.
+    """The status of an agent.
 
     Attributes:
         agent_id: The agent's id.
         session_id: The session that it works in.
-        created_at: When it began.
-        closed_at: When it ended, or None.
+        created_at: Its start.
+        closed_at: Its end, or None.
         status: `active` while it works, then `closed`.
-        task: What it was to do.
-        url: Where it was to begin, or None.
-        success: Whether it did it; None while it works.
-        answer: What it answers, or why there is no answer; None while it works. With `response_format`, JSON text.
-        steps: One dict for each step that it took: `action` (the type of what it did, or None where its answer was of
-            no use), `success`, `message`, `url`, `reasoning`, `type` (`"agent_step"`) and `value` (the whole: the
-            action with all its fields, `data`, times, durable `selectors`, and `why` it failed).
+        task: Its task.
+        url: Its start address, or None.
+        success: True if it did the task; None while it works.
+        answer: Its answer, or the reason that there is none; None while it works. With `response_format`, JSON text.
+        steps: One dict for each step that it took: `action` (the action's type, or None for a useless answer),
+            `success`, `message`, `url`, `reasoning`, `type` (`"agent_step"`) and `value` (the whole: the action with
+            all its fields, `data`, times, durable `selectors`, and the facts `why` it failed).
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -62,7 +62,7 @@ class AgentStatusResponse(BaseModel):
 
 
 def step(reasoning: str, action: dict[str, Any] | None, outcome: dict[str, Any]) -> dict[str, Any]:
-    """One step, in both shapes that programs read."""
+    """Return one step, in both shapes that programs read."""
     return {
         "action": None if action is None else action["type"],
         "success": outcome["success"],
@@ -75,7 +75,7 @@ def step(reasoning: str, action: dict[str, Any] | None, outcome: dict[str, Any])
 
 
 def line(number: int, taken: dict[str, Any]) -> str:
-    """One step as one line of a log."""
+    """Format one step as a log line."""
     action = taken["value"]["action"]
     did = "no action" if action is None else call(action)
     mark = "ok" if taken["success"] else f"failed: {taken['message']}"
@@ -83,7 +83,7 @@ def line(number: int, taken: dict[str, Any]) -> str:
 
 
 def call(action: dict[str, Any]) -> str:
-    """An action as one writes it down: `click(id='B1')`."""
+    """Format an action as a call: `click(id='B1')`."""
     given = ", ".join(f"{name}={_short(value)}" for name, value in action.items() if name != "type")
     return f"{action['type']}({given})"
 

@@ -1,4 +1,4 @@
-"""Secrets that an agent may fill in without its model ever seeing them."""
+"""Secrets that an agent may fill in without showing them to its model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _PLACE = re.compile(r"\{\{\s*([\w.@-]+)\s*\}\}")
 
 
 class Vault:
-    """Names and what they stand for. The model is told the names; `{{NAME}}` in what it fills in becomes the value.
+    """Names of secrets and their values.
+
+    The model gets the names; `{{NAME}}` in a value that it fills in is replaced by the secret.
 
     Args:
         secrets: Names to values, or None.
@@ -25,11 +27,11 @@ class Vault:
 
     @property
     def names(self) -> list[str]:
-        """What the model may name."""
+        """The names that the model may use."""
         return sorted(self._secrets)
 
     def filled(self, action: Mapping[str, Any]) -> dict[str, Any]:
-        """The action with the secrets that it names."""
+        """Return the action with its placeholders replaced by secrets."""
         if not self._secrets or "value" not in action:
             return dict(action)
         return {**action, "value": self._in(action["value"])}

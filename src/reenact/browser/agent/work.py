@@ -1,4 +1,4 @@
-"""One run of an agent: observe, ask for one step, do it, until it is complete or out of steps."""
+"""One run of an agent: observe, ask for one step, do it, until completion or the step limit."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 RETRIES = 2
-"""So often an answer that is of no use is told back within one step."""
+"""Number of useless answers that are returned to the model within one step."""
 
 MOST_USELESS = 3
-"""After so many steps in a row without an answer of use, the agent gives up."""
+"""Number of consecutive steps without a useful answer after which the agent gives up."""
 
 
 class Work:
     """One run of an agent.
 
     Args:
-        session: Where it acts.
-        model: Whom it asks.
-        request: What it is to do.
+        session: The session it acts in.
+        model: The model it asks.
+        request: Its request.
         response_format: The form of its answer, or None for text.
-        name: The agent's id where the user gave one: its stretch of the recording is named after it.
+        name: The agent's id if the user gave one: its span in the recording is named after it.
         vault: Secrets that it may fill in without knowing them.
-        persona: Who the user is.
-        trouble: At what a script got stuck, where the agent takes over from one.
+        persona: Facts about the user.
+        trouble: The failure of the script from which the agent takes over.
 
     Attributes:
-        response: How it stands, kept up to date.
-        log: One line a step.
-        cost: What its model cost so far, in US dollars; None where the price of an answer is not known.
-        tokens: What that read and wrote so far.
+        response: Its status, kept up to date.
+        log: One line for each step.
+        cost: Cost of its model so far, in US dollars; None where a price is unknown.
+        tokens: Tokens that the model read and wrote so far.
     """
 
     def __init__(
@@ -95,26 +95,29 @@ class Work:
 
     @property
     def active(self) -> bool:
-        """Whether it has not ended yet."""
+        """True until it has ended."""
         return self.response.status == "active"
 
     def snapshot(self) -> status.AgentStatusResponse:
-        """How it stands now; what comes later does not change it."""
+        """Return a copy of the current status."""
         return self.response.model_copy(update={"steps": list(self.response.steps)})
 
     def end(self) -> None:
-        """It does not go on, whatever the reason."""
+        """Close the run as interrupted if it is still active, and close its log."""
         if self.active:
             self.response.status, self.response.success = "closed", False
             self.response.answer = "interrupted before it was done"
         self.log.close()
 
     def stop(self) -> None:
-        """End before the next step."""
+        """Stop before the next step."""
         self._stopping.set()
 
     async def run(self) -> status.AgentStatusResponse:
-        """Work until it is done. Whatever goes wrong is the answer; what is no error (a replay that departs) passes."""
+        """Work until the task is done; a failure becomes the answer.
+
+        Only an exception that is no `Exception`, such as a diverging replay, is raised.
+        """
         with boundary.entered(self._scope):
             try:
                 success, answer = await self._worked()
@@ -123,9 +126,10 @@ class Work:
             return self._close(success, answer)
 
     def _stretch(self) -> boundary.Scope | None:
-        """The stretch of the recording that is this run's, whichever thread or task then works in it.
+        """Return the span of the recording for this run, in any thread or task.
 
-        It is named after the agent only where the user named that: two runs of a program are compared by such names.
+        It is named after the agent only if the user named the agent, because two runs of a program are compared by
+        such names.
         """
         with self._session._crossing.inside():
             around = boundary.current()
@@ -134,7 +138,7 @@ class Work:
             return around.span(f"agent:{self._name or 'browser'}")
 
     def _born(self) -> status.AgentStatusResponse:
-        """Name the run and what it is to do: a step of the recording, whose answer is the run's id."""
+        """Record the start of the run with its task; the recorded value is the run's id and time."""
         request = self._request
         asked: dict[str, Any] = {"task": request.task, "url": request.url, "max_steps": request.max_steps}
         if self._form is not None:
@@ -166,7 +170,7 @@ class Work:
                 return False, f"{request.url} cannot be opened: {went['message']}"
         useless = 0
         for left in range(request.max_steps, 0, -1):
-            # In a replay, and in a fork up to its step, the answer is the recorded one.
+            # In a replay, and in a fork up to its step, the value is the recorded one.
             if boundary.draw("agent:stop", self._stopping.is_set):
                 return False, "stopped before it was done"
             taken = await self._step(left)
@@ -200,7 +204,7 @@ class Work:
         return status.step(decision.reasoning, shown, outcome)
 
     def _answer(self, action: dict[str, Any]) -> str:
-        """What a completion answers: text, or JSON text of the form asked for."""
+        """Return a completion's answer: text, or JSON text of the requested form."""
         if self._form is not None and action["success"]:
             return formed(action["answer"], self._form)
         return (
@@ -210,7 +214,7 @@ class Work:
         )
 
     async def _asked(self, seen: Seen, left: int) -> Decision:
-        """The model's next step."""
+        """Ask the model for its next step."""
         text = prompt.asked(
             task=self._request.task or "",
             page=seen.text,
@@ -231,13 +235,13 @@ class Work:
         except ModelHTTPError as error:
             if error.status_code not in {400, 404, 415, 422} or self._steps:
                 raise
-            # Nothing said that the model takes no pictures: it says so itself, at the first one.
+            # Unknown until now: the model refuses pictures at the first one.
             self._vision = False
             self.log.add(f"{self._model.model_name} refused the picture; it goes on without")
             return await self._ask(text)
 
     async def _ask(self, content: str | list[UserContent]) -> Decision:
-        """The model's answer to that, its cost counted also where no answer was of use."""
+        """Ask the model; count the cost of useless answers too."""
         with capture_run_messages() as messages:
             try:
                 return (await self._asker.run(content)).output
@@ -253,7 +257,7 @@ class Work:
             self.cost = None if price is None else self.cost + price
 
     def _checked(self, decision: Decision) -> Decision:
-        """An answer that can be acted on; what is wrong with another one is told back to the model."""
+        """Accept an answer that can be executed; report the error of another one to the model."""
         assert self._seen is not None
         action = decision.action
         try:
@@ -277,7 +281,7 @@ class Work:
 
 
 def _in_words(error: Exception) -> str:
-    """What ended the run, as its answer."""
+    """Describe the error that ended the run, as its answer."""
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, SessionError):
         return f"the session has ended: {text}"

@@ -1,4 +1,4 @@
-"""Which script a program runs: recordings of the same one belong together."""
+"""Find the script that a program runs, to group recordings by script."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _RUNNERS = {
     "unittest",
     "reenact",
 }
-"""Programs that run others: their name says nothing of which."""
+"""Programs that run other scripts: their own name does not identify the script."""
 
 
 def script_of(header: Mapping[str, Any]) -> str | None:
-    """The script that a recording is of: a file's or module's name, or None where it is a notebook or a test."""
+    """Return the file or module name of a recording's script; None for a notebook or a test."""
     argv = [str(one) for one in (header.get("program") or {}).get("argv") or ()]
     name = None
     for place, one in enumerate(argv):

@@ -1,6 +1,7 @@
-"""A session as Python: actions as calls, values as literals, remarks as comments, all in one syntax tree.
+"""Write a session as Python: actions as calls, values as literals, remarks as comments.
 
-Nothing that a page said ends up as code: texts are constants of the tree, and in comments stand on one line.
+The code is one syntax tree. A page's text never becomes code: texts are constants of the tree, and in comments stay
+on one line.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ class Done:
 
 @dataclass
 class Stretch:
-    """Actions of one actor, one after the other.
+    """Consecutive actions of one actor.
 
     Attributes:
         task: The agent's, or that of the block in which the script did them.
         block: The block's number, from 1; 0 outside of any.
-        heal: Who helps in it, where that is not as always.
+        heal: The block's `heal` option, if it is not the default.
     """
 
     actor: str
@@ -51,7 +52,7 @@ class Stretch:
 
 
 def fields_of(done: Done) -> dict[str, Any]:
-    """An action's fields, with a durable selector for an element that was named by its place in an observation."""
+    """Return an action's fields, with durable selectors instead of an observation's id."""
     fields = {name: value for name, value in done.fields.items() if name not in _ID}
     if "id" in done.fields or "selector" in done.fields:
         selector = dict(done.selectors) or done.fields.get("selector")
@@ -63,18 +64,18 @@ def fields_of(done: Done) -> dict[str, Any]:
 
 
 def is_secret(value: Any) -> bool:
-    """Whether a secret stood there."""
+    """Return True if the value contains a masked secret."""
     return isinstance(value, str) and (MASK in value or _TOKEN.search(value) is not None)
 
 
 class Names:
-    """Environment variables for secrets: one for each field that held one."""
+    """Environment variables for secrets: one for each field that contained one."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
 
     def of(self, done: Done, part: str = "") -> str:
-        """The variable for what was filled into that element; the same element gets the same one."""
+        """Return the variable for an element's secret; the same element gets the same one."""
         aim = done.selectors or {"given": done.fields.get("selector") or done.fields.get("on")}
         key = part or json.dumps(aim, sort_keys=True, default=str)
         if key not in self._known:
@@ -90,11 +91,11 @@ _LABELS = (
     r"""get_by_(?:label|placeholder|test_id)\((?:re\.compile\()?["']([^"']+)""",
     r"#([\w-]+)",
 )
-"""What an element is called by one of its selectors, the best first."""
+"""Patterns of an element's name in its selectors, the best first."""
 
 
 def _label(selectors: Mapping[str, Any]) -> str:
-    """What an element is called, by its selectors: its label, or its id."""
+    """Return an element's name from its selectors: its label, or its id."""
     texts = [value for value in selectors.values() if isinstance(value, str)]
     for pattern in _LABELS:
         for text in texts:
@@ -114,14 +115,14 @@ def _variable(text: str) -> str:
 _OF_THIS_MACHINE = frozenset({
     "cdp_url", "chrome_args", "cookie_file", "downloads", "executable_path", "home", "model", "profile",
 })  # fmt: skip
-"""Options of a session that name programs, files or addresses of the machine that it was recorded on."""
+"""Options of a session that name programs, files or addresses of the recording's machine."""
 
 
 class Writer:
     """Writes the script, as a syntax tree.
 
     Args:
-        recording: Where it comes from, for its first line.
+        recording: The recording's id, for the first line.
     """
 
     def __init__(self, recording: str) -> None:
@@ -130,7 +131,7 @@ class Writer:
         self._secrets = self._patterns = self._suppresses = False
 
     def script(self, stretches: Sequence[Stretch], options: Mapping[str, Any]) -> str:
-        """The whole text."""
+        """Return the whole script."""
         body: list[ast.stmt] = []
         for _, together in groupby(stretches, _block_of):
             body += self._stretches(list(together))
@@ -160,7 +161,7 @@ class Writer:
         )
 
     def _stretches(self, together: Sequence[Stretch]) -> list[ast.stmt]:
-        """Those of one block, an agent's, or one of the script's."""
+        """Return the statements of one block, of an agent, or of one part of the script."""
         first = together[0]
         if not first.block and first.actor != "agent":
             return [line for done in first.actions for line in self._action(done)]
@@ -168,7 +169,7 @@ class Writer:
         for done in (done for stretch in together for done in stretch.actions):
             if done.success:
                 body += self._action(done)
-            else:  # there it would call an agent; what was done in its place comes next
+            else:  # it would call an agent there; the replacement actions come next
                 body.append(python.Comment(f"{done.kind} failed: {done.message}"))
         options = _written({"task": first.task, **({"heal": first.heal} if first.heal else {})})
         return [
@@ -193,7 +194,7 @@ class Writer:
         return [*said, ast.Expr(python.call(python.dotted("session.execute"), (), arguments))]
 
     def _page(self, done: Done, *, failed: bool) -> list[ast.stmt]:
-        """A call of `session.page`, which is Playwright's."""
+        """Return the statements of a call of `session.page`, which is Playwright's."""
         target = str(done.fields.get("on") or "page")
         given = list(done.fields.get("args") or ())
         described = _described(target)
@@ -226,7 +227,7 @@ class Writer:
 
 
 def _block_of(stretch: Stretch) -> int:
-    """What belongs together: all of a block; else each stretch is by itself."""
+    """Return the grouping key: the same for all of a block, unique for others."""
     return stretch.block or -id(stretch)
 
 
@@ -235,11 +236,11 @@ _DESCRIBING = frozenset({
     "get_by_placeholder", "get_by_role", "get_by_test_id", "get_by_text", "get_by_title", "keyboard", "last", "locator",
     "main_frame", "mouse", "nth", "or_", "owner", "touchscreen", "clock", "frame",
 })  # fmt: skip
-"""What a description of an element may ask of a page, a frame or an element."""
+"""Names that a description of an element may use."""
 
 
 def _described(target: str) -> ast.expr | None:
-    """`session.` and an expression which only describes an element of the page; None for any other text."""
+    """Return `session.` and an expression that only describes an element; None for any other text."""
     try:
         tree = ast.parse(target, mode="eval").body
         return python.as_unparsed(_describing(tree))
@@ -252,7 +253,7 @@ class _Other(Exception):
 
 
 def _describing(node: ast.expr) -> ast.expr:
-    """The same expression built anew, of what describes an element alone. Raises _Other."""
+    """Rebuild an expression from descriptions of elements alone. Raises _Other."""
     match node:
         case ast.Name("page"):
             return python.dotted("session.page")
@@ -284,7 +285,7 @@ def _flag(node: ast.expr) -> ast.expr:
 
 
 def _plain(value: Any) -> bool:
-    """Whether a value can be written down: no element, and no pattern, of the browser's."""
+    """Return True if a value has a literal: it contains no element or pattern of the browser."""
     if isinstance(value, Mapping):
         return not {"element", "pattern"} & value.keys() and all(map(_plain, value.values()))
     return all(map(_plain, value)) if isinstance(value, list | tuple) else True
@@ -295,7 +296,7 @@ def _written(values: Mapping[str, Any]) -> dict[str, ast.expr]:
 
 
 def _node(value: Any) -> ast.expr:
-    """A value as a literal; one that has none as the text that shows it."""
+    """Return a value's literal, or its `repr` as a text where it has none."""
     if isinstance(value, Mapping):
         return ast.Dict([_node(key) for key in value], [_node(one) for one in value.values()])
     if isinstance(value, list | tuple):

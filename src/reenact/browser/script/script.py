@@ -1,7 +1,7 @@
-"""A recorded session as a script that does it again: durable selectors, and `AgentFallback` where an agent acted.
+"""Export a recorded session as a script, with durable selectors.
 
-It is made from the recording's events alone. Nothing that a page said ends up as code: texts are written as string
-literals, and in comments on one line.
+An agent's actions become an `AgentFallback` block. The script is made from the recording's events alone. A page's
+text never becomes code: texts are written as string literals, and in comments on one line.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from reenact.browser.session.session import Session
 
 _MARKS = ("heal:block", "heal:left")
-"""A block begins, and ends."""
+"""The labels of a block's begin and end."""
 
 _NO_CODE = frozenset({"completion", "help", "scrape"})
-"""What an agent says, and what it only read for itself: nothing that a script would do."""
+"""An agent's actions that only report or read: a script leaves them out."""
 
 
 class WorkflowCode(BaseModel):
@@ -38,11 +38,11 @@ class WorkflowCode(BaseModel):
 
 
 class Workflow:
-    """What an agent did, or a whole session, as a script.
+    """The actions of an agent, or of a whole session, as a script.
 
     Args:
-        session: The session, as far as it has come.
-        agent_id: Only what this agent did.
+        session: The session, with its actions so far.
+        agent_id: Only the actions of this agent.
     """
 
     def __init__(self, session: Session, agent_id: str | None = None) -> None:
@@ -50,7 +50,10 @@ class Workflow:
         self._agent = agent_id
 
     def code(self) -> WorkflowCode:
-        """The script. Raises UsageError where the session is not recorded, RecordingError where it is unreadable."""
+        """Return the script.
+
+        Raises UsageError where the session is not recorded, RecordingError where it is unreadable.
+        """
         folder = self._session.recording
         if folder is None:
             raise UsageError("the session is not recorded, so there is nothing to make a script of")
@@ -58,12 +61,12 @@ class Workflow:
 
 
 def code(recording: Recording, *, session: str | None = None, agent: str | None = None) -> WorkflowCode:
-    """A recorded session as a script.
+    """Return a recorded session as a script.
 
     Args:
         recording: The recording.
-        session: Which of its sessions, by id; by default the only one.
-        agent: Only what the agent of that id did.
+        session: The id of its session; by default the only one.
+        agent: Only the actions of the agent of that id.
 
     Raises:
         UsageError: It has no browser session, several, or not that one.
@@ -77,7 +80,7 @@ def code(recording: Recording, *, session: str | None = None, agent: str | None 
 
 
 def export(ref: str, *, session: str | None = None, home: Any = None) -> str:
-    """The script of a recording's session, by the recording's id. Raises as `code` and `reenact.load`."""
+    """Return the script of a recording's session. Raises as `code` and `reenact.load`."""
     return code(load(ref, home=home), session=session).python_script
 
 
@@ -85,7 +88,7 @@ def export(ref: str, *, session: str | None = None, home: Any = None) -> str:
 
 
 def _of_session(recording: Recording, session: str | None) -> list[Step]:
-    """The steps of one session, its blocks' beginnings and ends, and the beginnings of all agents."""
+    """Return the steps of one session, its blocks' begins and ends, and all agents' starts."""
     steps = [
         step
         for step in recording.steps
@@ -109,7 +112,10 @@ def _of_session(recording: Recording, session: str | None) -> list[Step]:
 
 
 def _sessions_of(recording: Recording, steps: Sequence[Step]) -> dict[int, str]:
-    """The session of each browser step: by the session's own file where there is one, else the last one started."""
+    """Map each browser step to its session.
+
+    The session's own file decides if there is one, else the last session started.
+    """
     filmed, names = {}, []
     for footage in sessions(Path(recording.path)):
         names.append(footage.id)
@@ -128,7 +134,7 @@ def _sessions_of(recording: Recording, steps: Sequence[Step]) -> dict[int, str]:
 
 
 def _blocks_of(steps: Sequence[Step], of: dict[int, str]) -> None:
-    """A block is of the session in which the next step of its scope is done."""
+    """Assign each block to the session of the next step in its scope."""
     within: dict[str, str] = {}
     for step in reversed(steps):
         if step.call.kind == "browser":
@@ -145,12 +151,12 @@ def _blocks_of(steps: Sequence[Step], of: dict[int, str]) -> None:
 
 
 def _options(steps: Sequence[Step]) -> dict[str, Any]:
-    """How the session was started, as far as it was not as always."""
+    """Return the session's start options that are not the default."""
     return next((dict(step.args) for step in steps if step.call.label == "browser:start"), {})
 
 
 def _stretches(steps: Sequence[Step]) -> Iterator[Stretch]:
-    """What was done, in stretches of one actor; within an agent's span all is its own."""
+    """Yield the actions grouped by actor; all in an agent's span belong to the agent."""
     starts: dict[str, Stretch] = {}
     current: Stretch | None = None
     block, blocks, task, heal = 0, 0, "", ""
@@ -185,14 +191,14 @@ def _stretches(steps: Sequence[Step]) -> Iterator[Stretch]:
 
 
 def _does(step: Step) -> bool:
-    """Whether a step did something, rather than looked."""
+    """Return True if a step acted, False if it only looked."""
     name = step.call.name
     return name in TYPES or name == "set_cookies" or name.removeprefix("page.") in DOING
 
 
 def _done(step: Step, outcome: Mapping[str, Any]) -> Done | None:
-    """An action, or None where it is not to be done again: an agent's failed tries, and what it said."""
-    # A call of the page's has no outcome of that kind: it returned, or it raised.
+    """Return an action; None for an agent's failed tries and reports, which are not repeated."""
+    # A call of the page has no such outcome: it returned, or it raised.
     success = bool(outcome.get("success", step.call.status == "ok"))
     agent = outcome.get("actor") == "agent"
     if agent and (not success or step.call.name in _NO_CODE):
