@@ -77,7 +77,9 @@ def decision_of(response_format: Any = None) -> type[Decision]:
 
 
 def formed(answer: Any, response_format: Any) -> str:
-    """Return an answer as JSON text of a form: a pydantic model (or other type), or a JSON schema.
+    """Return an answer as JSON text of a form.
+
+    The form is a pydantic model (or another type), or a JSON schema.
 
     Raises:
         ValueError: It has another form; the text names the place.

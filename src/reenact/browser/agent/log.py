@@ -1,4 +1,4 @@
-"""An agent's log: one line for each step, readable while it is written, from any thread or loop."""
+"""An agent's log: one line for each step, readable meanwhile from any thread or loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write a model's prompt: the rules once, and for each step the task, the history and the page.
+"""Write a model's prompt: the rules once; for each step the task, history and page.
 
 Each step's prompt leaves out the pages of earlier steps: the cost of a step does not grow with the steps before it,
 but for one line each. Values of secrets are never in it.

@@ -1,4 +1,4 @@
-"""The agent's view of a session: the page as shown to the model, and the outcome of an action."""
+"""The agent's view of a session: the page for the model, and the outcome of an action."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PATIENCE = 5_000
 """Milliseconds that an agent's action waits for its element, which was just observed."""
 
 _ADDRESS = 200
-"""Most characters of an address that are shown: some contain whole pages, or a session's state."""
+"""Most characters of an address that are shown, because some contain whole pages."""
 
 _REFERENCE = re.compile(r" ?\[(?:ref|box|cursor)=[^\]]*\]")
 _ID = re.compile(r"\[id=(\w+)\]")

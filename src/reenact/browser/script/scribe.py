@@ -240,7 +240,7 @@ _DESCRIBING = frozenset({
 
 
 def _described(target: str) -> ast.expr | None:
-    """Return `session.` and an expression that only describes an element; None for any other text."""
+    """Return `session.` and an expression that only describes an element, or None."""
     try:
         tree = ast.parse(target, mode="eval").body
         return python.as_unparsed(_describing(tree))
