@@ -1,7 +1,7 @@
-"""What an action led to: another page, requests, a change of what is shown. It is looked at, and nothing is touched.
+"""Find the consequence of an action: another page, requests, a change of the shown content.
 
-Two digests of what the page shows, one before and one after the action, are enough to say what came and what went.
-What is written in fields is in neither.
+Two digests of the page, one before and one after the action, give the added and removed lines. The page is only read.
+The contents of fields are in neither digest.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from playwright.async_api import Error, Frame, Page
 from reenact.browser.page.world import of_page
 
 MOST = 12
-"""Lines of a kind that are kept of a change."""
+"""Most lines of a kind that are kept of a change."""
 
 PATIENCE = 2.0
-"""Seconds that a page may take to say what it shows; one that is busier has no digest."""
+"""Seconds that a page may take for its digest; a busier page has none."""
 
 _KEPT = {"document", "xhr", "fetch", "websocket", "eventsource"}
 _NEVER = {"ping", "beacon", "csp_report", "preflight"}
 
 
 class Requests:
-    """The requests that the tabs of a session send, those that a page's own code or a form wants. Bounded.
+    """The requests of a session's tabs, as far as the page's code or a form sends them; bounded.
 
     Attributes:
-        count: How many were sent.
-        under_way: Those that are not answered yet.
+        count: The number sent.
+        under_way: Those without an answer yet.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Requests:
         self._latest: deque[tuple[int, str]] = deque(maxlen=200)
 
     def sent(self, request: Any) -> None:
-        """The browser sends one."""
+        """Note a request that the browser sends."""
         kind = request.resource_type
         if kind in _NEVER or (kind not in _KEPT and request.method == "GET"):
             return
@@ -52,16 +52,16 @@ class Requests:
             self._latest.append((self.count, f"{request.method} {where(request.url, _site(request))}"))
 
     def answered(self, request: Any) -> None:
-        """One is through, or has failed."""
+        """Note that a request has ended or failed."""
         self.under_way.discard(request)
 
     def since(self, count: int) -> list[str]:
-        """What was sent after so many, each once, in order."""
+        """Return the requests sent after the first `count`, each once, in order."""
         return list(dict.fromkeys(text for number, text in self._latest if number > count))[:MOST]
 
 
 def _site(request: Any) -> str:
-    """The site that a request comes from."""
+    """Return the address of the page that sent a request."""
     try:
         frame: Frame = request.frame
         return frame.url
@@ -70,7 +70,7 @@ def _site(request: Any) -> str:
 
 
 def where(url: str, site: str = "") -> str:
-    """An address as it is kept: its path, and a route in its fragment; the host where it is another site's."""
+    """Return an address as it is kept: path and route, with the host only for another site."""
     try:
         told, home = urlsplit(url), urlsplit(site)
     except ValueError:
@@ -83,7 +83,7 @@ def where(url: str, site: str = "") -> str:
 
 
 class Digest:
-    """What a tab showed at a moment."""
+    """The shown content of a tab at a moment."""
 
     def __init__(self, page: Page, frames: Mapping[Frame, Mapping[str, Any]]) -> None:
         self.page = page
@@ -95,7 +95,7 @@ class Digest:
 
 
 async def digest(page: Page, secret: Sequence[str] = ()) -> Digest | None:
-    """What a tab shows; None where it does not say so at once."""
+    """Return the shown content of a tab; None where it does not answer in time."""
     hidden = [one.removeprefix("css=") for one in secret]
     with suppress(Error, TimeoutError):
         async with asyncio.timeout(PATIENCE):
@@ -106,18 +106,18 @@ async def digest(page: Page, secret: Sequence[str] = ()) -> Digest | None:
 def consequence(
     before: Digest | None, after: Digest | None, requests: list[str], *, loaded: bool
 ) -> dict[str, Any]:
-    """What lies between two moments.
+    """Return the consequence between two moments.
 
     Args:
         before: Before the action.
         after: After it, of the tab that is then in front.
-        requests: What was sent meanwhile.
-        loaded: Whether a tab set off for a page meanwhile.
+        requests: The requests sent meanwhile.
+        loaded: True if a tab started loading a page meanwhile.
 
     Returns:
-        `navigated` (the path of the page that it led to, or None), `requests` (`POST /login`), and `dom`: what is shown
-        that was not (`added`), what no longer (`removed`), and what stands otherwise (`changed`), as lines
-        `role "name"`; None where it is not known, or the page is another one.
+        `navigated` (the path of the new page, or None), `requests` (`POST /login`), and `dom`: the lines `role "name"`
+        that are new (`added`), gone (`removed`), or in another state (`changed`); None where unknown, or on another
+        page.
     """
     told: dict[str, Any] = {"navigated": None, "requests": requests, "dom": None}
     if after is None:
@@ -146,7 +146,7 @@ def _change(before: Digest, after: Digest) -> dict[str, Any]:
 
 
 def _stands(came: Counter[str], went: Counter[str]) -> Iterator[str]:
-    """What stands otherwise, of all that is still called the same; it is taken from both."""
+    """Yield elements of the same name in another state; remove them from both counters."""
     for line in list(came):
         role, name, standing = line.split("\t")
         was = next((old for old in went if standing and old.startswith(f"{role}\t{name}\t")), None)
@@ -156,7 +156,10 @@ def _stands(came: Counter[str], went: Counter[str]) -> Iterator[str]:
 
 
 def _renamed(came: Counter[str], went: Counter[str]) -> Iterator[str]:
-    """The same of the only one of its role: it is called otherwise now, and is no other one for that."""
+    """Yield state changes of the only element of its role, though its name has changed too.
+
+    The same element is meant, because there is no other of its role.
+    """
     for line in list(came):
         role, _, standing = line.split("\t")
         here, there = ([one for one in counted if one.startswith(f"{role}\t")] for counted in (came, went))
@@ -175,17 +178,17 @@ def _line(line: str) -> str:
     return f'{role} "{name}"' if name else role
 
 
-# -- whether two are of a kind -----------------------------------------------------------------------------------
+# -- comparing two consequences ------------------------------------------------------------------------------
 
 
 def plain(text: str) -> str:
-    """A path or a line without what differs from one run to the next: numbers and ids in it."""
+    """Return a path or a line without its numbers and ids, which differ from run to run."""
     text = re.sub(r"(?<=/)[0-9a-fA-F-]{8,}(?=/|$)", "#", text)
     return re.sub(r"\d+", "#", text)
 
 
 def tells(one: Mapping[str, Any] | None) -> bool:
-    """Whether a consequence says anything by which another can be known."""
+    """Return True if a consequence contains evidence by which another can be recognised."""
     if not one:
         return False
     dom = one.get("dom") or {}
@@ -196,7 +199,10 @@ _PARTS = ("added", "changed", "removed")
 
 
 def leads(one: Mapping[str, Any]) -> bool:
-    """Whether a consequence says more than how something stands: to fill in any field leaves a field that is filled."""
+    """Return True if a consequence is more than a changed state.
+
+    Filling any field leaves a filled field, so such a change alone proves little.
+    """
     dom = one.get("dom") or {}
     return bool(one.get("navigated") or one.get("requests") or _of(dom, "added") or _of(dom, "removed"))
 
@@ -204,13 +210,13 @@ def leads(one: Mapping[str, Any]) -> bool:
 def same(
     now: Mapping[str, Any] | None, then: Mapping[str, Any] | None, *, by_name: bool = False
 ) -> bool | None:
-    """Whether an action led to what another one had led to; None where that cannot be told.
+    """Return True if an action had the same consequence as another; None where unknown.
 
     Args:
-        now: What it led to.
-        then: What the other one had led to.
-        by_name: Whether what stands otherwise must be called as it was then: where the element itself is in doubt, that
-            some field is filled now tells nothing.
+        now: Its consequence.
+        then: The other's consequence.
+        by_name: True if changed elements must have their earlier names: if the element itself is in doubt, a filled
+            field proves nothing.
     """
     if now is None or then is None or not tells(then):
         return None
@@ -222,12 +228,12 @@ def same(
     if had_sent:
         return bool(sent & had_sent)
     if any(not one.startswith("GET ") for one in sent):
-        return False  # it changes something elsewhere, which that one did not
+        return False  # it changes something elsewhere, and the other did not
     return _same_change(now.get("dom"), then.get("dom") or {}, by_name=by_name)
 
 
 def _same_change(now: Mapping[str, Any] | None, then: Mapping[str, Any], *, by_name: bool) -> bool | None:
-    """By what came, where both have that; else by what stands otherwise, else by what went."""
+    """Compare the added lines if both have them; else the changed ones, else the removed ones."""
     if now is None:
         return None
     for part in _PARTS:
@@ -247,10 +253,10 @@ _CLOCK = re.compile(r"\d ?(s|secs?|seconds?|min|minutes?|h|hours?)\b|\d{1,2}:\d{
 
 
 def _of(dom: Mapping[str, Any], part: str) -> set[str]:
-    """What of a change says something: a clock that goes on would have done so anyhow."""
+    """Return the telling lines of a change; a running clock changes anyhow."""
     return {plain(one) for one in dom.get(part) or () if not _CLOCK.search(one)}
 
 
 def _kind(line: str) -> str:
-    """A field that changed, whatever it is called now: `textbox empty -> filled`."""
+    """Return a changed field without its name: `textbox empty -> filled`."""
     return re.sub(r' ".*"', "", line)

@@ -1,9 +1,9 @@
-"""How alike two elements are, and which of a page are most like one that is sought.
+"""Score how alike two elements are, and find the elements of a page most like a sought one.
 
-An element that is known by its fingerprint, or only by what a selector says of it, is compared with those of the page
-part by part: what identifies (ids, test ids, names, labels, texts) weighs most, where it stands least. The score is
-the weighted mean of the parts that are known of the sought one: 1 is the same in all, and the same page and
-fingerprint give the same scores.
+An element known by its fingerprint, or only by the words of a selector, is compared with those of the page part by
+part: identifying parts (ids, test ids, names, labels, texts) weigh most, the position least. The score is the
+weighted mean over the known parts of the sought one: 1 is equal in all, and the same page and fingerprint give the
+same scores.
 """
 
 from __future__ import annotations
@@ -48,14 +48,17 @@ WEIGHTS = {
     "words": 3.0,
     "shown": 3.0,
 }
-"""What each part counts. `words` is what a selector says without saying of what, `shown` a text that it looks for."""
+"""Weight of each part.
+
+`words` are a selector's words of unknown meaning, `shown` is a text that it looks for.
+"""
 
 MOST = 10
-"""Candidates that `similar` returns, where the caller does not say."""
+"""Number of candidates that `similar` returns by default."""
 
 
 class Match(NamedTuple):
-    """A candidate: how alike it is (0 to 1), where it is, what it is, and what each part gave."""
+    """A candidate: its score (0 to 1), locator, fingerprint, and the score of each part."""
 
     score: float
     locator: Locator
@@ -63,13 +66,13 @@ class Match(NamedTuple):
     parts: dict[str, tuple[float, float]]
     """Weight and likeness (0 to 1) by part."""
     spot: str = ""
-    """Where it stands in its frame, as a selector by place."""
+    """Its position in its frame, as a selector."""
 
 
 def likeness(
     wanted: Mapping[str, Any], found: Mapping[str, Any]
 ) -> tuple[float, dict[str, tuple[float, float]]]:
-    """How alike an element is to a sought one, and what each part gave (its weight and likeness)."""
+    """Return the likeness of an element to a sought one, and each part's weight and likeness."""
     sought, had = _flat(wanted), _flat(found)
     parts = {}
     for part, weight in WEIGHTS.items():
@@ -92,11 +95,11 @@ def _flat(told: Mapping[str, Any]) -> dict[str, Any]:
         elif name in WEIGHTS:
             flat[name] = value
     if flat.get("label") and flat.get("label") == flat.get("name"):
-        del flat["label"]  # said once
+        del flat["label"]  # counted once
     if flat.get("text") and flat.get("text") == flat.get("name"):
         del flat["text"]
     if flat.get("label") or flat.get("name"):
-        flat.pop("caption", None)  # a field that says what it is needs none
+        flat.pop("caption", None)  # a field with a label or name needs no caption
     return flat
 
 
@@ -104,7 +107,7 @@ def _part(part: str, sought: Any, had: Any, other: Mapping[str, Any]) -> float:
     if part in {"words", "shown"}:
         return _words(str(sought), other, 1.0 if part == "words" else 0.6)
     if part in {"name", "label", "text", "placeholder", "aria-label"}:
-        # A label that became a placeholder, or a text that became an aria-label, is still what the element is called.
+        # A label that became a placeholder, or a text that became an aria-label, is still the element's name.
         names = (had, *(other.get(name) for name in ("name", "text", "label", "placeholder", "aria-label")))
         best = alike(str(sought), str(had or ""))
         return max(best, *(0.85 * alike(str(sought), str(name or "")) for name in names[1:]))
@@ -127,14 +130,17 @@ def _part(part: str, sought: Any, had: Any, other: Mapping[str, Any]) -> float:
 
 @lru_cache(maxsize=8192)
 def alike(one: str, other: str) -> float:
-    """How alike two texts are, 0 to 1: by letters, by words or by what they mean, whichever is most; case aside."""
+    """Return the likeness of two texts, 0 to 1: the highest of letters, words and meaning.
+
+    Case is ignored.
+    """
     found = spelled(one, other)
     return 0.95 if found < 0.95 and _plain(one) and meaning(one) == meaning(other) else found
 
 
 @lru_cache(maxsize=8192)
 def spelled(one: str, other: str) -> float:
-    """The same by letters and by words alone: names that programs give mean what they are, and nothing else."""
+    """Return the likeness by letters and words alone, for names in code."""
     one, other = _plain(one), _plain(other)
     if not one or not other:
         return 0.0
@@ -146,12 +152,15 @@ def spelled(one: str, other: str) -> float:
 
 
 def _plain(text: str) -> str:
-    """Camel case, dashes and underscores are spaces; case is no difference."""
+    """Return a text in lower case, with camel case, dashes and underscores as spaces."""
     return " ".join(re.sub(r"[\W_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text[:200])).lower().split())
 
 
 def _words(sought: str, other: Mapping[str, Any], worth: float) -> float:
-    """The best of what an element shows and of its names in the code; those are worth less for a text that is seen."""
+    """Return the best likeness to an element's shown texts and its names in code.
+
+    `worth` is the weight of the names in code, lower for a text that is seen.
+    """
     names = [other.get(name) for name in ("name", "text", "label", "placeholder", "title", "alt", "value")]
     keys = [other.get(name) for name in ("id", "field", "test_id", "href", "src")]
     shown = max((alike(sought, str(one)) for one in names if one), default=0.0)
@@ -186,16 +195,16 @@ def _path(one: str, other: str) -> float:
 async def similar(
     fingerprint: Mapping[str, Any], page: Page, *, most: int = MOST, secret: Sequence[str] = ()
 ) -> list[Match]:
-    """The elements of a page that are most like the sought one, best first.
+    """Return the elements of a page that are most like the sought one, best first.
 
     Args:
         fingerprint: Of the sought element; it may have a few parts only (`sought`).
-        page: Where to look: in all its frames.
-        most: How many to return at most.
-        secret: CSS selectors of what must not be shown.
+        page: The page; all its frames are searched.
+        most: The most elements to return.
+        secret: CSS selectors of elements whose content must not be shown.
 
     Returns:
-        Matches. How far the first is ahead of the second says how sure it is: `matches[0].score - matches[1].score`.
+        Matches. The lead of the first is a measure of certainty: `matches[0].score - matches[1].score`.
     """
     flat = _flat(fingerprint)
     texts = [
@@ -238,7 +247,8 @@ def _at(frame: Frame, chain: Sequence[str], path: str) -> Locator:
     return parse(chained(chain, path))[0].within(frame)
 
 
-# ------------------------------------------------------------------------------- what a selector says of its element
+# ------------------------------------------------------------------------------- the element that a selector
+# describes
 
 _ATTRIBUTE = re.compile(r"\[\s*([\w-]+)\s*[*^$~|]?=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\]\s]+))\s*[is]?\s*\]")
 _ID = re.compile(r"#((?:[\w-]|\\.)+)")
@@ -253,7 +263,7 @@ _KINDS = {"text": "text", "label": "label", "placeholder": "placeholder", "alt_t
 
 
 def sought(selectors: Sequence[Selector]) -> dict[str, Any]:
-    """What selectors say of the element that they name: a fingerprint of the few parts that are known."""
+    """Return a fingerprint of the few parts that selectors reveal of their element."""
     known: dict[str, Any] = {"attributes": {}}
     for selector in selectors:
         for key, value in _said(selector).items():

@@ -1,4 +1,4 @@
-"""A session's options: their names and defaults, and what becomes of those that have no meaning here."""
+"""A session's options: names and defaults, and the handling of unsupported ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _NO_EFFECT = {
     "use_file_storage": "; downloads go to `downloads=`", "solve_captchas": "", "proxies": None, "vault_id": None,
     "vault": None, "persona": None,
 }  # fmt: skip
-"""Options of the hosted service: what there is to say of them. None: silence would be wrong, so they are refused."""
+"""Options of the hosted service, with a note each.
+
+None marks an option that is refused, because ignoring it would be wrong.
+"""
 
 _REFUSED = {
     "proxies": "chrome_args=['--proxy-server=http://host:port'] sets one",
@@ -32,30 +35,30 @@ _REFUSED = {
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """How a session runs.
+    """The options of a session.
 
     Attributes:
         headless: Without a window.
-        max_duration_minutes: After so many minutes the session ends; 0 for never.
-        idle_timeout_minutes: After so many minutes without an action it ends; 0 for never.
-        browser_type: `chromium` or `chrome`; whichever of them is found is used.
+        max_duration_minutes: Minutes after which the session ends; 0 for never.
+        idle_timeout_minutes: Minutes without an action after which it ends; 0 for never.
+        browser_type: `chromium` or `chrome`; the one that is found is used.
         executable_path: The browser to start; by default one is found.
-        user_agent: What the browser calls itself.
+        user_agent: The browser's user agent string.
         chrome_args: Further arguments of its command line.
         viewport_width: In CSS pixels; `viewport_height` too.
-        cdp_url: The address of a running browser to use in the place of an own one.
-        cdp: Whether another program of this machine may connect to the browser, by `session.cdp_url()`.
+        cdp_url: The address of a running browser to use instead of an own one.
+        cdp: True if another program of this machine may connect to the browser, by `session.cdp_url()`.
         extra_http_headers: Sent with every request.
         profile: A folder to keep cookies, logins and the like in, from one session to the next.
         cookie_file: A JSON file of cookies to begin with.
         screenshot_type: The picture of an observation: `viewport`, `full` or `none`.
-        downloads: The folder for downloads; by default a temporary one, which is gone with the session.
-        raise_on_failure: Whether a failed action raises.
-        save_replay_on: Which of the session's own recordings are kept: `always`, `failure` or `never`.
+        downloads: The folder for downloads; by default a temporary one, deleted with the session.
+        raise_on_failure: True if a failed action raises.
+        save_replay_on: The session's own recordings that are kept: `always`, `failure` or `never`.
         mask: Selectors of elements whose content is secret: masked in pictures, left out of the recording.
         model: The language model for `scrape(instructions=…)`, as Pydantic AI names it; else REENACT_MODEL.
         home: The folder of recordings; by default `$REENACT_HOME`, or `.reenact` here.
-        name: What `reenact list` shows of the session's own recording.
+        name: The name of the session's own recording in `reenact list`.
     """
 
     headless: bool = True
@@ -83,7 +86,7 @@ class Options:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Options:
-        """The options in what a caller gave. Raises UsageError."""
+        """Return the options from a caller's arguments. Raises UsageError."""
         known = {one.name for one in dataclasses.fields(cls)}
         kept = {name: value for name, value in given.items() if name in known}
         for name in given.keys() - known:
@@ -93,7 +96,7 @@ class Options:
         return options
 
     def settings(self) -> Settings:
-        """What it takes to start the browser."""
+        """Return the settings that start the browser."""
         return Settings(
             headless=self.headless,
             viewport=(self.viewport_width or 1280, self.viewport_height or 720),
@@ -111,7 +114,7 @@ class Options:
         )
 
     def asked(self) -> dict[str, Any]:
-        """What of it the pages may depend on, where it is not the default: the arguments of the start."""
+        """Return the options that pages may depend on, without defaults: the start's arguments."""
         names = (
             "headless",
             "user_agent",
@@ -148,7 +151,7 @@ class Options:
 
 
 def check_steps(max_steps: Any) -> None:
-    """See that an agent may take so many steps. Raises UsageError."""
+    """Check a number of agent steps. Raises UsageError."""
     if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
         raise UsageError(f"max_steps={max_steps!r}: it is a number of steps, 1 or more")
 

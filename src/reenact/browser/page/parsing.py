@@ -1,7 +1,7 @@
-"""Selectors as users write them, read.
+"""Parse selectors as users write them.
 
-css=…   xpath=…   ~text            by style sheet's, by XPath, by a text that it shows
-#id > a   //div[1]   text=Save      whatever else Playwright reads
+css=…   xpath=…   ~text            by CSS, by XPath, by a text that it shows
+#id > a   //div[1]   text=Save      any other selector of Playwright
 get_by_role("button", name="Save")  a locator as Playwright's own tools print it
 frame=#pay >> css=button            in a frame; several nest
 {"css": …, "xpath": …}              several, tried in this order
@@ -31,17 +31,17 @@ _PROPERTIES = {"first", "last", "content_frame"}
 
 
 class SelectorError(UsageError):
-    """A selector that does not parse; the text says what is wrong with it."""
+    """A selector that cannot be parsed; the text names the error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """One selector, read.
+    """One parsed selector.
 
     Attributes:
         text: As it was written.
         frames: Selectors of the frames to enter first, from the outermost.
-        body: What Playwright is given, or the locator's expression.
+        body: The text for Playwright, or the locator's expression.
         kind: `engine` (Playwright's own), `text` (`~`), `expression` (`get_by_role(…)`).
     """
 
@@ -51,7 +51,7 @@ class Selector:
     kind: str
 
     def within(self, scope: Page | Frame) -> Locator:
-        """The locator of what it names, in a page or a frame of it."""
+        """Return the locator in a page or a frame of it."""
         place: Any = scope
         for frame in self.frames:
             place = place.frame_locator(frame)
@@ -66,11 +66,10 @@ class Selector:
 
 
 def parse(selector: str | Mapping[str, Any]) -> tuple[Selector, ...]:
-    """The selectors to try, in order.
+    """Return the selectors to try, in order.
 
     Raises:
-        SelectorError: One of them cannot be read. (What only the page can judge, as a slip within CSS, `resolve`
-            says.)
+        SelectorError: One of them cannot be parsed. (`resolve` reports errors that only the page finds, as in CSS.)
     """
     if isinstance(selector, str):
         return (one_of(selector),)
@@ -92,7 +91,7 @@ def parse(selector: str | Mapping[str, Any]) -> tuple[Selector, ...]:
 
 
 def written(selector: str | Mapping[str, Any] | None) -> str | None:
-    """A selector as a sentence names it: as the user wrote it."""
+    """Return a selector as the user wrote it, for a sentence."""
     if isinstance(selector, Mapping):
         return " or ".join(str(value) for value in selector.values() if value) or None
     return selector
@@ -147,7 +146,7 @@ def _expression(text: str) -> ast.expr:
 
 
 def _checked(node: ast.expr, text: str) -> None:
-    """Only locators' own methods, with constants: nothing else that an expression can be is ever run."""
+    """Raise SelectorError unless an expression has only locator methods and constants."""
     if isinstance(node, ast.Name):
         if node.id not in _METHODS:
             raise SelectorError(f"{text!r} is no locator: it has no method {node.id!r}")
@@ -180,7 +179,7 @@ _FLAGS = {"IGNORECASE": re.IGNORECASE, "MULTILINE": re.MULTILINE, "DOTALL": re.D
 
 
 def _is_pattern(node: ast.expr) -> bool:
-    """Whether it is `re.compile("…")`, which Playwright itself writes where a text is to match as a whole."""
+    """Return True for `re.compile("…")`, which Playwright itself writes for exact texts."""
     return isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile" and not node.keywords
 
 
@@ -223,7 +222,7 @@ def _locator(found: Any) -> Locator:
 
 
 def styles(selectors: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The selectors that the page itself can match, as CSS, and the others, which Playwright finds."""
+    """Split selectors into those that the page itself can match, as CSS, and the others."""
     inside: list[str] = []
     outside: list[str] = []
     for text in selectors:

@@ -1,4 +1,4 @@
-"""A page's text as Markdown, and its pictures: what a person reads of it, without what is hidden or secret."""
+"""Read a page's text as Markdown, and its pictures, without hidden or secret content."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.async_api import Frame, Locator, Page
 from reenact.browser.page.world import of_element, of_page
 
 MOST = 400_000
-"""Characters of HTML that are read at most; what is more is counted, and said at the end."""
+"""Most characters of HTML that are read; the rest is counted and noted at the end."""
 
 
 async def markdown(
@@ -22,14 +22,14 @@ async def markdown(
     links: bool = True,
     secret: Sequence[str] = (),
 ) -> str:
-    """What a page, or one element of it, says, as Markdown.
+    """Return the text of a page, or of one element of it, as Markdown.
 
     Args:
         page: The page.
         target: One element; None for all of it.
         only_main_content: Leave out headers, footers, navigation and asides, and frames.
-        links: Keep links; without, their text alone is left.
-        secret: CSS selectors of what must not be shown. Passwords, card numbers and codes never are.
+        links: Keep links; without, only their text.
+        secret: CSS selectors of elements that must not be shown. Passwords, card numbers and codes never are.
 
     Raises Playwright's Error where the element is not there.
     """
@@ -53,7 +53,7 @@ async def markdown(
 
 
 async def images(page: Page, target: Locator | None = None) -> list[dict[str, Any]]:
-    """The pictures of a page or an element that are shown: `url`, `alt`, `box` (in their own frame)."""
+    """Return the visible pictures of a page or an element: `url`, `alt`, `box` (in their frame)."""
     if target is not None:
         found: list[dict[str, Any]] = await of_element(target, "eyes.pictures(el)")
         return found

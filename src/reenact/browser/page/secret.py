@@ -1,8 +1,8 @@
-"""What must not be shown: passwords, card numbers, one-time codes, and whatever else the user names.
+"""Find secret elements: passwords, card numbers, one-time codes, and those the user names.
 
-A field is secret by its type (`password`), by what the page says belongs in it (`autocomplete`: `cc-*`,
-`one-time-code`, `current-password`, `new-password`), or by what it is called: its name, id, test id, label, placeholder
-and title are read as the redactor reads the names of keys (`apiToken`, `recovery_code`, "Card number").
+A field is secret by its type (`password`), by its `autocomplete` (`cc-*`, `one-time-code`, `current-password`,
+`new-password`), or by its name: name, id, test id, label, placeholder and title are read as the redactor reads the
+names of keys (`apiToken`, `recovery_code`, "Card number").
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ async def is_secret(
     *,
     timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
 ) -> bool:
-    """Whether what an element holds must not be shown.
+    """Return True if an element's content must not be shown.
 
     Args:
         locator: The element.
-        selectors: The user's own, of what else is secret.
-        timeout: How long to wait for the element, in milliseconds.
+        selectors: The user's own, of further secret elements.
+        timeout: Milliseconds to wait for the element.
 
     Raises Playwright's Error where the element is not there in time.
     """
@@ -47,10 +47,10 @@ async def is_secret(
 
 
 async def masks(page: Page, selectors: Sequence[str] = (), *, beyond: bool = False) -> list[Box]:
-    """Where secrets are seen now: `(x, y, width, height)` in CSS pixels of the main viewport.
+    """Return the boxes of secrets: `(x, y, width, height)` in CSS pixels of the main viewport.
 
-    Fields of every frame count, filled or not; nothing of the page is changed for it. `beyond`: also those that lie
-    outside of the viewport.
+    Fields of every frame count, filled or not; the page is not changed. `beyond` includes those outside of the
+    viewport.
     """
     inside, outside = styles(selectors)
     boxes: list[Box] = []
@@ -60,7 +60,7 @@ async def masks(page: Page, selectors: Sequence[str] = (), *, beyond: bool = Fal
         try:
             left, top = await origin(frame)
         except Error:
-            continue  # the frame has gone
+            continue  # the frame is gone
         boxes += [(x + left, y + top, width, height) for x, y, width, height in found]
     for group in await asyncio.gather(*(_boxes(page, text) for text in outside)):
         boxes += group
@@ -68,7 +68,7 @@ async def masks(page: Page, selectors: Sequence[str] = (), *, beyond: bool = Fal
 
 
 async def fields(page: Page, selectors: Sequence[str] = ()) -> list[Locator]:
-    """The secret elements themselves, in all frames."""
+    """Return the secret elements themselves, in all frames."""
     inside, outside = styles(selectors)
     found = [parse(text)[0].within(page) for text in outside]
     for frame, places in await of_page(page, "secrets", {"selectors": inside}):

@@ -1,4 +1,4 @@
-"""What names an element: selectors as users write them, found in any frame; and those that last, to be recorded."""
+"""Resolve users' selectors in any frame, and make durable selectors to be recorded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 POLL = 0.05
 LARGE = 6000
-"""Elements of a page above which what costs a look at each of them is left out."""
+"""Number of elements of a page above which costly checks of each element are left out."""
 
 _BAD_SYNTAX = (
     "Unexpected token",
@@ -60,15 +60,16 @@ async def resolve(
     selector: str | Mapping[str, Any],
     timeout: float = 15000,  # noqa: ASYNC109 - as Playwright says it
 ) -> Locator:
-    """The locator of the one element that a selector names, in the main frame or the first other frame that has any.
+    """Return the locator of the one element that a selector names.
 
-    Of several selectors the first that names exactly one. Where all that match name more than one, half a second is
-    given for the others to come true; the wrong one of two is never taken.
+    It looks in the main frame, then in the first other frame that has a match. Of several selectors it takes the
+    first that names exactly one. If all matching ones name more than one, half a second is given for the others to
+    match; an ambiguous element is never taken.
 
     Args:
         page: The page.
-        selector: As above.
-        timeout: How long to wait for the element to exist, in milliseconds.
+        selector: As `parsing` describes.
+        timeout: Milliseconds to wait for the element to exist.
 
     Raises:
         SelectorError: It does not parse.
@@ -118,7 +119,7 @@ async def _matching(page: Page, selector: Selector) -> tuple[Locator | None, int
 
 
 def plain(error: Error) -> str:
-    """What an error of Playwright's says, in its first line."""
+    """Return the message of a Playwright error, from its first line."""
     line = error.message.splitlines()[0]
     return line.removeprefix("Locator.count: ").split("Error: ")[-1].strip()
 
@@ -129,7 +130,7 @@ async def durable(
     secret: Sequence[str] = (),
     timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
 ) -> dict[str, str]:
-    """The selectors of `known` alone."""
+    """Return the selectors of `known` alone."""
     return (await known(locator, secret=secret, timeout=timeout))[0]
 
 
@@ -139,7 +140,7 @@ async def fingerprint(
     secret: Sequence[str] = (),
     timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
 ) -> dict[str, Any]:
-    """The fingerprint of `known` alone."""
+    """Return the fingerprint of `known` alone."""
     place = await _place(locator, timeout)
     call = "({fingerprint: eyes.fingerprint(el, argument)})"
     return await _placed(await of_element(place.element, call, styles(secret)[0], timeout=timeout), place)
@@ -151,21 +152,20 @@ async def known(
     secret: Sequence[str] = (),
     timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
 ) -> tuple[dict[str, str], dict[str, Any]]:
-    """Selectors that find this element again, on this page or on another run's, and what else tells it from others.
+    """Return durable selectors of an element, and its fingerprint.
 
-    The selectors are best first, each exact: `playwright` (its own normalised locator), `test_id`, `role` (with its
-    name), `text`, `css`, `xpath`. One that names another element, or several, is left out; the position on the page is
-    the last resort of `css`.
+    The selectors find it on this page and on another run's. They are best first, each exact: `playwright` (its own
+    normalised locator), `test_id`, `role` (with its name), `text`, `css`, `xpath`. A selector that names another
+    element, or several, is left out; the position on the page is the last resort of `css`.
 
-    The fingerprint knows it again when its selectors fail (`likeness`): `tag`, `role`, `name` (accessible), `text`,
+    The fingerprint identifies it when its selectors fail (`likeness`): `tag`, `role`, `name` (accessible), `text`,
     `label`, `caption` (of a field: the text before it), `attributes` (id, name, type, placeholder, aria-label, title,
-    alt, test ids, paths of href and src without their query), `classes`, `heading` (the nearest before it), `near` (its
-    neighbours' texts), `box` (in the main viewport), `path` (in the DOM, with indices), `siblings`, `frames`, `secret`,
-    `visible`.
+    alt, test ids, paths of href and src without their query), `classes`, `heading` (the nearest before it), `near`
+    (its neighbours' texts), `box` (in the main viewport), `path` (in the DOM, with indices), `siblings`, `frames`,
+    `secret`, `visible`.
 
-    What people typed is in neither, nor what an element shows that one of the selectors `secret` names.
-
-    Raises Playwright's Error where the element is not there within `timeout` (milliseconds).
+    Typed text is in neither, nor the content of an element that one of the selectors `secret` names. Raises
+    Playwright's Error where the element is not there within `timeout` (milliseconds).
     """
     place = await _place(locator, timeout)
     inside, outside = styles(secret)
@@ -180,7 +180,7 @@ async def known(
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where an element is: the frame's selectors, its corner, and a handle where a locator does not do."""
+    """An element's place: the frames' selectors, its frame's corner, and a handle where needed."""
 
     element: Locator | ElementHandle
     chain: list[str]
@@ -227,28 +227,31 @@ _SPOT = """(found) => {
 
 
 async def spot_of(locator: Locator) -> str | None:
-    """Where the element of a locator stands in its frame, as XPath by numbers alone.
+    """Return the position of a locator's element in its frame, as XPath by numbers alone.
 
-    Empty where that cannot be said so, within a shadow root; None where the locator names no element, or several.
-    Raises Playwright's Error.
+    Empty for an element within a shadow root; None where the locator names no element, or several. Raises
+    Playwright's Error.
     """
     told = await locator.evaluate_all(_SPOT)
     return None if told is None else str(told)
 
 
 async def _exact(locator: Locator, told: dict[str, Any], place: _Place) -> dict[str, str]:
-    """What names this element and no other. The page has judged what it can; of the rest Playwright is asked."""
+    """Return the selectors that name this element alone.
+
+    The page has judged some already; Playwright is asked about the rest.
+    """
     names, large = (
         told["names"],
         told["count"] >= LARGE,
-    )  # a look at each element for its role would take seconds
+    )  # finding each element's role would take seconds
     normal = "" if large else str(await locator.normalize())
     if (names["field"] or names["secret"]) and ("get_by_text(" in normal or "has_text" in normal):
-        normal = ""  # a text area's "text" is what somebody typed
+        normal = ""  # a text area's "text" is typed by a user
     offered = _offered(names, large=large)
     alone = dict(told["alone"]) if not place.chain else {}
     if normal and not place.chain:
-        # Playwright's own names one element: where it says the same as another, that one does too.
+        # Playwright's own locator names one element: an equal selector does too.
         for kind, text in offered:
             if normal == _spoken(kind, names):
                 alone[text] = True
@@ -279,7 +282,7 @@ def _offered(names: Mapping[str, Any], *, large: bool) -> list[tuple[str, str]]:
 
 
 def _spoken(kind: str, names: Mapping[str, Any]) -> str:
-    """The same as Playwright prints it."""
+    """Return a selector in Playwright's notation."""
     if kind == "role":
         return f"get_by_role({_quoted(names['role'])}, name={_quoted(names['name'])})"
     return f"get_by_text({_quoted(names['text'])})" if kind == "text" else ""

@@ -1,9 +1,9 @@
-"""What a page shows to who acts on it: its accessibility tree as text, and each element to act on with an id.
+"""Observe a page: its accessibility tree as text, and an id for each element to act on.
 
-The tree is Playwright's snapshot for models. Ids are given in the order of the page: B1 for what is clicked, I1 for
-what is filled, ticked or chosen from, L1 for links. What carries no role but invites to a click (a pointer over it, a
-handler on it) is listed too. A page of many thousands of elements is read in and near the viewport only, and says how
-much it left out.
+The tree is Playwright's snapshot for models. Ids are given in the order of the page: B1 for elements to click, I1 for
+elements to fill, tick or choose from, L1 for links. Elements without a role that react to clicks (a pointer over it,
+a handler on it) are listed too. A page of many thousands of elements is read in and near the viewport only, with the
+number of the others.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from reenact.browser.page.world import chained, frame_chain, of_page, of_refs, o
 from reenact.errors import UsageError
 
 LINES = 1500
-"""Lines of the text at most, where the caller does not say."""
+"""Most lines of the text by default."""
 HIDDEN = "•••"
-"""What stands for a value that is secret."""
+"""The text in the place of a secret value."""
 
 _INPUTS = {"textbox", "searchbox", "combobox", "listbox", "spinbutton", "slider", "checkbox", "radio", "switch",
            "menuitemcheckbox", "menuitemradio"}  # fmt: skip
@@ -40,7 +40,7 @@ _latest: WeakKeyDictionary[Page, int] = WeakKeyDictionary()
 
 
 class StaleElement(UsageError):
-    """An id that is of an older observation, or of none."""
+    """An id of an older observation, or of none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +50,16 @@ class Element:
     Attributes:
         id: B1, I1, L1 …
         role: Its role, or its tag where it has none.
-        name: Its accessible name, or what it shows.
-        value: What is in a field (`•••` where it is secret and filled), else None.
+        name: Its accessible name, or its text.
+        value: The content of a field (`•••` where it is secret and filled), else None.
         box: `[x, y, width, height]` in CSS pixels of the main viewport.
         frames: CSS selectors of the frames around it, from the outermost.
         tag: Its tag.
         attributes: Those that identify it.
         states: `disabled`, `checked`, `selected`, `expanded`, `level` … as the snapshot has them.
-        options: Of a drop-down list, what it offers.
-        secret: Whether its value must not be shown.
-        ref: The snapshot's reference, good until the next one; None where `path` finds it.
+        options: The options of a drop-down list.
+        secret: True if its value must not be shown.
+        ref: The snapshot's reference, valid until the next one; None where `path` finds it.
         path: A selector by place.
     """
 
@@ -83,15 +83,15 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a page showed at one moment.
+    """The content of a page at one moment.
 
     Attributes:
         url: The page's address.
         title: Its title.
-        text: The tree; `[id=B1]` marks what can be acted on.
-        elements: Those, in the order of the page.
-        more: How many elements the text left out, 0 on ordinary pages.
-        number: Of this look at the page: only the last one's ids are good.
+        text: The tree; `[id=B1]` marks an element to act on.
+        elements: Those elements, in the order of the page.
+        more: The number of elements that the text left out, 0 on ordinary pages.
+        number: Of this look at the page: only the last one's ids are valid.
     """
 
     url: str
@@ -113,9 +113,9 @@ async def look(page: Page, *, secret: Sequence[str] = (), boxes: bool = False, l
 
     Args:
         page: The page.
-        secret: CSS selectors of what else must not be shown.
-        boxes: Whether the text says where each element is.
-        lines: How long the text may be.
+        secret: CSS selectors of further elements that must not be shown.
+        boxes: True to include each element's place in the text.
+        lines: The most lines of the text.
 
     Raises Playwright's Error where the page is closed or has crashed.
     """
@@ -141,10 +141,10 @@ async def look(page: Page, *, secret: Sequence[str] = (), boxes: bool = False, l
 
 
 async def locate(page: Page, sight: Sight, id: str) -> Locator:
-    """The locator of an element of a sight.
+    """Return the locator of an element of a sight.
 
     Raises:
-        StaleElement: The id is of no element, of an older look at this page, or the element is gone.
+        StaleElement: The id names no element, is of an older look at this page, or its element is gone.
     """
     if _latest.get(page) != sight.number:
         raise StaleElement(
@@ -178,7 +178,7 @@ def _span(elements: Sequence[Element]) -> str:
 
 @dataclass(slots=True)
 class _Line:
-    """A line of the text, and the element that it stands for, if it is one to act on."""
+    """A line of the text, and its element if it is one to act on."""
 
     level: int
     role: str
@@ -235,7 +235,7 @@ class _Ids:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A frame: the selectors that lead there, and where its content begins."""
+    """A frame: the selectors that lead to it, and the origin of its content."""
 
     frames: tuple[str, ...]
     origin: tuple[float, float]
@@ -253,7 +253,7 @@ async def _place(frame: Frame) -> _Place:
 
 
 async def _snapshot(page: Page, secret: Sequence[str], most: int) -> _Parts:
-    """The lines of Playwright's snapshot, with what the page says of each reference."""
+    """Return the lines of Playwright's snapshot, with the page's facts about each reference."""
     snapshot = await page.aria_snapshot(mode="ai", boxes=True)
     lines = [_read(line) for line in snapshot.splitlines() if line.strip()]
     refs = [line.marks["ref"] for line in lines if "ref" in line.marks]
@@ -275,7 +275,7 @@ async def _snapshot(page: Page, secret: Sequence[str], most: int) -> _Parts:
     shown: list[_Line] = []
     for line in kept:
         if under is not None and line.level > under:
-            continue  # what a secret field shows
+            continue  # the content of a secret field
         under = None
         facts, place = told.get(line.marks.get("ref", ""), (None, None))
         if facts is not None and place is not None:
@@ -298,7 +298,10 @@ async def _snapshot(page: Page, secret: Sequence[str], most: int) -> _Parts:
 
 
 def _read(line: str) -> _Line:
-    """One line of a snapshot: `- role "name" [mark] [mark=value]: text`; its key may be quoted as YAML does."""
+    """Parse one line of a snapshot: `- role "name" [mark] [mark=value]: text`.
+
+    Its key may be quoted as in YAML.
+    """
     body = line.lstrip(" ")
     indent = line[: len(line) - len(body)]
     if body.startswith("- '"):
@@ -366,7 +369,10 @@ def _besides(path: str, facts: dict[str, Any], place: _Place, ids: _Ids, level: 
 
 
 async def _outline(page: Page, secret: Sequence[str], most: int) -> _Parts:
-    """A large page, in and near the viewport, without Playwright: its snapshot of ten thousand rows takes seconds."""
+    """Return a large page, in and near the viewport, read without Playwright.
+
+    Playwright's snapshot of ten thousand rows takes seconds.
+    """
     answers = await of_page(page, "outline", {"selectors": list(secret), "most": most})
     ids = _Ids()
     parts = _Parts([])

@@ -1,7 +1,7 @@
-"""Words that pages use for the same thing: a redesign that says `Log in` for `Sign in` has changed no more than that.
+"""Synonyms on pages: `Log in` and `Sign in` are the same.
 
-Only what is said of the same deed or field everywhere is here. Where one of two could be something else on the same
-page (`Cancel` and `Close`, `Buy` and `Order`), they are two things.
+Only words with the same meaning everywhere are here. Words that could mean two things on the same page (`Cancel` and
+`Close`, `Buy` and `Order`) stay distinct.
 """
 
 from __future__ import annotations
@@ -67,13 +67,16 @@ _PHRASE = re.compile(
 
 @lru_cache(maxsize=4096)
 def meaning(text: str) -> str:
-    """A text with one word for each thing, in lower case and without punctuation: two of the same mean the same."""
+    """Return a text with synonyms replaced by one word, in lower case, without punctuation.
+
+    Two texts with the same result mean the same.
+    """
     plain = " ".join(re.sub(r"[\W_]+", " ", text).lower().split())
     return _PHRASE.sub(lambda found: _HEADS[found[0]], plain)
 
 
 def said_otherwise(text: str) -> frozenset[str]:
-    """All words by which a text may be said: its own, and those of what means the same."""
+    """Return all words of a text and of its synonyms."""
     plain = " ".join(re.sub(r"[\W_]+", " ", text).lower().split())
     heads = {_HEADS[found[0]] for found in _PHRASE.finditer(plain)}
     others = {word for phrase, head in _HEADS.items() if head in heads for word in phrase.split()}

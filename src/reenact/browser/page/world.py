@@ -1,8 +1,8 @@
-"""The page, read without touching it: functions of `eyes.js`, in a world of their own in every frame.
+"""Read the page without changing it: run `eyes.js` in an isolated world of each frame.
 
-A whole page is read through the browser's debugging protocol in an isolated world: the page's scripts do not see it,
-and what they have changed of JavaScript itself does not reach it. One element, which Playwright found, is read by
-Playwright. Neither leaves anything behind.
+A whole page is read through the browser's debugging protocol in an isolated world: the page's scripts cannot see it,
+and their changes to JavaScript itself do not reach it. One element, found by Playwright, is read by Playwright.
+Neither leaves a trace.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _loaded: WeakKeyDictionary[CDPSession, dict[str, str]] = WeakKeyDictionary()
 
 @cache
 def eyes() -> str:
-    """The JavaScript source: an expression whose value holds the functions."""
+    """Return the JavaScript source: an expression whose value holds the functions."""
     code = files("reenact.browser.page").joinpath("eyes.js").read_text(encoding="utf-8").strip()
     return code.replace("/* names */ []", json.dumps(field_names()))
 
@@ -40,7 +40,7 @@ async def of_element(
     *,
     timeout: float = 1000,  # noqa: ASYNC109 - as Playwright says it
 ) -> Any:
-    """Evaluate `call` (JavaScript; `eyes`, `el` and `argument` are at hand) with one element.
+    """Evaluate `call` (JavaScript with `eyes`, `el` and `argument`) with one element.
 
     Raises Playwright's Error where the element is not there within `timeout` (milliseconds).
     """
@@ -51,15 +51,15 @@ async def of_element(
 
 
 async def of_page(page: Page, function: str, request: Any = None) -> list[tuple[Frame, Any]]:
-    """Run one function of `eyes.js` in every frame of a page that can be read; the main frame is first.
+    """Run one function of `eyes.js` in every readable frame of a page, the main frame first.
 
-    A frame that goes away meanwhile is left out. Raises Playwright's Error where not even the main frame answers.
+    A frame that disappears meanwhile is left out. Raises Playwright's Error where not even the main frame answers.
     """
     return await _everywhere(page, function, request, beside_playwright=False)
 
 
 async def of_refs(page: Page, request: Any) -> list[tuple[Frame, Any]]:
-    """`facts` of `eyes.js` in the world in which Playwright keeps the references of its snapshot."""
+    """Run `facts` of `eyes.js` in the world that has the references of Playwright's snapshot."""
     return await _everywhere(page, "facts", request, beside_playwright=True)
 
 
@@ -68,7 +68,7 @@ async def _everywhere(
 ) -> list[tuple[Frame, Any]]:
     try:
         sessions = await _attached(page)
-    except Error:  # not Chromium: there is no such protocol, and the page's own world must do
+    except Error:  # not Chromium: without that protocol, the page's own world is used
         return await _plainly(page, function, request)
     groups = await asyncio.gather(
         *(
@@ -86,7 +86,7 @@ async def _everywhere(
 
 
 async def _attached(page: Page) -> dict[Frame, CDPSession]:
-    """A debugging session for the page, and one for each frame that lives in a process of its own."""
+    """Return debugging sessions of the page and of each frame that has its own process."""
     sessions = _sessions.setdefault(page, {})
     for frame in list(sessions):
         if frame.is_detached():
@@ -140,7 +140,7 @@ async def _of_session(
 
 
 def _pairs(tree: dict[str, Any], frame: Frame, sessions: dict[Frame, CDPSession]) -> list[tuple[str, Frame]]:
-    """The protocol's names of frames with Playwright's frames: by name and address, in the order of their making."""
+    """Pair the protocol's frame ids with Playwright's frames, by name and address, in order."""
     found = [(tree["frame"]["id"], frame)]
     left = [child for child in frame.child_frames if child not in sessions]
     for branch in tree.get("childFrames", ()):
@@ -159,7 +159,7 @@ async def _call(session: CDPSession, frame: str, world: int | None, function: st
         try:
             return await _run(session, known, function, request)
         except Error:
-            del _loaded[session][frame]  # of a document that is gone: the next one has none yet
+            del _loaded[session][frame]  # of a closed document: the next one has none yet
     found = await _load(session, frame, world)
     if world is None:
         _loaded[session][frame] = found
@@ -167,7 +167,7 @@ async def _call(session: CDPSession, frame: str, world: int | None, function: st
 
 
 async def _load(session: CDPSession, frame: str, world: int | None) -> str:
-    """Read `eyes.js` in a frame once; returns the protocol's name of the functions there."""
+    """Load `eyes.js` in a frame once; return the protocol's id of its functions."""
     if world is None:
         made = await session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": NAME})
         world = made["executionContextId"]
@@ -211,7 +211,10 @@ async def _plainly(page: Page, function: str, request: Any) -> list[tuple[Frame,
 
 
 async def frame_chain(frame: Frame) -> list[str]:
-    """The CSS selectors of the frames that hold a frame, from the outermost: `[]` for the main frame."""
+    """Return the CSS selectors of the frames around a frame, outermost first.
+
+    The list is empty for the main frame.
+    """
     chain: list[str] = []
     at: Frame | None = frame
     while at is not None and at.parent_frame is not None:
@@ -222,7 +225,7 @@ async def frame_chain(frame: Frame) -> list[str]:
 
 
 async def origin(frame: Frame) -> tuple[float, float]:
-    """Where a frame's content begins in the main viewport, in CSS pixels."""
+    """Return the origin of a frame's content in the main viewport, in CSS pixels."""
     left = top = 0.0
     at: Frame | None = frame
     while at is not None and at.parent_frame is not None:
@@ -233,5 +236,5 @@ async def origin(frame: Frame) -> tuple[float, float]:
 
 
 def chained(chain: Sequence[str], selector: str) -> str:
-    """A selector within frames, as `reenact.browser.page.selectors.parse` reads it."""
+    """Return a selector within frames, as `reenact.browser.page.selectors.parse` reads it."""
     return " >> ".join([*(f"frame={one}" for one in chain), selector])
