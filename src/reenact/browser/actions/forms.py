@@ -1,4 +1,4 @@
-"""Filling a form by what its fields are for, whatever they are called there."""
+"""Fill a form by the meaning of its fields, whatever their names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reenact.browser.actions.types import SECRET_FORM_FIELDS
 from reenact.browser.page.world import chained, frame_chain, of_element
 
 _KNOWN: dict[str, tuple[str, str]] = {
-    # what a page says by `autocomplete`, and the words in a field's name, label or placeholder
+    # the page's `autocomplete`, and the words in a field's name, label or placeholder
     "title": ("honorific-prefix", r"salutation|honorific|\btitle\b"),
     "first_name": ("given-name", r"first.?name|given.?name|\bfname\b|forename"),
     "middle_name": ("additional-name", r"middle.?name|additional.?name"),
@@ -78,9 +78,9 @@ _LOOK = """(known) => {
 
 
 async def fill(page: Page, values: dict[str, str], *, hide: Callable[[str], None]) -> list[str]:
-    """Fill what is found, in the order given; returns the names of the fields that were filled.
+    """Fill the fields that are found; return the names of the filled fields, in the given order.
 
-    `hide` is told the selector of each field that gets a secret, before that is written.
+    `hide` is called with the selector of each field that gets a secret, before that is written.
     """
     left = dict(values)
     for frame in page.frames:
@@ -95,7 +95,7 @@ async def _fill(frame: Frame, values: dict[str, str], hide: Callable[[str], None
     try:
         both = await frame.evaluate_handle(_LOOK, {name: _KNOWN[name] for name in values})
     except Error:
-        return []  # a frame that is gone again
+        return []  # the frame is gone again
     fields, found = await both.get_property("0"), await (await both.get_property("1")).json_value()
     for name, place in found.items():
         element = (await fields.get_property(str(place))).as_element()
@@ -118,7 +118,7 @@ async def _choose(element: Any, value: str) -> None:
     )
     wanted = value.strip().lower()
     for number, texts in enumerate(options):
-        # 04 is April too where a page says 4.
+        # 04 matches a page's 4.
         if any(text.lower() == wanted or text.lstrip("0") == wanted.lstrip("0") for text in texts):
             await element.select_option(index=number)
             return

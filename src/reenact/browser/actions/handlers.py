@@ -1,4 +1,4 @@
-"""The deeds themselves: what each type of action does to the page, and the words for it."""
+"""The handlers of all action types: their effect on the page, and a sentence on it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from reenact.browser.page.live import Live
 from reenact.errors import ActionError
 
 LOADING = 10_000
-"""Milliseconds that a page which an action leads to may take until its content is there."""
+"""Milliseconds that a page loaded by an action may take until its content is there."""
 
 
 @dataclass
 class Deed:
-    """One action under way: what it found and gave."""
+    """One running action: its findings and results."""
 
     live: Live
     action: do.Action
@@ -44,12 +44,12 @@ class Deed:
     requests: int = 0
     before: consequence.Digest | None = None
     sent: bool = False
-    """Whether something of it has reached the page that is not to be done twice."""
+    """True once an effect that must not be repeated has reached the page."""
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
 def _the(deed: Deed) -> str:
-    """The element, in words: `button 'Sign in'`."""
+    """Return the element in words: `button 'Sign in'`."""
     told = deed.fingerprint or {}
     role = told.get("role") or ""
     kind = told.get("tag") or "element" if role in ("", "generic") else role
@@ -77,7 +77,7 @@ async def _open(deed: Deed, page: Page, url: str) -> None:
         response = await page.goto(address, wait_until="domcontentloaded")
     except Error as error:
         if "net::" in error.message:
-            # The browser's own page about that comes late: it would interrupt whatever is opened next.
+            # The browser's error page comes late: it would interrupt the next load.
             with suppress(Error):
                 await page.wait_for_url("chrome-error:**", wait_until="commit", timeout=1000)
         raise
@@ -97,7 +97,7 @@ async def _close_tab(deed: Deed) -> None:
     opener = await deed.page.opener()
     await deed.page.close()
     left = live.context.pages
-    # As a browser does: back to the tab that opened it, else to its neighbour.
+    # As browsers do: back to the opener tab, else to the neighbour.
     live.show(opener if opener in left else left[max(place - 1, 0)])
     deed.page = live.page
     deed.said = f"closed tab {place}"
@@ -160,7 +160,7 @@ async def _scroll(deed: Deed) -> None:
         "() => ({width: innerWidth, height: innerHeight})"
     )
     amount = size["height"] if action.amount is None else action.amount
-    # The wheel scrolls what lies under the pointer, also where that is not the window.
+    # The wheel scrolls the element under the pointer, also where that is not the window.
     await deed.page.mouse.move(size["width"] / 2, size["height"] / 2)
     await deed.page.mouse.wheel(0, -amount if way == "up" else amount)
     await _at_rest(deed.page)
@@ -168,7 +168,7 @@ async def _scroll(deed: Deed) -> None:
 
 
 async def _at_rest(page: Page) -> None:
-    """Wait until scrolling has come to its end."""
+    """Wait until scrolling has ended."""
     seen = None
     for _ in range(20):
         now = await page.evaluate(

@@ -1,4 +1,4 @@
-"""Doing an action in the living browser, and what is to be said about it afterwards."""
+"""Do an action in the live browser, and describe its outcome."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from reenact.browser.page.live import Live
 from reenact.errors import ActionError, SessionError
 
 _GRACE = 0.025
-"""Seconds after an action in which the page may set off for another one."""
+"""Seconds after an action in which the page may start to load another one."""
 
 
 async def act(
@@ -31,15 +31,15 @@ async def act(
     call: int | None,
     secret: bool = False,
 ) -> dict[str, Any]:
-    """Do an action. Never raises for what goes wrong on the page: the outcome says it.
+    """Do an action. A failure on the page is in the outcome, and raises nothing.
 
     Args:
         live: The browser.
-        action: What to do.
-        actor: Who does it: `script`, `agent` or `heal`.
-        args: The action's fields, without its secrets, for whoever is told about it.
+        action: The action.
+        actor: The actor: `script`, `agent` or `heal`.
+        args: The action's fields, without its secrets, to be recorded and shown.
         call: The number of its effect.
-        secret: Whether what it writes must not be seen.
+        secret: True if the value that it writes is secret.
     """
     try:
         with live.use():
@@ -83,7 +83,7 @@ async def _act(deed: Deed, *, actor: str, args: dict[str, Any], call: int | None
 
 
 def live_page(live: Live) -> Page | None:
-    """The tab in front, if the browser is still there."""
+    """Return the tab in front, or None without a browser."""
     if live.ended is not None:
         return None
     with suppress(SessionError):
@@ -95,7 +95,7 @@ def live_page(live: Live) -> Page | None:
 
 
 async def _aim(deed: Deed, action: do.Aimed) -> None:
-    """Find the element, and what tells it from all others, before the page changes."""
+    """Find the element, its selectors and its fingerprint, before the page changes."""
     live, page = deed.live, deed.page
     deed.locator = locator = live.known(action) or await found(live, action)
     known, before = await asyncio.gather(
@@ -104,7 +104,7 @@ async def _aim(deed: Deed, action: do.Aimed) -> None:
         return_exceptions=True,
     )
     deed.before = None if isinstance(before, BaseException) else before
-    if not isinstance(known, BaseException):  # else the action itself will say what is wrong there
+    if not isinstance(known, BaseException):  # otherwise the action itself will report the error
         deed.selectors, deed.fingerprint = known
         deed.box = list(deed.fingerprint["box"])
     if deed.secret and deed.selectors and deed.fingerprint and not deed.fingerprint["secret"]:
@@ -112,8 +112,9 @@ async def _aim(deed: Deed, action: do.Aimed) -> None:
 
 
 async def looks_secret(live: Live, action: do.Aimed) -> bool:
-    """Whether the element that an action is aimed at is secret. The action that follows finds it where it was, or
-    fails at once where it was waited for in vain.
+    """Return True if the action's element is secret.
+
+    The result of the search is kept for the action that follows, which then need not wait again.
     """
     try:
         locator = await found(live, action)
@@ -125,7 +126,7 @@ async def looks_secret(live: Live, action: do.Aimed) -> bool:
 
 
 async def found(live: Live, action: do.Aimed) -> Locator:
-    """The element that an action is aimed at."""
+    """Return the action's element."""
     if action.id is not None:
         seen = live.sight.get(live.page)
         if seen is None:
@@ -166,29 +167,29 @@ _WITNESSED = {
     "click", "fill", "fallback_fill", "check", "select_dropdown_option", "upload_file", "download_file", "press_key",
     "form_fill", "evaluate_js",
 }  # fmt: skip
-"""What changes pages in ways that only a look at them tells."""
+"""Actions whose effect on the page is found by comparing two digests."""
 
 _DISPATCH = re.compile(r"performing \w+ action|\w+ action done|[Cc]licking the checkbox did not change")
 _TAKEN_BACK = re.compile(r"intercepts pointer events|retrying \w+ action")
 
 
 def _delivered(deed: Deed, error: Exception) -> bool:
-    """Whether a failed action may have reached the page all the same, so that it must not be done once more."""
+    """Return True if a failed action may have reached the page, so that it must not be repeated."""
     if deed.sent:
         return True
     log = error.message if isinstance(error, Error) else ""
     sent = max((one.start() for one in _DISPATCH.finditer(log)), default=-1)
-    # A press that another element caught is stopped before the page hears of it, and the next try begins.
+    # A press caught by another element is stopped before the page gets it, and the next try begins.
     return sent > max((one.start() for one in _TAKEN_BACK.finditer(log)), default=-1)
 
 
 async def _settle(deed: Deed) -> None:
-    """Where an action leads to another page, wait until that is there."""
+    """Wait for the page to which an action leads, if it does."""
     live = deed.live
     if deed.action.type not in _SET_OFF:
         return
     with suppress(Error, TimeoutError):
-        # What the action set off in the page has run then, and its request for another page is on its way.
+        # By then the action's handlers in the page have run, and a request for another page is on its way.
         await asyncio.wait_for(deed.page.evaluate("() => new Promise(done => setTimeout(done, 0))"), 1)
     await asyncio.sleep(_GRACE)
     if live.navigations != deed.navigations:
@@ -199,7 +200,7 @@ async def _settle(deed: Deed) -> None:
 
 
 async def _reason(deed: Deed, error: Exception, told: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
-    """Why an action failed: a sentence, and what was found on the page."""
+    """Return the reason of a failed action: a sentence, and the facts found on the page."""
     if deed.live.ended is not None:
         return deed.live.ended, None
     action = deed.action
@@ -247,7 +248,7 @@ _NETWORK = {
 
 
 def unreachable(url: str, text: str) -> str:
-    """Why an address could not be opened."""
+    """Return the reason that an address could not be opened."""
     for code, words in _NETWORK.items():
         if code in text:
             return f"{url} was not opened: {words}"
@@ -296,7 +297,7 @@ async def _outcome(deed: Deed, actor: str, told: dict[str, Any]) -> dict[str, An
 
 
 def _became(deed: Deed, after: consequence.Digest | None) -> dict[str, Any]:
-    """What it led to; of a failed one, whether it may have reached the page."""
+    """Return the consequence; for a failed action, if it may have reached the page."""
     if deed.error is not None:
         return {"delivered": _delivered(deed, deed.error)}
     loaded = deed.live.navigations != deed.navigations

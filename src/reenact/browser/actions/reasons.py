@@ -1,4 +1,4 @@
-"""The reasons for which an action fails, each in one sentence. `why` finds the facts; here they become words."""
+"""The reasons of failed actions, each in one sentence, from the facts that `why` finds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from reenact.browser.page.likeness import alike
 
 SHORT = 60
-"""The longest selector that a sentence proposes, where there is another way."""
+"""The longest selector that a sentence proposes, if there is another way."""
 
 _POINTED = {"click", "check", "download_file"}
 _FILLED = {"fill", "fallback_fill", "form_fill"}
@@ -41,7 +41,7 @@ _NET = {
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One reason: a word for programs, a sentence for people, and what else was found."""
+    """One reason: a word for programs, a sentence for people, and further facts."""
 
     word: str
     sentence: str
@@ -50,7 +50,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What failed: the action, what its element was called, what was raised, and where."""
+    """A failed action: the action, its element's name, the error, and the address."""
 
     action: Mapping[str, Any]
     name: str | None
@@ -69,7 +69,7 @@ class Asked:
 
 
 def of_error(asked: Asked, *, closed: bool) -> Reason | None:
-    """A reason that the error itself gives: a tab that is gone, an address that does not answer, a file that is not."""
+    """Return a reason that the error itself names: closed tab, bad address, missing file."""
     text = asked.error
     if "crashed" in text.lower():
         return Reason("crashed", f"The tab at {asked.url} crashed; open the page again in a new tab.", {})
@@ -103,7 +103,7 @@ def of_error(asked: Asked, *, closed: bool) -> Reason | None:
 
 
 def silent(asked: Asked) -> Reason:
-    """The page does not answer."""
+    """Return the reason that the page does not answer."""
     return Reason(
         "silent",
         f"The page {asked.url} does not answer: a dialog waits for an answer, or a script of the page is busy; "
@@ -113,7 +113,7 @@ def silent(asked: Asked) -> Reason:
 
 
 def loading(asked: Asked, state: Mapping[str, Any], facts: dict[str, Any]) -> Reason | None:
-    """The page has not finished loading."""
+    """Return the reason that the page has not finished loading, or None."""
     if state.get("ready") == "complete":
         return None
     return Reason(
@@ -124,7 +124,7 @@ def loading(asked: Asked, state: Mapping[str, Any], facts: dict[str, Any]) -> Re
 
 
 def missing(asked: Asked, state: Mapping[str, Any], facts: dict[str, Any]) -> Reason:
-    """Nothing matches: the page is empty or loads, or something like it is there."""
+    """Return the reason of no match: an empty or loading page, or the closest candidates."""
     name = asked.name or "the selector"
     if state.get("empty"):
         return Reason(
@@ -150,7 +150,7 @@ def missing(asked: Asked, state: Mapping[str, Any], facts: dict[str, Any]) -> Re
 
 
 def several(asked: Asked, facts: dict[str, Any]) -> Reason:
-    """Several match."""
+    """Return the reason of several matches."""
     count, told = facts["matches"], facts["elements"]
     names = [one["described"] for one in told]
     rest = count - len(names)
@@ -169,7 +169,7 @@ def several(asked: Asked, facts: dict[str, Any]) -> Reason:
 
 
 def of_element(asked: Asked, probe: Mapping[str, Any], facts: dict[str, Any]) -> Reason | None:
-    """What is the matter with the one element that matches."""
+    """Return the reason found in the one element that matches, or None."""
     the = asked.the(probe["described"])
     for word, said in (
         ("detached", _detached(asked, probe)),
@@ -327,7 +327,7 @@ def _moving(asked: Asked, probe: Mapping[str, Any]) -> str | None:
 
 
 def unknown(asked: Asked, facts: dict[str, Any] | None, *, late: bool = False) -> Reason:
-    """Nothing is the matter now: it came late, or the reason is in the error alone."""
+    """Return the reason of last resort: the element came late, or only the error says more."""
     facts = facts or {}
     probe = facts.get("element")
     line = next((line.strip() for line in asked.error.splitlines() if line.strip()), "")

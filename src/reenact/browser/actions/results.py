@@ -1,4 +1,4 @@
-"""What a session's calls give: plain data that prints well, the same from a browser and from a recording."""
+"""The results of a session's calls: plain data, the same from a browser and a recording."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from reenact.errors import ActionError
 
 
 class ExecutionResult(BaseModel):
-    """What became of an action.
+    """The result of an action.
 
     Attributes:
-        action: What was asked; a secret value is masked.
-        success: Whether it was done.
-        message: One sentence on what was done, or on why it was not.
-        data: What it gave: the result of `evaluate_js`, a scraped text or model, a downloaded file's path.
+        action: The action; a secret value is masked.
+        success: True if it was done.
+        message: One sentence on the effect, or on the failure.
+        data: Its result: of `evaluate_js`, a scraped text or model, a downloaded file's path.
         exception: The error of a failed action, or None.
-        started_at: When it began (UTC); `ended_at` when it was over.
+        started_at: Its start (UTC); `ended_at` its end.
         url: The page's address afterwards; `title` its title, `tab` the number of its tab in the order of opening.
-        actor: Who acted: `script`, `agent` or `heal`.
+        actor: The actor: `script`, `agent` or `heal`.
         selectors: Durable selectors of the element, the best first.
-        why: For a failed action, what was found on the page: whether the element exists, is visible, covered …
-        consequence: What it led to: `navigated` (a path, or None), `requests` (`POST /login`), `dom` (what of the page
-            was added, removed, changed).
-        delivered: For a failed action, whether it may have reached the page all the same.
+        why: For a failed action, the facts found on the page: is the element there, visible, covered …
+        consequence: Its consequence: `navigated` (a path, or None), `requests` (`POST /login`), `dom` (the elements
+            added, removed and changed).
+        delivered: For a failed action, True if it may have reached the page all the same.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -51,7 +51,7 @@ class ExecutionResult(BaseModel):
 
 
 class Tab(BaseModel):
-    """An open tab: its place among the open ones (what `switch_tab` takes), address and title."""
+    """An open tab: its index among the open ones (as `switch_tab` takes it), address and title."""
 
     tab_id: int
     title: str
@@ -59,7 +59,7 @@ class Tab(BaseModel):
 
 
 class Viewport(BaseModel):
-    """How large the page's window is and how far it is scrolled, in CSS pixels."""
+    """The size of the page's window and its scroll position, in CSS pixels."""
 
     viewport_width: int
     viewport_height: int
@@ -70,7 +70,7 @@ class Viewport(BaseModel):
 
 
 class Metadata(BaseModel):
-    """Where an observation was made."""
+    """The page of an observation."""
 
     title: str
     url: str
@@ -80,7 +80,7 @@ class Metadata(BaseModel):
 
 
 class ElementAction(BaseModel):
-    """Something that can be done with an element of the page: `click` for B1, `fill` for I1."""
+    """A possible action on an element of the page: `click` for B1, `fill` for I1."""
 
     type: str
     id: str
@@ -91,11 +91,11 @@ class ElementAction(BaseModel):
 
 
 class Space(BaseModel):
-    """What can be done on the page.
+    """The possible actions on the page.
 
     Attributes:
         description: The page's accessibility tree as text, with the ids of its elements.
-        interaction_actions: What can be done with its elements.
+        interaction_actions: The possible actions on its elements.
         browser_actions: The types of action that need no element.
     """
 
@@ -105,7 +105,7 @@ class Space(BaseModel):
 
 
 class Observation(BaseModel):
-    """What the page looks like: `metadata`, a `screenshot` (PNG or JPEG bytes) and the `space` of actions."""
+    """A view of the page: `metadata`, `screenshot` (PNG or JPEG bytes), `space` of actions."""
 
     metadata: Metadata
     screenshot: bytes = Field(repr=False)
@@ -119,7 +119,7 @@ class Observation(BaseModel):
 
 
 class SessionStatus(BaseModel):
-    """A session's state: `active` or `closed`, why it was closed, and what it has done so far."""
+    """A session's state: `active` or `closed`, the reason it was closed, and its actions so far."""
 
     session_id: str
     status: str
@@ -130,7 +130,7 @@ class SessionStatus(BaseModel):
 
 
 def result_of(action: Action, outcome: Mapping[str, Any]) -> ExecutionResult:
-    """The result of an action from its effect's outcome."""
+    """Build the result of an action from its effect's outcome."""
     error = outcome.get("error")
     result = ExecutionResult(
         action=action,

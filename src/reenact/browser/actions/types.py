@@ -1,6 +1,6 @@
-"""The closed vocabulary of what can be done in a browser: one model an action type, for scripts and agents alike.
+"""The closed vocabulary of browser actions: one model for each type, for scripts and agents.
 
-Unknown types and fields are refused, in one line that says what there is. `SCHEMA` is the same as JSON schema.
+Unknown types and fields are refused with one line that names the known ones. `SCHEMA` is the same as JSON schema.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from reenact.errors import UsageError
 
 MASK = "••••••"
-"""What a secret's value looks like to people."""
+"""The text shown in the place of a secret value."""
 
 PATIENCE = 15_000
 """Milliseconds that an action waits for its element, by default."""
 
 Selector = str | dict[str, Any]
-"""`css=…`, `xpath=…`, `~text`, any Playwright selector, or a dict of several that are tried in order."""
+"""A selector: `css=…`, `xpath=…`, `~text`, any of Playwright's, or a dict tried in order."""
 
 
 class Action(BaseModel):
@@ -28,13 +28,13 @@ class Action(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     safe: ClassVar[bool] = False
-    """Whether it may be done again without changing anything in the world: it only looks or goes somewhere."""
+    """True if repeating it changes nothing: it only reads or navigates."""
 
     type: str
 
     @property
     def args(self) -> dict[str, Any]:
-        """What was asked, without what holds anyhow: the arguments of its effect."""
+        """The fields that are not defaults: the arguments of its effect."""
         return self.model_dump(exclude={"type"}, exclude_defaults=True, exclude_none=True, mode="json")
 
 
@@ -175,7 +175,10 @@ class UploadFile(Aimed):
 
 
 class DownloadFile(Aimed):
-    """Click on what starts a download and keep the file: at `file_path`, or in the session's folder of downloads."""
+    """Click an element that starts a download, and keep the file.
+
+    It is kept at `file_path`, or in the session's folder of downloads.
+    """
 
     type: Literal["download_file"] = "download_file"
     file_path: str | None = None
@@ -195,14 +198,17 @@ class FormFill(Action):
 
 
 class EvaluateJs(Action):
-    """Run JavaScript in the page: an expression or a function. What it gives is the result's data."""
+    """Run JavaScript in the page: an expression or a function. Its value is the result's data."""
 
     type: Literal["evaluate_js"] = "evaluate_js"
     code: str = Field(min_length=1)
 
 
 class Scrape(Action):
-    """Read the page as Markdown (or its pictures), or with instructions or a format as what a model makes of it."""
+    """Read the page as Markdown or pictures, or let a model read it.
+
+    A model reads it if instructions or a response format are given.
+    """
 
     safe = True
     type: Literal["scrape"] = "scrape"
@@ -215,7 +221,7 @@ class Scrape(Action):
 
     @property
     def args(self) -> dict[str, Any]:
-        """What is asked of the page; a model is asked beside that."""
+        """The fields that concern the page; the model's part is an effect of its own."""
         asked = self.model_dump(
             exclude={"type", "response_format", "instructions"}, exclude_defaults=True, mode="json"
         )
@@ -247,7 +253,7 @@ FORM_FIELDS = (
 """The names that `form_fill` knows."""
 
 SECRET_FORM_FIELDS = frozenset({"current_password", "new_password", "totp", "cc_number", "cc_cvv"})
-"""Those of them whose values are secrets."""
+"""Those of them with secret values."""
 
 TYPES: dict[str, type[Action]] = {
     kind.model_fields["type"].default: kind
@@ -260,14 +266,14 @@ TYPES: dict[str, type[Action]] = {
 """Every action type by its name."""
 
 AnyAction: Any = Annotated[Union[tuple(TYPES.values())], Field(discriminator="type")]  # noqa: UP007
-"""Any of them, for a validator of pydantic's: the type decides which."""
+"""Any of them, for a validator of pydantic; the type decides."""
 
 SCHEMA: dict[str, Any] = TypeAdapter(AnyAction).json_schema()
 """The vocabulary as JSON schema, for a model's tools or another program."""
 
 
 def action_of(given: Action | Mapping[str, Any] | str | None = None, **fields: Any) -> Action:
-    """The action that is meant by an action, a dict of one, or its type and fields.
+    """Return the action given as an action, a dict of one, or its type and fields.
 
     Raises:
         UsageError: (a ValueError) No type, an unknown type or field, or a value that does not fit; in one line.

@@ -1,8 +1,8 @@
-"""Why an action failed, asked of the page on the spot: one sentence that names the element and what to try.
+"""Explain a failed action from the page: one sentence that names the element and a remedy.
 
-Asked in this order: is the tab there, does it answer, did the page load, does the selector parse, does the element
-exist, how many match, is it shown, enabled, of the right kind, in the viewport, covered, at rest. The first that is
-not so is the reason; `facts` has all that was found.
+The checks, in this order: is the tab open, does it answer, did the page load, does the selector parse, does the
+element exist, how many match, is it shown, enabled, of the right kind, in the viewport, covered, at rest. The first
+check that fails is the reason; `facts` has all findings.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from reenact.browser.page.selectors import (
 from reenact.browser.page.world import frame_chain, of_element, of_page
 
 PATIENCE = 3.0
-"""Seconds after which a page that says nothing counts as one that does not answer."""
+"""Seconds after which a page counts as one that does not answer."""
 CLOSE = 0.4
-"""The score from which a candidate is worth a word."""
+"""The least score of a candidate that is mentioned."""
 NAMED = 3
-"""Candidates, or elements that match, that are named."""
+"""Most candidates, or matching elements, that are named."""
 
 
 __all__ = ["Why", "why"]
@@ -43,11 +43,11 @@ __all__ = ["Why", "why"]
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why an action failed.
+    """The explanation of a failed action.
 
     Attributes:
-        sentence: In plain English: what is the matter with which element, and what to try.
-        facts: What was found, as JSON: `reason` (one word), `page`, `selector`, `matches`, `frame`, `element`,
+        sentence: In plain English: the fault, the element, and a remedy.
+        facts: The findings, as JSON: `reason` (one word), `page`, `selector`, `matches`, `frame`, `element`,
             `candidates`, `error` as far as they are known.
     """
 
@@ -65,16 +65,16 @@ async def why(
     secret: Sequence[str] = (),
     like: Mapping[str, Any] | None = None,
 ) -> Why:
-    """Find out why an action failed. It never raises, and changes nothing.
+    """Find out the reason of a failed action. It never raises, and changes nothing.
 
     Args:
         page: The tab.
         action: Its type, or all of it (`{"type": "fill", "selector": …, "value": …}`).
-        target: The selector that was given, or the locator that was acted on; None where the action has no element.
-        error: What was raised.
-        called: What the user called the element, an id of an observation or a selector, where the target is a locator.
-        secret: CSS selectors of what must not be shown.
-        like: The element's fingerprint, where it was seen before: it finds better candidates than a selector.
+        target: The given selector or locator; None where the action has no element.
+        error: The raised error.
+        called: The user's name of the element, an id of an observation or a selector, if the target is a locator.
+        secret: CSS selectors of elements that must not be shown.
+        like: The element's earlier fingerprint, if known: it finds better candidates than a selector.
     """
     told = {"type": action} if isinstance(action, str) else dict(action)
     text = _text(error)
@@ -109,7 +109,7 @@ def _named(target: str | Mapping[str, Any] | Locator | None, called: str | None)
 
 
 def _spoken(locator: Locator) -> str:
-    """A locator as a person writes it: its selector, where Playwright has no better words for it."""
+    """Return a locator in Playwright's words, or else its selector."""
     text = str(locator)
     selector = re.search(r"^<.* selector=(['\"].*)>$", text, re.DOTALL)
     return str(ast.literal_eval(selector[1])) if selector else text
@@ -169,7 +169,10 @@ def _of_locator(target: Any) -> tuple[Selector, ...]:
 async def _count(
     page: Page, target: str | Mapping[str, Any] | Locator, selectors: tuple[Selector, ...]
 ) -> tuple[Locator | None, int]:
-    """What the target matches, as `resolve` sees it: of several the first that names one element, else any."""
+    """Count the target's matches, as `resolve` does.
+
+    Of several selectors the first that names one element counts, else any that matches.
+    """
     if isinstance(target, Locator):
         return target, await target.count()
     several: tuple[Locator | None, int] = (None, 0)
@@ -199,7 +202,7 @@ async def _closest(
 
 
 async def _told(match: Match) -> dict[str, Any]:
-    """A candidate for the reader: in words, how alike, in what, and a selector that would find it."""
+    """Describe a candidate: words, score, scores of its parts, and a selector that finds it."""
     try:
         described, css = await of_element(
             match.locator, "[eyes.describe(el), eyes.selectorsOf(el).css]", timeout=300
@@ -222,7 +225,7 @@ def _quoted(text: str) -> str:
 
 
 async def _several(locator: Locator, count: int, secret: Sequence[str]) -> list[dict[str, Any]]:
-    """The first few of many that match, in words."""
+    """Describe the first few of many matching elements."""
     call = "({described: eyes.describe(el, argument), selector: eyes.selectorsOf(el).css, visible: eyes.shown(el)})"
     first = [
         of_element(locator.nth(number), call, list(secret), timeout=500)
@@ -232,7 +235,7 @@ async def _several(locator: Locator, count: int, secret: Sequence[str]) -> list[
 
 
 async def _covered_outside(frame: Frame, box: Sequence[float]) -> dict[str, Any] | None:
-    """What covers an element of a frame in one of the pages around it."""
+    """Return the cover over an element of a frame in one of the pages around it, or None."""
     x, y = box[0] + box[2] / 2, box[1] + box[3] / 2
     at: Frame | None = frame
     while at is not None and at.parent_frame is not None:

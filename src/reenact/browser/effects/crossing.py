@@ -1,7 +1,7 @@
-"""How a session's calls cross the boundary: in the session's recording, whoever calls and from where.
+"""Make a session's calls effects of its recording, from any caller and context.
 
-A session that begins where nobody records opens a recording of its own. Every call then happens in that recording's
-scope, also where the calling context knows nothing of it (another cell of a notebook, another task).
+A session that starts outside of a recording opens one of its own. Every call is then made in that recording's scope,
+also from a context that has no such scope (another cell of a notebook, another task).
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ Keep = Literal["always", "failure", "never"]
 
 
 class Crossing:
-    """Where a session's effects happen, and what is kept of them.
+    """The recording of a session's effects, and the rules for keeping it.
 
     Args:
-        name: What the session's own recording is called.
-        keep: Whether that is kept.
+        name: The name of the session's own recording.
+        keep: When that recording is kept.
         home: The folder of recordings.
         elsewhere: A server has the session, and records it.
 
     Attributes:
         id: The session's id: that of its own recording, or the recording's and a number.
-        own: The recording that the session opened for itself, if it did.
+        own: The recording that the session opened for itself, or None.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class Crossing:
         self.id = ""
 
     def begin(self) -> None:
-        """Join the recording that is under way, or open one."""
+        """Join the current recording, or open one."""
         scope = boundary.current()
         if self._elsewhere:
-            # A server records the session; here it is part of what is recorded anyhow, if anything is.
+            # A server records the session; here it is part of an existing recording, if any.
             self._scope = scope
             return
         if scope is None or _replays_block(scope, self._name):
@@ -74,10 +74,10 @@ class Crossing:
         self.id = boundary.draw("browser:session", self._known_as)
 
     def end(self, error: BaseException | None, *, failed: bool) -> None:
-        """The session is over; `failed` says whether its own recording is worth keeping for that."""
+        """End the session; `failed` decides if its own recording is kept under `keep="failure"`."""
         if self._entered is not None:
             entered, self._entered = self._entered, None
-            with suppress(ValueError):  # another context than it began in: that one keeps no scope of ours
+            with suppress(ValueError):  # another context than it began in, which has no scope of this session
                 entered.__exit__(None, None, None)
         if self.own is None or self._context is None:
             return
@@ -98,13 +98,13 @@ class Crossing:
 
     @property
     def scope(self) -> Scope | None:
-        """The scope of the running code where it is recorded or replayed."""
+        """The scope of the running code, if it is recorded or replayed."""
         scope = boundary.current() or self._scope
         return None if scope is None or scope.hidden else scope
 
     @property
     def replaying(self) -> bool:
-        """Whether a recording answers now."""
+        """True while a recording answers."""
         scope = self.scope
         if scope is None or not scope.run.replaying:
             return False
@@ -125,23 +125,23 @@ class Crossing:
         return None if recording is None else Path(recording.path)
 
     def secret(self, value: str) -> str:
-        """What stands for a secret value in the recording; it is hidden wherever it is met from now on."""
+        """Return the token that replaces a secret in the recording; hide the value from now on."""
         hide = self._asked("secret")
         return str(hide(value)) if hide is not None else MASK
 
     def beside(self) -> Beside | None:
-        """A new file for what is seen, or None where nothing is recorded."""
+        """Create a new file for the footage; None where nothing is recorded."""
         make = self._asked("beside")
         if make is None:
             return None
         for number in range(self._number, self._number + 1000):
-            # Another process of the same recording has sessions too.
+            # Another process of the same recording may have sessions too.
             with suppress(FileExistsError):
                 return cast("Beside | None", make(f"session.{number}.jsonl"))
         return None
 
     def footage(self, id: str) -> Footage:
-        """What was filmed of a session. Raises RecordingError."""
+        """Return the footage of a session. Raises RecordingError."""
         folder = self.folder
         if folder is None or not folder.exists():
             if not id:
@@ -153,7 +153,7 @@ class Crossing:
         raise RecordingError(f"{folder}: nothing was filmed of session {id}")
 
     def _found(self, id: str) -> Path:
-        """The folder of a session that was, by its own recording's id or by `<recording>.<number>`."""
+        """Return the folder of a past session, by its recording's id or by `<recording>.<number>`."""
         store = LocalStore(self._home)
         try:
             return store.find(id)
@@ -163,7 +163,7 @@ class Crossing:
             return store.find(id.rpartition(".")[0])
 
     def _asked(self, name: str) -> Callable[[str], Any] | None:
-        """That method of whoever records or answers, if it has one."""
+        """Return that method of the current recorder or replayer, or None."""
         scope = self.scope
         return None if scope is None else getattr(scope.run.handler, name, None)
 
@@ -175,13 +175,13 @@ class Crossing:
 
     def _drop(self, own: RecordingInProgress) -> None:
         if own._replay is not None or own._block is not None or own._pid != os.getpid():
-            return  # a replay's recording is not ours to drop
+            return  # a replay's recording must stay
         with suppress(RecordingError, OSError):
             LocalStore(self._home).remove(own.path)
 
 
 def _replays_block(scope: Scope, name: str) -> bool:
-    """Whether what is being replayed is the very recording that a session of that name opened for itself."""
+    """Return True if the replayed recording is the session's own one."""
     family: Any = scope.run.family
     recording = getattr(getattr(family, "replayed", family), "recording", None)
     header = getattr(recording, "header", None) or {}

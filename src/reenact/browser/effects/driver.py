@@ -1,4 +1,4 @@
-"""Who drives a session's browser: each step crosses the boundary here, and is done in the worker's thread if live."""
+"""Drive a session's browser: each step is an effect, done live in the worker's thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Whereabouts(Protocol):
-    """Where a session is, as its steps' outcomes told: what a browser that comes later begins with.
+    """The last known tabs of a session, from its steps' outcomes, to set up a later browser.
 
     Attributes:
         tabs: The open tabs' addresses by their numbers.
@@ -31,41 +31,41 @@ class Whereabouts(Protocol):
 
 
 class Doer(Protocol):
-    """Who does a session's steps: a browser here, or a server's. All of it happens in the worker's thread.
+    """Does a session's steps in the worker's thread: a local browser, or one on a server.
 
     Attributes:
-        live: The browser, where it is in this process.
+        live: The browser, if it is in this process.
     """
 
     live: Live | None
 
     @property
     def up(self) -> bool:
-        """Whether there is a browser."""
+        """True if there is a browser."""
 
     @property
     def ended(self) -> str | None:
-        """Why it can be used no more, if that is so."""
+        """The reason that it cannot be used any more, or None."""
 
     async def open(self, id: str) -> dict[str, Any]:
-        """Start a browser for the session of that id. Returns what there is to say about it."""
+        """Start a browser for the session of that id. Return the facts about it."""
 
     async def ask_for(self, step: Step) -> Any:
-        """What a step must know before its arguments are recorded."""
+        """Find the facts that a step's recorded arguments need."""
 
     async def do(self, step: Step, call: int | None, at: Whereabouts) -> Any:
-        """Do a step, the inside of the effect of that number."""
+        """Do a step, as the inside of the effect of that number."""
 
     async def close(self, why: str) -> None:
         """End the browser. Harmless where there is none."""
 
 
 class Driver:
-    """The browser of one session, if there is one, and the pages it was last known to show.
+    """The browser of one session, if there is one, and its last known pages.
 
     Attributes:
-        crossing: Where its effects happen.
-        tabs: The open tabs' addresses by their numbers, as the steps' outcomes told them.
+        crossing: The recording of its effects.
+        tabs: The open tabs' addresses by their numbers, from the steps' outcomes.
         front: The number of the tab in front.
         seen: The elements of the last observation.
     """
@@ -80,16 +80,16 @@ class Driver:
 
     @property
     def ended(self) -> str | None:
-        """Why the browser can be used no more, if that is so."""
+        """The reason that the browser cannot be used any more, or None."""
         return self._doer.ended
 
     @property
     def live(self) -> Live | None:
-        """The browser, where it is in this process."""
+        """The browser, if it is in this process."""
         return self._doer.live
 
     def run(self, step: Step) -> Any:
-        """Put a step's question, and wait here for the answer."""
+        """Run a step as an effect, and return its answer."""
         with self.crossing.inside():
             if step.ask is not None and self._doer.up:
                 step.asked = self._thread().call(lambda: self._doer.ask_for(step))
@@ -97,7 +97,7 @@ class Driver:
             return step.done(perform(effect, lambda: self._do(step)))
 
     async def arun(self, step: Step) -> Any:
-        """Put a step's question, and await the answer."""
+        """`run`, awaited."""
         with self.crossing.inside():
             if step.ask is not None and self._doer.up:
                 step.asked = await self._thread().acall(lambda: self._doer.ask_for(step))
@@ -109,21 +109,21 @@ class Driver:
         return Effect(step.kind, step.name, step.sent, leaf=True)
 
     def starting(self, id: str, asked: dict[str, Any]) -> Step:
-        """The first step: the browser is started."""
+        """Return the first step, which starts the browser."""
 
         async def live(nobody: Any, call: int | None) -> dict[str, Any]:
             return await self._doer.open(id)
 
         def told(outcome: dict[str, Any]) -> dict[str, Any]:
             self.tabs, self.front = {0: outcome["url"]}, 0
-            # A session of a server's has its id from there.
+            # A session on a server gets its id there.
             self.crossing.id = outcome.get("session_id") or self.crossing.id
             return outcome
 
         return Step("start", live, lambda _: asked, done=told)
 
     def heard(self, outcome: Mapping[str, Any]) -> None:
-        """Where the browser is after a step."""
+        """Note the tab and the address after a step."""
         tab = outcome.get("tab")
         if tab is not None:
             self.front = tab
@@ -154,7 +154,7 @@ class Driver:
             worker.stop()
 
     def call(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Await something in the worker's thread that is no step: nothing is recorded of it."""
+        """Await a coroutine in the worker's thread without an effect: nothing is recorded."""
         return self._thread().call(make)
 
     async def acall(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -178,6 +178,6 @@ class Driver:
 
 
 def _number() -> int | None:
-    """The number of the call that this is the inside of."""
+    """Return the number of the current call."""
     scope = boundary.current()
     return None if scope is None else scope.call

@@ -1,4 +1,4 @@
-"""A session's browser in this process: started when the session is, or where a replay of it goes live."""
+"""A session's browser in this process: started with the session, or for a live replay."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from reenact.core.store.writer import warn
 
 
 class Here:
-    """A browser of this process's own.
+    """A browser of this process.
 
     Args:
-        crossing: Where the session's effects happen; it has the file that is filmed into.
-        settings: How the browser is started.
+        crossing: The recording of the session's effects; it provides the file of the footage.
+        settings: The settings of the browser.
     """
 
     def __init__(self, crossing: Crossing, settings: Settings) -> None:
@@ -28,16 +28,16 @@ class Here:
 
     @property
     def up(self) -> bool:
-        """Whether there is a browser."""
+        """True if there is a browser."""
         return self.live is not None
 
     @property
     def ended(self) -> str | None:
-        """Why it can be used no more, if that is so."""
+        """The reason that it cannot be used any more, or None."""
         return None if self.live is None else self.live.ended
 
     async def open(self, id: str) -> dict[str, Any]:
-        """Start the browser, and film it where anything is recorded. Raises SessionError."""
+        """Start the browser, and film it if anything is recorded. Raises SessionError."""
         live = Live(self._settings)
         told = await live.open()
         self.live = live
@@ -47,12 +47,12 @@ class Here:
         return told
 
     async def ask_for(self, step: Step) -> Any:
-        """What a step must know of the page before its arguments are recorded."""
+        """Find the page's facts that a step's recorded arguments need."""
         assert step.ask is not None
         return await step.ask(cast("Live", self.live))
 
     async def do(self, step: Step, call: int | None, at: Whereabouts) -> Any:
-        """Do a step in the browser; where a recording had none started here, in a new one."""
+        """Do a step in the browser; start a new one if the recording had none here."""
         if self.live is None and step.name != "start":
             await self._revive(step, at)
         return await step.live(cast("Live", self.live), call)
@@ -63,7 +63,7 @@ class Here:
             await self.live.close(why)
 
     async def _revive(self, step: Step, at: Whereabouts) -> None:
-        """Live on a session that a recording had started: a browser of its own, at the addresses that were recorded."""
+        """Open a new browser at the recorded addresses, to go live in a recorded session."""
         await self.open(self._crossing.id)
         live = self.live
         assert live is not None
@@ -73,7 +73,7 @@ class Here:
             page = live.page if number == min(pages) else await live.context.new_page()
             numbers[page] = number
             if url and url != "about:blank":
-                with suppress(Exception):  # the step itself will find out, and say so
+                with suppress(Exception):  # the step itself will find and report it
                     await page.goto(url)
             if number == at.front:
                 live.show(page)

@@ -1,8 +1,8 @@
-"""`session.page`: Playwright's page, each call of which is an effect of the session's.
+"""`session.page`: Playwright's page, each call of which is an effect of the session.
 
-What only describes an element (`locator`, `get_by_role`, `first`) asks nothing and is built here, as an expression.
-What asks or does something is one effect: done in the browser's own thread, or answered by the recording. Objects
-that come back (an element, a popup, a response) stay with the browser; the program has them by a number.
+A call that only describes an element (`locator`, `get_by_role`, `first`) is built here, as an expression. A call that
+reads or acts is one effect: done in the browser's own thread, or answered by the recording. Returned objects (an
+element, a popup, a response) stay with the browser; the program gets a number for each.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from reenact.core.boundary import draw
 from reenact.errors import SessionError, UsageError
 
 _DESCRIBES = {"Locator", "FrameLocator", "Keyboard", "Mouse", "Touchscreen", "Clock", "BrowserContext"}
-"""What a method or attribute gives that asks nothing of the browser."""
+"""Types whose methods and attributes send no request to the browser."""
 
 _LISTENS = {
     "on",
@@ -43,7 +43,7 @@ _ACTS = {
     "insert_text", "press", "press_sequentially", "reload", "select_option", "set_checked", "set_input_files", "tap",
     "type", "uncheck",
 }  # fmt: skip
-"""Methods that do something to the page: marked in the film."""
+"""Methods that act on the page: marked in the footage."""
 
 _WRITES = {"fill": -1, "type": -1, "press_sequentially": -1, "insert_text": -1}
 """Methods whose last argument is written into a field."""
@@ -57,32 +57,32 @@ DOING = frozenset({
     "set_extra_http_headers", "set_input_files", "set_viewport_size", "tap", "type", "uncheck", "up", "wait_for",
     "wait_for_function", "wait_for_load_state", "wait_for_selector", "wait_for_timeout", "wait_for_url", "wheel",
 })  # fmt: skip
-"""What of `session.page` does something, or waits until something is done; the rest only looks."""
+"""Methods of `session.page` that act, or wait for an action; the others only read."""
 
 
 class Owner(Protocol):
-    """What a page asks of its session."""
+    """The session's services for a page."""
 
     asynchronous: bool
 
     def call(self, step: Step) -> Any:
-        """Put a step's question."""
+        """Run a step."""
 
     async def acall(self, step: Step) -> Any:
         """The same, awaited."""
 
     def heard(self, outcome: Mapping[str, Any]) -> None:
-        """The answer of a call, which says where the browser is then."""
+        """Note the outcome of a call, with the current tab and address."""
 
     def failed(self, name: str, args: Mapping[str, Any], error: Exception) -> Sequence[Awaitable[None]]:
-        """A call has failed. Gives what an asynchronous program is to await before it hears of it."""
+        """Report a failed call. Return the awaitables of an asynchronous program."""
 
     def skipped(self, name: str, args: Callable[[], Mapping[str, Any]]) -> bool:
-        """Whether a call that does something is not to be made: somebody else has taken over."""
+        """Return True if a call that acts must be skipped because of an earlier failure."""
 
 
 class Remote:
-    """An object of Playwright's that lives with the browser: a page, a locator, an element, a response."""
+    """An object of Playwright's in the browser: a page, a locator, an element, a response."""
 
     def __init__(self, owner: Owner, kind: str, path: tuple[Any, ...], text: str) -> None:
         self._owner = owner
@@ -152,14 +152,14 @@ class Remote:
 
 
 class Page(Remote):
-    """The page of one tab, the one in front when it was asked for."""
+    """The page of one tab: the active one at the time of access."""
 
     def __init__(self, owner: Owner, tab: int) -> None:
         super().__init__(owner, "Page", (("tab", tab),), "page")
 
 
 class _Expecting:
-    """`with page.expect_popup() as popup: …`: what is expected is there as `popup.value` behind the body."""
+    """`with page.expect_popup() as popup: …`: the result is `popup.value` after the body."""
 
     def __init__(self, remote: Remote, name: str, /, *args: Any, **options: Any) -> None:
         self._remote = remote
@@ -169,7 +169,7 @@ class _Expecting:
 
     @property
     def value(self) -> Any:
-        """What came."""
+        """The awaited result."""
         return self._value
 
     def _end(self) -> Step:
@@ -201,7 +201,7 @@ class _Expecting:
 def _asking(
     remote: Remote, name: str, args: tuple[Any, ...] | None, options: dict[str, Any], *, expects: bool = False
 ) -> Step:
-    """One call of an object's; without `args` it is an attribute that is read."""
+    """Return the step of one call of an object; without `args` it reads an attribute."""
     writes = name in _WRITES and bool(args)
     hidden = False
 
@@ -267,7 +267,7 @@ async def _done(
 
 
 async def _covered(live: Live, options: dict[str, Any]) -> dict[str, Any]:
-    """A screenshot's options: what must not be seen is covered in it, as the recording keeps the picture."""
+    """Return a screenshot's options with masks over the secret fields."""
     masks = await secret.fields(live.page, live.mask(live.page))
     if not masks:
         return options
@@ -285,11 +285,14 @@ async def _filmed(
     call: int | None,
     hidden: bool,
 ) -> dict[str, Any]:
-    """Do it, with a mark in the film before and after; `hidden`: what it writes must not be seen."""
+    """Make a call, with marks in the footage before and after it.
+
+    `hidden` is True if the value that it writes is secret.
+    """
     assert live.camera is not None
     sent = step.sent
     page, box = live.page, None
-    with suppress(Exception):  # what is wrong there, the call itself will say
+    with suppress(Exception):  # the call itself will report the error
         target = await _target(live, remote)
         if isinstance(target, async_api.Page) and args and name not in ("goto", "reload"):
             target = target.locator(args[0])
@@ -313,7 +316,7 @@ async def _filmed(
 
 
 async def _target(live: Live, remote: Remote) -> Any:
-    """The living object that an expression means."""
+    """Return the live object of an expression."""
     root, *rest = remote._path
     target: Any = live.handle(root[1]) if root[0] == "handle" else live.tab(root[1])
     for step in rest:
@@ -329,7 +332,7 @@ async def _real(live: Live, value: Any) -> Any:
 
 
 async def _secret(live: Live, remote: Remote, args: tuple[Any, ...]) -> bool:
-    """Whether what is written there must not be seen; in doubt, it must not."""
+    """Return True if the value to write there is secret, or in doubt."""
     try:
         target = await _target(live, remote)
         if isinstance(target, async_api.Keyboard):
@@ -337,7 +340,7 @@ async def _secret(live: Live, remote: Remote, args: tuple[Any, ...]) -> bool:
         elif isinstance(target, (async_api.Page, async_api.Frame)):
             target = target.locator(args[0])
         return await live.is_secret(target)
-    except Exception:  # whatever is wrong there, the call itself will say it
+    except Exception:  # the call itself will report the error
         return True
 
 
@@ -345,7 +348,7 @@ async def _secret(live: Live, remote: Remote, args: tuple[Any, ...]) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """An argument as it is recorded."""
+    """Return an argument as it is recorded."""
     if isinstance(value, Remote):
         return {"element": value._text}
     if isinstance(value, re.Pattern):
@@ -362,7 +365,7 @@ def _plain(value: Any) -> Any:
 
 
 def _kept(live: Live, value: Any) -> Any:
-    """A result as it is recorded: plain data, or the number of what stays with the browser."""
+    """Return a result as it is recorded: plain data, or the number of an object in the browser."""
     if isinstance(value, list):
         return [_kept(live, item) for item in value]
     if isinstance(value, tuple) or type(value).__module__.startswith("playwright."):

@@ -1,4 +1,4 @@
-"""The steps of a session: what each asks, how it is done in the living browser, and what becomes of the answer."""
+"""The steps of a session: their arguments, their live execution, and their answers."""
 
 from __future__ import annotations
 
@@ -34,37 +34,37 @@ from reenact.core.redact import says_secret
 from reenact.errors import UsageError
 
 Hide = Callable[[str], str]
-"""Gives the token that stands for a secret in the recording."""
+"""A function that returns the token of a secret in the recording."""
 
 
 class Link(Protocol):
-    """A session of a server's, as its steps ask it; a path is that of the session's own, `page/execute`."""
+    """A session on a server, for its steps; a path is relative to the session: `page/execute`."""
 
     def hide(self, value: str) -> str:
-        """The token that stands for a secret in the recording here."""
+        """Return the token of a secret in the recording here."""
 
     async def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The server's answer. Raises SessionError or UsageError, as it says."""
+        """Return the server's answer. Raises the server's SessionError or UsageError."""
 
     async def request(self, method: str, path: str, body: Any = None) -> Any:
-        """The same, with a path of the server's: `agents/start`."""
+        """Return the answer to a path relative to the server: `agents/start`."""
 
 
 @dataclass
 class Step:
-    """One effect of a session's.
+    """One effect of a session.
 
     Attributes:
         name: Its name.
-        live: Does it; given the browser and the number of the call.
-        args: Its arguments, asked for where they are recorded.
-        ask: What must be known of the page before they are.
-        asked: What was then said; None where there is no browser to ask.
-        sent: The arguments, once they are known: without their secrets.
-        done: Makes the caller's answer of the recorded one.
-        wire: Has a server do it; None for what needs the browser in this process.
-        wire_ask: What must be known of the page, asked of the server.
-        kind: The effect's kind: `heal` for what only looks into how a block is to go on.
+        live: Does it; called with the browser and the number of the call.
+        args: Its arguments, called where they are recorded.
+        ask: Finds the page's facts that the arguments need.
+        asked: The answer of `ask`; None without a browser.
+        sent: The arguments, without their secrets.
+        done: Converts the recorded answer for the caller.
+        wire: Has a server do it; None for a step that needs the browser in this process.
+        wire_ask: `ask`, sent to the server.
+        kind: The effect's kind: `heal` for a step that only looks into how a block can go on.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Step:
 
 
 def acting(action: do.Action, actor: str, hear: Callable[[dict[str, Any]], None]) -> Step:
-    """An action. `hear` is told of its outcome."""
+    """Return the step of an action. `hear` is called with its outcome."""
     secret = False
     fills = isinstance(action, (do.Fill, do.FallbackFill))
 
@@ -94,7 +94,7 @@ def acting(action: do.Action, actor: str, hear: Callable[[dict[str, Any]], None]
     def args(hide: Hide) -> dict[str, Any]:
         nonlocal secret
         if fills:
-            # Recorded as a small input: a replay knows it without a page.
+            # Recorded as a small input, so that a replay has it without a page.
             secret = bool(draw("browser:secret", lambda: step.asked is not False))
         return _hidden(action, hide, secret=secret)
 
@@ -118,7 +118,7 @@ def acting(action: do.Action, actor: str, hear: Callable[[dict[str, Any]], None]
 
 
 def asked_of(action: do.Action) -> dict[str, Any]:
-    """An action's fields as they are sent to a server; a form for a model to fill is sent as its JSON schema."""
+    """Return an action's fields for a server; a response form is sent as its JSON schema."""
     asked = action.model_dump(
         exclude={"type", "response_format"}, exclude_defaults=True, exclude_none=True, mode="json"
     )
@@ -129,18 +129,18 @@ def asked_of(action: do.Action) -> dict[str, Any]:
 
 
 async def secret_of(live: Live, action: do.Action) -> bool:
-    """Whether what an action writes must not be seen. In doubt it must not."""
+    """Return True if the value that an action writes is secret, or in doubt."""
     return not isinstance(action, (do.Fill, do.FallbackFill)) or await _is_secret(live, action)
 
 
 async def _is_secret(live: Live, action: do.Aimed) -> bool:
-    """Whether what is written into that element must not be seen. In doubt it must not."""
+    """Return True if the value to write into that element is secret, or in doubt."""
     if action.selector is not None and says_secret(json.dumps(action.selector)):
         return True
     try:
         with live.use():
             return await doing.looks_secret(live, action)
-    except Exception:  # whatever is wrong there, the action itself will say it
+    except Exception:  # the action itself will report the error
         return True
 
 
@@ -157,7 +157,7 @@ def _hidden(action: do.Action, hide: Hide, *, secret: bool) -> dict[str, Any]:
 
 
 def _masked(action: do.Action, *, secret: bool) -> do.Action:
-    """The action as people may see it."""
+    """Return the action with secrets masked."""
     if secret:
         return action.model_copy(update={"value": do.MASK})
     if isinstance(action, do.FormFill):
@@ -172,7 +172,10 @@ def _masked(action: do.Action, *, secret: bool) -> do.Action:
 
 
 def looking(kind: str, hear: Callable[[dict[str, Any]], None]) -> Step:
-    """An observation, with a picture of that kind: `viewport`, `full` or `none`. `hear` is told of it."""
+    """Return the step of an observation; `hear` is called with it.
+
+    Its picture is of the given kind: `viewport`, `full` or `none`.
+    """
 
     async def live(browser: Live, call: int | None) -> Any:
         with browser.use():
@@ -190,7 +193,7 @@ def looking(kind: str, hear: Callable[[dict[str, Any]], None]) -> Step:
 
 
 def _seen(told: Mapping[str, Any]) -> dict[str, Any]:
-    """An observation as a server tells it, as it is recorded."""
+    """Convert a server's observation to the recorded form."""
     about = told["metadata"]
     return {
         "title": about["title"],
@@ -286,7 +289,7 @@ def _observation(seen: Mapping[str, Any]) -> Observation:
 
 
 def telling_cookies(hide: Hide) -> Step:
-    """All cookies of the browser."""
+    """Return the step that reads all cookies of the browser."""
 
     async def live(browser: Live, call: int | None) -> Any:
         with browser.use():
@@ -305,7 +308,7 @@ def telling_cookies(hide: Hide) -> Step:
 
 
 def giving_cookies(cookies: list[dict[str, Any]]) -> Step:
-    """More cookies for the browser."""
+    """Return the step that adds cookies to the browser."""
 
     async def live(browser: Live, call: int | None) -> None:
         with browser.use():
@@ -321,7 +324,7 @@ def giving_cookies(cookies: list[dict[str, Any]]) -> Step:
 
 
 def cookies_of(given: Any, file: str | os.PathLike[str] | None) -> list[dict[str, Any]]:
-    """The cookies in a list, or in a JSON file of one, as Playwright takes them. Raises UsageError."""
+    """Return cookies in Playwright's form, from a list or a JSON file of one. Raises UsageError."""
     if (given is None) == (file is None):
         raise UsageError("set_cookies: give a list of cookies, or cookie_file, a JSON file of one")
     if file is not None:
@@ -369,7 +372,7 @@ def _cookie(given: Any) -> dict[str, Any]:
 
 
 def telling_cdp() -> Step:
-    """Where another client may connect."""
+    """Return the step that reads the address for other clients."""
 
     async def live(browser: Live, call: int | None) -> str:
         with browser.use():

@@ -1,8 +1,8 @@
-"""The thread in which a session's browser is driven: Playwright's asynchronous API on a loop of its own.
+"""The thread of a session's browser: Playwright's asynchronous API on its own loop.
 
-The program may block, sleep or wait for a model as long as it likes; frames and page events keep coming in. Nothing
-of what happens here belongs to the program's run: the thread has no scope, its loop runs on the real clock, and
-whoever waits for it waits on a bare lock, which no turnstile takes for a rest of the program's.
+The program may block, sleep or wait for a model as long as it likes; frames and page events keep coming in. No effect
+here belongs to the program's run: the thread has no scope, its loop runs on the real clock, and a waiting caller
+waits on a bare lock, which no turnstile counts as a rest of the program.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reenact.errors import SessionError
 T = TypeVar("T")
 
 Make = Callable[[], Coroutine[Any, Any, T]]
-"""Makes what is to be awaited, in the worker's thread."""
+"""A function, called in the worker's thread, that makes a coroutine."""
 
 
 class Worker:
@@ -32,29 +32,29 @@ class Worker:
         self._up = threading.Lock()
         self._up.acquire()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
-        # Neither a thread of the program's, nor one that a replay must keep from the network.
+        # Neither a thread of the program, nor one that a replay must keep from the network.
         self._thread._reenact_own = True  # type: ignore[attr-defined]
         Context().run(self._thread.start)
         self._up.acquire()
 
     @property
     def here(self) -> bool:
-        """Whether this is the process that the worker lives in: a fork has no copy of it."""
+        """True in the process that started the worker: a fork has no copy of it."""
         return self._pid == os.getpid()
 
     def call(self, make: Make[T]) -> T:
-        """Await something there, and block here until it is done."""
+        """Await a coroutine in the thread, and block until it is done."""
         job = self._submit(make)
         try:
             job.done.acquire()
         except BaseException:
-            # Ctrl-C while the browser is at work: leave nothing running behind the program's back.
+            # Ctrl-C while the browser is at work: leave nothing running in the background.
             self._cancel(job)
             raise
         return job.outcome()
 
     async def acall(self, make: Make[T]) -> T:
-        """Await something there, and here."""
+        """Await a coroutine in the thread, without blocking this loop."""
         loop = asyncio.get_running_loop()
         waiting: asyncio.Future[None] = loop.create_future()
 
@@ -63,7 +63,7 @@ class Worker:
                 waiting.set_result(None)
 
         def done() -> None:
-            with suppress(RuntimeError):  # the program's loop may be closed by now: then nobody waits
+            with suppress(RuntimeError):  # the program's loop may be closed by now
                 loop.call_soon_threadsafe(wake, context=Context())
 
         job = self._submit(make, done)
@@ -126,7 +126,7 @@ def _wind_up(loop: asyncio.AbstractEventLoop) -> None:
 
 
 class _Job(Generic[T]):
-    """Something that is awaited on the worker's loop, and waited for elsewhere."""
+    """A coroutine on the worker's loop with a caller that waits for it elsewhere."""
 
     def __init__(self, make: Make[T], told: Callable[[], None] | None) -> None:
         self._make = make
@@ -138,17 +138,17 @@ class _Job(Generic[T]):
         self.done.acquire()
 
     def begin(self) -> None:
-        """Start; on the loop."""
+        """Start it; called on the loop."""
         self._task = asyncio.get_running_loop().create_task(self._make())
         self._task.add_done_callback(self._over)
 
     def cancel(self) -> None:
-        """Nobody waits any more; on the loop."""
+        """Cancel it; called on the loop."""
         if self._task is not None:
             self._task.cancel()
 
     def outcome(self) -> T:
-        """What it gave, once it is done."""
+        """Return its value or raise its error, once it is done."""
         if self._error is not None:
             raise self._error
         return self._value

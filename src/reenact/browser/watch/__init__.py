@@ -1,4 +1,4 @@
-"""A page to watch a browser session with: screen, steps, messages, network, console and trees, moving together."""
+"""A page to watch a session: screen, steps, messages, network, console and trees in sync."""
 
 from __future__ import annotations
 
@@ -34,20 +34,21 @@ def write(
     ignore: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> Path:
-    """Write a page that plays a session, alone or beside another one. It needs nothing else, and fetches nothing.
+    """Write a self-contained page that plays a session, alone or beside another one.
 
-    It can be written at any time: of a session that still goes on, or whose program was killed, it shows what there is.
+    It can be written at any time: of a running session, or of a killed program's, it shows the recorded part. The
+    page fetches nothing.
 
     Args:
         folder: The recording's folder.
         target: The file to write.
         beside: Another recording's folder, to compare it with.
-        session: Which of their sessions, from 1.
-        frames: Play the pictures themselves, as it is done where nothing encodes a video.
-        pace: `real`, or `compact`: stretches in which nothing happens are passed over.
-        mask: Cover what holds secrets.
-        ignore: What is left out of the comparison, by the rules of `reenact diff`.
-        progress: Told of the milliseconds of video that are drawn, and of how many there are.
+        session: The number of their session, from 1.
+        frames: Play the pictures themselves, as is done without a video encoder.
+        pace: `real`, or `compact`: idle stretches are skipped.
+        mask: Cover secrets.
+        ignore: Parts left out of the comparison, by the rules of `reenact diff`.
+        progress: Called with the drawn milliseconds of video and their total.
 
     Returns:
         The file.
@@ -88,7 +89,7 @@ def _sessions(recording: Recording, folder: Path, number: int) -> list[Footage]:
 
 
 def _video(footage: Footage, pace: Kind, progress: Progress | None, *, mask: bool) -> Video | None:
-    """The session as a video, or None where nothing encodes one, or there is nothing to be seen."""
+    """Return the session as a video; None without an encoder or without pictures."""
     if (
         find_spec("PIL") is None
         or means() == "page"

@@ -1,4 +1,4 @@
-"""How much of a recording fits into a page: long texts are cut, and once much is in it the rest is only counted."""
+"""Limit the texts of a page: cut long ones, and only count the rest once the page is full."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from reenact.analysis.report.page import cut
 
 
 class Budget:
-    """Letters that a page still takes; how many were left out is always said.
+    """The letters that a page still takes; the number of left out letters is always given.
 
     Args:
-        most: How many it takes in all.
-        where: Where the rest is to be had, for the word that stands in a text's place.
+        most: The letters in all.
+        where: The source of the rest, for the note in a text's place.
     """
 
     def __init__(self, most: int, where: str) -> None:
@@ -18,7 +18,7 @@ class Budget:
         self._where = where
 
     def text(self, value: str, longest: int) -> str:
-        """A text, or as much of it as fits."""
+        """Return a text, or the part of it that fits."""
         shown = cut(value, longest)
         if len(shown) > self._left:
             return f"… {len(value):,} letters left out, for the page is full; {self._where} has them …"

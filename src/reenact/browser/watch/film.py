@@ -1,4 +1,4 @@
-"""One session as its page shows it: steps, screen, network, console and trees, all by one clock."""
+"""Gather one session for its page: steps, screen, network, console and trees, by one clock."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Film:
     """One session, ready for a page.
 
     Attributes:
-        data: What the page's script gets.
+        data: The data for the page's script.
         footage: The session's file, or None where there is none: a replay without a browser shows no pictures.
-        pictures: The pictures that it shows, where it shows pictures.
+        pictures: The pictures that it shows, if it shows pictures.
         video: The video that it shows instead.
     """
 
@@ -43,12 +43,12 @@ class Film:
 
 
 def film(facts: RecordingFacts, sessions: Sequence[Footage], number: int, video: Video | None = None) -> Film:
-    """Gather all that a page shows of one session.
+    """Gather all data that a page shows of one session.
 
     Args:
         facts: The recording.
         sessions: All sessions of it; none where nothing was filmed.
-        number: Which of them, from 1.
+        number: The number of the session, from 1.
         video: A video of it; without one its pictures are shown one by one.
     """
     recording = facts.recording
@@ -100,7 +100,7 @@ def _about(facts: RecordingFacts, footage: Footage | None) -> dict[str, Any]:
 
 
 def viewport_of(footage: Footage | None) -> tuple[float, float]:
-    """How large a session's page was when it began, in its own pixels."""
+    """Return the page's size at the session's start, in CSS pixels."""
     known = size_of(footage.head["viewport"]) if footage is not None else (0, 0)
     return known if known[0] else _USUAL
 
@@ -120,7 +120,7 @@ def _marks(entries: Sequence[Entry], sessions: Sequence[Footage], footage: Foota
 
 
 def _shift(data: dict[str, Any], start: float, entries: Sequence[Entry]) -> float:
-    """Count all times from the session's beginning; returns its length."""
+    """Count all times from the session's beginning; return its length in seconds."""
     last = entries[-1].t if entries else start
     for name in ("rows", "places", "console", "network"):
         for row in data.get(name, ()):
@@ -128,7 +128,8 @@ def _shift(data: dict[str, Any], start: float, entries: Sequence[Entry]) -> floa
             _since(row, start)
     for name in ("scenes", "reads"):
         for pair in data.get(name, ()):
-            # What was painted after an action began is not seen at its beginning, however short after it was.
+            # A picture painted after an action's start must not be shown at that start, however small the
+            # difference.
             pair[0] = math.ceil(max(pair[0] - start, 0.0) * 1000 - _ERROR) / 1000
     return round(max(last - start, 0.1), 3)
 

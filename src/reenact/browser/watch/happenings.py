@@ -1,4 +1,4 @@
-"""What happened in the pages beside the actions: network, console, dialogs, downloads, accessibility trees."""
+"""Gather the events beside the actions: network, console, dialogs, downloads, trees."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 
 def network(entries: Iterable[Entry], footage: Footage, budget: Budget) -> list[Row]:
-    """The requests in the order in which they went out, each with what came of it."""
+    """Return the requests in order of sending, each with its answer."""
     rows: dict[Any, Row] = {}
     for entry in entries:
         row = rows.setdefault(entry["id"], {"t": entry.t, "method": "", "url": "", "end": None})
@@ -70,7 +70,7 @@ def _body(entry: Entry, footage: Footage) -> str:
 
 
 def _text(value: Any, footage: Footage) -> str:
-    """A text, or what lies at the address that stands in its place."""
+    """Return a text, or the content at its address."""
     if isinstance(value, str) and value.startswith("sha256:"):
         return _bytes(footage, value).decode("utf-8", "replace")
     return "" if value is None else compact(value)
@@ -84,12 +84,12 @@ def _bytes(footage: Footage, address: str) -> bytes:
 
 
 def told(entries: Iterable[Entry], budget: Budget) -> list[Row]:
-    """What the pages said, and what is in no page's pixels, in its order."""
+    """Return the console lines and the events without pixels, in order."""
     return [_told(entry, budget) for entry in entries]
 
 
 def _told(entry: Entry, budget: Budget) -> Row:
-    # What a person would have seen beside the page stands on the screen for a moment.
+    # An event that a user would have seen outside the page is shown on the screen for a moment.
     beside = card(entry)
     said = (
         str(entry["text"] or "") if beside is None else ": ".join(filter(None, (beside.title, beside.text)))
@@ -104,7 +104,7 @@ def _told(entry: Entry, budget: Budget) -> Row:
 
 
 def trees(entries: Iterable[Entry], footage: Footage, budget: Budget) -> tuple[list[list[float]], list[str]]:
-    """When which accessibility tree was read, and the trees, each once."""
+    """Return the times at which accessibility trees were read, and the trees, each once."""
     places: dict[str, int] = {}
     texts: list[str] = []
     when: list[list[float]] = []

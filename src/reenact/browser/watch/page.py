@@ -1,7 +1,7 @@
-"""The page: one HTML file with all that it shows in it, which fetches nothing and runs only its own script.
+"""Write the page: one HTML file with all its data, which fetches nothing.
 
-Nothing that was recorded stands in the markup, but for the escaped title: all of it is packed JSON that the script
-puts into the page as text.
+The page runs only its own script. The markup contains no recorded text, but for the escaped title: all of it is
+packed JSON that the script puts into the page as text.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from reenact.browser.watch.pictures import encoded
 from reenact.core import private
 
 SCRIPTS = ("time.js", "screen.js", "list.js", "panes.js", "keys.js", "page.js")
-"""The page's script, in the order in which its files stand in it."""
+"""The files of the page's script, in order."""
 
 INSIDE = 100_000_000
-"""Bytes of a video that still goes into a page; a larger one, of hours, lies beside it."""
+"""Most bytes of a video embedded in a page; a larger one, of hours, is put beside it."""
 
 _REST = ("network", "reads", "trees")
-"""What is large and not seen at once: the page opens before it is unpacked."""
+"""Large data that is not visible at first: the page opens before it is unpacked."""
 
 _BLOCK = 3 * (1 << 18)
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
 def write(target: Path, films: Sequence[Film], together: dict[str, Any] | None, **settings: Any) -> None:
-    """Write the page of one film, or of two beside each other; it is as private as the store that it comes from.
+    """Write the page of one film, or of two beside each other, readable by its owner alone.
 
     Args:
-        target: The file; one that is there is replaced when the page is whole.
+        target: The file; an existing one is replaced when the page is complete.
         films: One or two.
-        together: How the rows of two go together.
-        settings: `mask` (cover what holds secrets), `compact` (squeeze idle time from the start).
+        together: The pairs of rows of two films.
+        settings: `mask` (cover secrets), `compact` (compress idle time from the start).
     """
     mask = bool(settings.pop("mask", True))
     for side, film in enumerate(films):
@@ -81,7 +81,7 @@ def write(target: Path, films: Sequence[Film], together: dict[str, Any] | None, 
 
 
 def policy(style: str, script: str) -> str:
-    """What the page may do: show its own pictures, and run its own script, which is known by its hash."""
+    """Return the page's content security policy: its own pictures, and its script by hash."""
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     return (
         f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
@@ -91,7 +91,7 @@ def policy(style: str, script: str) -> str:
 
 @cache
 def asset(name: str) -> str:
-    """A file that the page is made of."""
+    """Return the text of one of the page's source files."""
     return files("reenact.browser.watch").joinpath(name).read_text(encoding="utf-8")
 
 
@@ -118,7 +118,7 @@ def _script(file: BinaryIO, name: str, content: Iterator[bytes]) -> None:
 
 
 def _beside(video: Path, target: Path, side: int) -> str:
-    """Lay a video beside the page; returns its name."""
+    """Copy a video beside the page; return its name."""
     name = f"{target.stem}{'-b' if side else ''}.mp4"
     private.copy(video, target.with_name(name))
     target.with_name(name).chmod(0o600)
@@ -126,14 +126,14 @@ def _beside(video: Path, target: Path, side: int) -> str:
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    """A file as base64, a piece at a time."""
+    """Yield a file as base64, a piece at a time."""
     with path.open("rb") as file:
         while block := file.read(_BLOCK):
             yield base64.b64encode(block)
 
 
 def shown(tree: Any) -> Any:
-    """A tree whose every text may be shown: nothing in it turns the direction of writing or ends a line unseen."""
+    """Make every text of a tree visible: no direction marks and no hidden line ends."""
     if isinstance(tree, str):
         return visible(tree)
     if isinstance(tree, dict):

@@ -1,4 +1,4 @@
-"""Two sessions beside each other: which step of the one is which of the other, and where they part."""
+"""Pair the steps of two sessions, and find the point where they diverge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN = tuple(
 
 
 def pairs(found: Diff, sides: Sequence[list[dict[str, Any]]]) -> dict[str, Any]:
-    """The rows of two sides, joined; a step that is no row of the page is left out.
+    """Join the rows of two sides; a step without a row in the page is left out.
 
     Args:
         found: The comparison of the two recordings.
@@ -34,7 +34,7 @@ def pairs(found: Diff, sides: Sequence[list[dict[str, Any]]]) -> dict[str, Any]:
         if a is None and b is None:
             continue
         if begun and parting is None:
-            # Where the very step of the parting is none of the page's, the next one stands for it.
+            # If the step of the parting has no row in the page, the next row stands for it.
             parting = len(joined)
         joined.append({"a": a, "b": b, "kind": pair.kind.value, "differences": _differences(pair)})
     return {
@@ -57,12 +57,12 @@ def _differences(pair: Pair) -> list[list[str | None]]:
 
 
 def _worth(differences: Iterable[Difference]) -> Iterable[Difference]:
-    """Without what the page shows of a step in its own place."""
+    """Leave out differences that the page shows elsewhere in the step."""
     return (item for item in differences if not item.path.startswith(_SHOWN))
 
 
 def _told(item: Difference) -> list[str | None]:
-    """Where, and what each side has there; None where it has nothing."""
+    """Return a difference's path and the value of each side, None where it is absent."""
     a, b = (None if side is ABSENT else cut(compact(side), _LONGEST) for side in (item.a, item.b))
     path = item.path.removeprefix("output.")
     return [f"{path} ({item.who})" if item.who else path, a, b]

@@ -1,4 +1,4 @@
-"""The pictures of a page, as it carries them. What holds a secret is covered."""
+"""Encode the pictures of a page, with secrets covered."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reenact.errors import RecordingError
 
 
 def encoded(footage: Footage, pictures: Iterable[Picture], *, mask: bool = True) -> Iterator[str]:
-    """Each picture as base64, an empty text where it is lost or cannot be covered."""
+    """Yield each picture as base64, or an empty text where it is lost or cannot be covered."""
     for picture in pictures:
         try:
             yield base64.b64encode(jpeg(footage, picture, mask=mask)).decode()
@@ -21,7 +21,10 @@ def encoded(footage: Footage, pictures: Iterable[Picture], *, mask: bool = True)
 
 
 def jpeg(footage: Footage, picture: Picture, *, mask: bool = True) -> bytes:
-    """One picture. Raises RecordingError where it is lost, ImportError or OSError where it cannot be covered."""
+    """Return one picture.
+
+    Raises RecordingError where it is lost, ImportError or OSError where it cannot be covered.
+    """
     data = footage.blob(picture.blob)
     if mask and picture.masks:
         data = covered(data, picture.masks, (picture.width, picture.height))

@@ -1,4 +1,4 @@
-"""A browser's action in a few words, as the video has it: `Click button “Pay now”`."""
+"""Describe a browser action in a few words, as the video does: `Click button “Pay now”`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _NAMES = ("name", "label", "text")
 
 
 def headline(action: Mapping[str, Any], selectors: object = None, fingerprint: object = None) -> str:
-    """What an action does, on one line; an element is called by its role and name where these are known.
+    """Describe an action on one line; an element by its role and name if known.
 
     Args:
         action: Its type and fields.
         selectors: The durable ones of the element that it found.
-        fingerprint: What else is known of it: `role`, `name`, `label`, `text`, `tag`, and whether it is `secret`.
+        fingerprint: Further facts of it: `role`, `name`, `label`, `text`, `tag`, and `secret`.
     """
     known = fingerprint if isinstance(fingerprint, Mapping) else {}
     element = words.element(selectors, "") or _element(known)

@@ -1,4 +1,4 @@
-"""What is on the screen when: the pictures of the tab in front, one after the other, and the address above them."""
+"""Follow the screen of a session: the pictures of the active tab, and its address."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from reenact.browser.camera.footage import Entry
 from reenact.browser.video.stage import SEEN, Picture, Stage, number_of
 
 MOST = 2000
-"""Pictures that a page takes, about: each is some seventy kilobytes."""
+"""About the most pictures that a page takes: each has some seventy kilobytes."""
 
 Scene = tuple[float, Picture]
-"""When a picture came in front."""
+"""The time at which a picture appeared, and the picture."""
 
 
 class Screen:
     """Follows the tabs of a session.
 
     Args:
-        viewport: How large its page is, in its own pixels.
+        viewport: Its page's size, in CSS pixels.
 
     Attributes:
-        scenes: When which picture came in front.
-        places: When which tabs were open, where they were, and which of them was in front.
+        scenes: The pictures with the times at which they appeared.
+        places: The open tabs, their addresses and the active one, by time.
     """
 
     def __init__(self, viewport: tuple[float, float]) -> None:
@@ -35,7 +35,7 @@ class Screen:
         self.places: list[dict[str, Any]] = []
 
     def take(self, entry: Entry) -> None:
-        """The next line of a session's file, by time."""
+        """Take the next line of a session's file, by time."""
         self._stage.take(entry)
         if entry["title"]:
             self._titles[number_of(entry["tab"], 0)] = str(entry["title"])
@@ -60,7 +60,7 @@ _MOVING = ("tab", "before", "after")
 
 
 def follow(entries: Iterable[Entry], viewport: tuple[float, float]) -> Screen:
-    """The screen of a whole session; its lines by time."""
+    """Return the screen of a whole session from its lines by time."""
     screen = Screen(viewport)
     for entry in entries:
         if entry.event in SEEN:
@@ -69,7 +69,7 @@ def follow(entries: Iterable[Entry], viewport: tuple[float, float]) -> Screen:
 
 
 def chosen(scenes: Sequence[Scene], moments: Iterable[float], most: int = MOST) -> list[Scene]:
-    """Of more scenes than a page takes those that are seen at certain moments, and of the others every so many-th."""
+    """Choose scenes for a page: those at certain moments, and of the others one in every few."""
     if len(scenes) <= most:
         return list(scenes)
     times = [t for t, _ in scenes]

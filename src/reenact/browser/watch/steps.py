@@ -1,4 +1,4 @@
-"""The steps of a session: the browser's actions, and what else the run did between them."""
+"""The steps of a session: the browser's actions, and the run's other steps between them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _LINE = 200
 _BESIDE = ("model", "tool")
 _FAILED = ("error", "cancelled")
 _QUIET = ("start", "observe", "get_cookies", "set_cookies", "cdp_url")
-"""Effects of a session that do nothing on the page: no actions, and steps all the same."""
+"""Effects of a session that do not act on the page: steps, but no actions."""
 
 Row = dict[str, Any]
 
 
 @dataclass
 class Marks:
-    """What the session's file says of its actions, by the number of the effect.
+    """The lines on actions in the session's file, by the number of the effect.
 
     Attributes:
-        before: When each began, and where.
-        after: When it was done, and how.
+        before: The begin of each.
+        after: The end of each.
         others: The numbers of the effects of the recording's other sessions.
     """
 
@@ -48,10 +48,10 @@ class Marks:
 
 
 def rows(facts: RecordingFacts, marks: Marks, budget: Budget) -> list[Row]:
-    """The steps by time. Times are the recording's."""
+    """Return the steps by time. Times are the recording's."""
     found = [row for step in facts if (row := _row(facts, step, marks, budget)) is not None]
     known = {row["call"] for row in found}
-    # What is in the session's file alone was in flight when the run was cut off, or its events are lost.
+    # An action in the session's file alone was in flight when the run was cut off, or its events are lost.
     found += [_torn(call, marks, budget) for call in marks.before if call not in known]
     return sorted(found, key=lambda row: row["t"])
 
@@ -105,7 +105,7 @@ def _action(step: StepFacts, marks: Marks, budget: Budget) -> Row:
 def _acted(
     action: Any, given: Mapping[str, Any], before: Entry | None, after: Entry | None, budget: Budget
 ) -> Row:
-    """What an action's outcome and the session's file say of it, whichever of them is there."""
+    """Describe an action from its outcome and the session's file, as far as they exist."""
     action = action if isinstance(action, Mapping) else {}
     told: dict[str, Any] = {**(after.data if after is not None else {}), **given}
     target = before["target"] if before is not None else None
@@ -151,7 +151,7 @@ def _fields(values: Mapping[str, Any], budget: Budget) -> list[list[str]]:
 
 
 def _spelled(values: Mapping[str, Any], budget: Budget) -> list[list[str]]:
-    """Facts for reading: of what is nested each part on a line of its own."""
+    """Return facts for reading: each nested part on a line of its own."""
     return [
         [str(name).replace("_", " "), budget.text(_lines(value), _LONGEST)]
         for name, value in values.items()
@@ -172,7 +172,7 @@ def _inline(value: Any) -> str:
 
 
 def _value(value: Any, budget: Budget) -> str:
-    """A value for reading: text as it is, short things on one line, else indented."""
+    """Return a value for reading: text as it is, short values on one line, others indented."""
     text = compact(value)
     value = parsed(value)
     if isinstance(value, (dict, list)) and len(text) > _LINE:
