@@ -1,4 +1,4 @@
-"""The names of a well-known lesson on replaying agents, over the real thing: `docs/lesson.md` maps each of them.
+"""The names of a well-known lesson on replaying agents; `docs/lesson.md` maps each of them.
 
     from reenact.lesson import record_session, create_replay_model
 
@@ -8,7 +8,7 @@
     with agent.override(model=create_replay_model(session)):
         agent.run_sync(session.user_input)
 
-What needs Pydantic AI imports it when it is called.
+Functions that need Pydantic AI import it when they are called.
 """
 
 from reenact.lesson.bug import BugReproducer

@@ -24,7 +24,7 @@ _SORRY = ("error", "sorry", "unable", "failed", "can't")
 
 
 class BugReproducer:
-    """Looks at a session that went wrong, runs it again, and reports.
+    """Analyse a session that went wrong, run it again, and report.
 
         bug = BugReproducer("sessions/cancel.json")
         bug.analyze_trace()
@@ -37,7 +37,7 @@ class BugReproducer:
 
     Attributes:
         trace: The session's dict.
-        reproduction_attempts: What `attempt_reproduction` gave, one after the other.
+        reproduction_attempts: The results of `attempt_reproduction`, in order.
 
     Raises:
         RecordingError: There is no such session, or it cannot be read.
@@ -52,8 +52,10 @@ class BugReproducer:
         self.reproduction_attempts: list[dict[str, Any]] = []
 
     def analyze_trace(self) -> dict[str, Any]:
-        """What happened: `input`, `output`, `tool_calls`, `total_messages`, `timestamp`, `model`, and `anomalies`,
-        one sentence for each thing that looks odd.
+        """Return a summary of the session and its anomalies.
+
+        The keys are `input`, `output`, `tool_calls`, `total_messages`, `timestamp`, `model`, and `anomalies`, one
+        sentence for each.
         """
         trace = self.trace
         return {
@@ -70,8 +72,8 @@ class BugReproducer:
         """Run the session's input again, as a recording of its own.
 
         Args:
-            agent: The agent of today.
-            replay_model: What `create_replay_model` made. None: the agent's own model, live.
+            agent: The agent as it is now.
+            replay_model: A model from `create_replay_model`. None: the agent's own model, live.
 
         Returns:
             `attempt_number`, `timestamp`, `recording` (its id, for `reenact show`), `success` (it ran to its end), and
@@ -110,7 +112,7 @@ class BugReproducer:
         return attempt
 
     def report(self) -> str:
-        """What was found and tried, as text."""
+        """Return the findings and attempts as text."""
         analysis = self.analyze_trace()
         lines = [
             "Bug Reproduction Report",
@@ -143,7 +145,7 @@ class BugReproducer:
         return asdict(SessionRecord.of(recording))
 
     def _departed(self, attempt: dict[str, Any], model: Any) -> None:
-        """Name where the agent left the session, also where somebody caught it on the way."""
+        """Note the point where the agent left the session, even if the error was caught."""
         divergence = getattr(model, "divergence", None)
         if divergence is None and attempt["success"] and hasattr(model, "missing"):
             divergence = model.missing()

@@ -17,10 +17,10 @@ _SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How two sessions differ: part by part, in the order in which it happened.
+    """The differences between two sessions, in the order of their parts.
 
     Attributes:
-        first: The id of the one, and `second` that of the other.
+        first: The id of the first session; `second`: that of the other.
         differences: Paths such as `messages[3].parts[0].content`, with what the first has (`recorded`) and what the
             second (`actual`).
     """
@@ -31,7 +31,7 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether both asked, said and gave the same."""
+        """The inputs, messages and outputs are equal."""
         return not self.differences
 
     def __str__(self) -> str:
@@ -46,11 +46,13 @@ class Comparison:
 
 
 def compare_sessions(first: Session, second: Session, *, ignore: Iterable[str] = ()) -> Comparison:
-    """Compare two sessions: what was asked, every message, and the output. Ids, times and models are left out.
+    """Compare two sessions: input, messages and output.
+
+    Ids, times and models are left out.
 
         print(compare_sessions("sessions/monday.json", "sessions/tuesday.json"))
 
-    Message by message, by their place: where one session took a step more, all that follows differs.
+    Messages are compared by position: after an extra step in one session, all later messages differ.
 
     Args:
         first: A SessionRecord, its dict, the file that it was saved to, or a recording that is loaded.

@@ -13,7 +13,10 @@ from reenact.errors import UsageError
 
 
 def write(filepath: str | os.PathLike[str], value: Any) -> Path:
-    """Write JSON, making the folder where it is missing; returns the file. Raises UsageError where that fails."""
+    """Write JSON, creating the folder if missing; return the path.
+
+    Raises UsageError if it fails.
+    """
     target = Path(filepath)
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     text = json.dumps(value, indent=2, default=str, ensure_ascii=False)

@@ -1,4 +1,7 @@
-"""Messages in a session's form: `{"type": "ModelRequest", "parts": [{"kind": "user-prompt", "content": ...}]}`."""
+"""Messages in the form of sessions.
+
+An example is `{"type": "ModelRequest", "parts": [{"kind": "user-prompt", "content": ...}]}`.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def _arguments(value: Any) -> Any:
 
 
 def jsonable(value: Any) -> Any:
-    """Any value as plain JSON; what JSON has no word for as text."""
+    """Return any value as plain JSON; values without a JSON form become text."""
     if value is None or isinstance(value, (str, bool, int)):
         return value
     from pydantic_core import to_jsonable_python
@@ -49,7 +52,7 @@ def jsonable(value: Any) -> Any:
 
 
 def of_call(call: ModelCall) -> Messages:
-    """What a recorded model call saw and said, in a session's form, whichever library asked."""
+    """Return the messages and the answer of a recorded model call, of any library."""
     found: Messages = []
     answered = [*call.messages, *([call.answer] if call.answer is not None else [])]
     for message in answered:
@@ -87,8 +90,9 @@ def tool_calls(messages: Messages) -> list[dict[str, Any]]:
 
 
 def comparable(messages: Messages, instructions: Any) -> Messages:
-    """Messages in the form in which they are compared: the instructions are the first system prompt, contents are
-    text, arguments what their JSON says.
+    """Return messages in the form for comparison.
+
+    The instructions become the first system prompt, contents text, and arguments parsed JSON.
     """
     found: list[dict[str, Any]] = [
         {"type": message.get("type"), "parts": [_comparable(part) for part in message.get("parts", ())]}
@@ -109,8 +113,9 @@ def _comparable(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_far_as_known(actual: Messages, recorded: Messages) -> Messages:
-    """The actual messages without what the record does not tell of a part: sessions that others wrote name the kind
-    of some parts, and no more.
+    """Reduce the actual messages to the fields that the record has.
+
+    Sessions of other programs give only the kind of some parts.
     """
     return [
         {

@@ -26,14 +26,14 @@ _AGAIN = "a replay model serves one run; create_replay_model() makes another"
 
 
 class ReplayModel(FunctionModel):
-    """Answers from a session, strictly in order, and refuses what was not asked then.
+    """Answer from a session, strictly in order, and refuse requests that differ.
 
     Args:
         record: The session's dict.
-        ignore: Parts of a question that need not match.
+        ignore: Parts of a request to ignore in the comparison.
 
     Attributes:
-        divergence: Where the agent left the session, or None.
+        divergence: The point where the agent left the session, or None.
     """
 
     def __init__(self, record: dict[str, Any], *, ignore: Iterable[str] = ()) -> None:
@@ -52,11 +52,11 @@ class ReplayModel(FunctionModel):
 
     @property
     def left(self) -> int:
-        """How many recorded answers nobody has asked for yet."""
+        """The number of recorded answers that were not requested yet."""
         return len(self._answers) - self._next
 
     def missing(self) -> Divergence | None:
-        """What was never asked for, where a run has ended before its session did; or None."""
+        """Return the divergence of a run that ended before its session, or None."""
         if self.divergence is not None or not self.left:
             return None
         detail = (
@@ -89,7 +89,7 @@ class ReplayModel(FunctionModel):
             raise DivergenceError(self.divergence)
         given = sum(isinstance(message, ModelResponse) for message in asked)
         if not self._next:
-            # What was said in earlier turns comes along as history.
+            # Messages of earlier turns come along as history.
             self._next = min(given, len(self._answers))
         if self._next >= len(self._answers):
             detail = f"the session has {len(self._answers)} answers, and all were given"

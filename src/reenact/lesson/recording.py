@@ -29,8 +29,9 @@ def record_session(
     home: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> tuple[Any, SessionRecord]:
-    """Run a Pydantic AI agent, and record the session twice over: as a recording of Reenact (replay, debugger, fork)
-    and as a `SessionRecord`.
+    """Run a Pydantic AI agent; record it as a recording of Reenact and a `SessionRecord`.
+
+    The recording can be replayed, debugged and forked.
 
         output, session = record_session(agent, "Cancel my order ORD-5521")
         session.save("sessions/cancel.json")
@@ -38,13 +39,13 @@ def record_session(
 
     Args:
         agent: The agent.
-        user_input: What it is asked.
+        user_input: The input of the agent.
         session_id: By default the recording's id. One of your own becomes its tag, `session:ID`.
         home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` here.
-        options: Anything else that `agent.run_sync` takes (`deps`, `message_history`, `model` ...).
+        options: Other options of `agent.run_sync` (`deps`, `message_history`, `model` ...).
 
     Returns:
-        The agent's output, and the session. What the agent raises is raised; the recording of that run is kept, and
+        The agent's output, and the session. An exception of the agent is raised; the recording of that run is kept, and
         `SessionRecord.of(reenact.load("last"))` makes a session of it.
     """
     from pydantic_ai import capture_run_messages
@@ -111,8 +112,9 @@ def record_sessions(
     name: str = "",
     home: str | os.PathLike[str] | None = None,
 ) -> Any:
-    """Record every call of a function that runs agents, sync or async: a recording each, and a `SessionRecord` in
-    `folder`, also where it fails.
+    """Record every call of a function that runs agents, sync or async.
+
+    Each call makes a recording, and a `SessionRecord` in `folder`, also if it fails.
 
         @record_sessions
         def handle(text: str) -> str:
@@ -121,9 +123,9 @@ def record_sessions(
     `@reenact.recorded` is the same without the JSON files, and `reenact record -- python app.py` without the decorator.
 
     Args:
-        function: What is decorated.
-        folder: Where the sessions go, as `<recording's id>.json`.
-        name: What lists show; by default the function's name.
+        function: The decorated function.
+        folder: The folder of the sessions, each `<recording's id>.json`.
+        name: The name in lists; by default the function's name.
         home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` here.
     """
     if function is None:
@@ -158,7 +160,10 @@ def record_sessions(
 
 
 def _keep(recording: RecordingInProgress, folder: str | os.PathLike[str]) -> None:
-    """Write the session of a recording that has ended. Recording never breaks the agent: a line says why, if not."""
+    """Write the session of a finished recording.
+
+    A failure costs a warning and never breaks the agent.
+    """
     if not Path(recording.path).exists():
         # Within another recording or a replay, which has it all.
         return

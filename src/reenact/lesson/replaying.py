@@ -19,18 +19,18 @@ Session = SessionRecord | Mapping[str, Any] | Recording | str | os.PathLike[str]
 
 
 def create_replay_model(session_record: Session, *, ignore: Iterable[str] = ()) -> ReplayModel:
-    """A Pydantic AI model that answers from a session, strictly in order, while the tools run for real.
+    """Make a Pydantic AI model that answers from a session, in order; tools run for real.
 
         with agent.override(model=create_replay_model(session)):
             agent.run_sync(session.user_input)
 
-    It serves one run. What the agent asks is compared with what was asked then; the first difference is raised, and
-    raised again should somebody catch it. `reenact.replay(..., live=["tool"])` does the same from a recording, with
+    It serves one run. Each request is compared with the recorded one; the first difference is raised, and
+    raised again if the agent catches it. `reenact.replay(..., live=["tool"])` does the same from a recording, with
     clock, randomness and HTTP.
 
     Args:
         session_record: A SessionRecord, its dict, the file that it was saved to, or a recording that is loaded.
-        ignore: Parts that need not match: `"args.messages[*].parts[*].content"` where tools answer otherwise now.
+        ignore: Parts to ignore: `"args.messages[*].parts[*].content"` where tools give other answers now.
 
     Raises:
         UsageError: The session holds no answer of a model, or `ignore` names no part of the question.

@@ -29,18 +29,18 @@ def _now() -> str:
 
 @dataclass
 class SessionRecord:
-    """What one run of an agent was asked, what its model and its tools said, and what came out.
+    """One run of an agent: its input, the messages of its model and tools, and its output.
 
     Attributes:
-        session_id: Which session; of one that `record_session` made, the id of the recording beside it.
-        timestamp: When it began, ISO 8601.
-        user_input: What the agent was asked.
-        final_output: What it gave: its text, or plain JSON of a structured output. Empty for a run that failed.
+        session_id: The session's id; for one of `record_session`, the id of the recording beside it.
+        timestamp: The time of its start, ISO 8601.
+        user_input: The input of the agent.
+        final_output: The output: text, or plain JSON of a structured output. Empty for a run that failed.
         model: The model, `openai:gpt-4o`.
         instructions: The agent's instructions.
         messages: Every message, `{"type": "ModelRequest" | "ModelResponse", "parts": [{"kind": ...}]}`.
-        tool_calls: `{"tool": ..., "args": ...}` for each tool that was asked for.
-        duration_ms: How long it took.
+        tool_calls: `{"tool": ..., "args": ...}` for each requested tool call.
+        duration_ms: The duration in milliseconds.
     """
 
     session_id: str
@@ -54,9 +54,9 @@ class SessionRecord:
     duration_ms: float = 0
 
     def save(self, filepath: str | os.PathLike[str], *, rules: SecretRules = DEFAULT_RULES) -> Path:
-        """Write it as JSON, whole or not at all, making the folder where it is missing; returns the file.
+        """Write it as JSON, atomically, creating the folder if missing; return the path.
 
-        Secrets leave before anything is written, as in recordings.
+        Secrets are redacted before anything is written, as in recordings.
 
         Raises:
             UsageError: The file cannot be written.
@@ -86,11 +86,11 @@ class SessionRecord:
 
     @classmethod
     def of(cls, recording: Recording, agent: str = "") -> SessionRecord:
-        """The session that a recording holds: of any agent, whichever library or provider it asked.
+        """Make a session from a recording, of any agent, library or provider.
 
         Args:
-            recording: One that is loaded.
-            agent: Which agent's, where it holds several; by default the first that asked a model.
+            recording: A loaded recording.
+            agent: The agent's name, where it holds several; by default the first that called a model.
 
         Raises:
             UsageError: It holds no model call, or none of that agent.
@@ -137,7 +137,7 @@ class SessionRecord:
 
 
 def _conversation(recording: Recording, agent: str) -> tuple[Step, ModelCall, ModelCall]:
-    """The first step that asked a model in an agent's scope, with its call, and the last call that was answered."""
+    """Return an agent's first model step, its call, and its last answered call."""
     found: list[tuple[Step, ModelCall]] = []
     for step in recording:
         if agent and f"agent:{agent}" not in step.call.scope.split("/"):
@@ -155,7 +155,7 @@ def _conversation(recording: Recording, agent: str) -> tuple[Step, ModelCall, Mo
 
 
 def _instructions(step: Step) -> str:
-    """What Pydantic AI sent as instructions, where it asked; others have them as a system message."""
+    """Return the instructions that Pydantic AI sent; others send them as a system message."""
     asked = plain(step.log.args(step.call).get("messages"))
     if isinstance(asked, list) and asked and isinstance(asked[0], dict):
         return str(asked[0].get("instructions") or "")

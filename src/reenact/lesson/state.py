@@ -1,4 +1,4 @@
-"""`AgentStateSnapshot` and `StatefulAgent`: an agent's state at a step, over `reenact.track`."""
+"""`AgentStateSnapshot` and `StatefulAgent`: an agent's state at a step, by `reenact.track`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ EVERY = 5
 
 @dataclass
 class AgentStateSnapshot:
-    """What an agent knew at a step.
+    """The state of an agent at a step.
 
     Attributes:
-        step_number: Which step.
-        memory: What it remembers, item by item.
+        step_number: The number of the step.
+        memory: Its memory, item by item.
         context_variables: Its variables.
         tool_results: `{"step": ..., "tool": ..., "args": ..., "result": ...}` for each tool so far.
-        iteration_count: How often it went round.
+        iteration_count: The number of its iterations.
     """
 
     step_number: int
@@ -37,7 +37,7 @@ class AgentStateSnapshot:
     iteration_count: int = 0
 
     def save(self, filepath: str | os.PathLike[str]) -> Path:
-        """Write it as JSON, whole or not at all; returns the file. Raises UsageError where that cannot be done."""
+        """Write it as JSON, atomically; return the path. Raises UsageError if it fails."""
         return files.write(filepath, asdict(self))
 
     @classmethod
@@ -54,11 +54,11 @@ class AgentStateSnapshot:
 
     @classmethod
     def of(cls, recording: Recording, step: int | None = None, name: str = "") -> AgentStateSnapshot:
-        """The state of a step of a recording (None: at the end), from what was tracked then.
+        """Return the tracked state at a step of a recording (None: at its end).
 
         Args:
-            recording: One that is loaded.
-            step: The step that was about to be asked.
+            recording: A loaded recording.
+            step: The number of the step; the state is that before its call.
             name: The name under which a `StatefulAgent` was tracked. Without one, each part is looked up by its own
                 name: `reenact.track("memory", memory)`, `"context_variables"`, `"tool_results"`.
 
@@ -87,10 +87,10 @@ class AgentStateSnapshot:
 
 
 class StatefulAgent:
-    """An agent with state that can be saved and put back. It is tracked: recordings keep it along with their steps.
+    """An agent with state that can be saved and restored; recordings track the state.
 
     Args:
-        agent: The agent; never looked into.
+        agent: The agent; it is not inspected.
         name: The name that its state has in recordings.
     """
 
@@ -118,14 +118,14 @@ class StatefulAgent:
         return taken
 
     def restore_snapshot(self, snapshot: AgentStateSnapshot) -> None:
-        """Put a state back. The snapshot itself stays as it is, whatever the agent does next."""
+        """Restore a state. The snapshot stays unchanged by the agent's later steps."""
         self.memory = copy.deepcopy(snapshot.memory)
         self.context = copy.deepcopy(snapshot.context_variables)
         self.tool_results = copy.deepcopy(snapshot.tool_results)
         self.step = snapshot.step_number
 
     def add_tool_result(self, tool_name: str, args: dict[str, Any], result: Any) -> None:
-        """Note what a tool gave, as one more step; every fifth takes a snapshot."""
+        """Add a tool's result as one more step; every fifth step takes a snapshot."""
         self.step += 1
         self.tool_results.append(
             {"step": self.step, "tool": tool_name, "args": args, "result": messages.jsonable(result)}

@@ -1,1 +1,1 @@
-"""A team's store: lines and what is known of them in a Postgres, blobs in an object store. Needs `reenact[team]`."""
+"""A team's store: lines in Postgres, blobs in an object store. Needs `reenact[team]`."""

@@ -1,4 +1,4 @@
-"""What is said when a server of the team's store does not answer."""
+"""Errors of the team's store: tell an unavailable server from a refused value."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ UNFIT = (
     ValueError,
     TypeError,
 )
-"""What is raised for a value that a column does not take. Asking again is of no use."""
+"""The errors for a value that a column refuses. A repetition fails, too."""
 
 
 @contextmanager
 def asking(place: str) -> Iterator[None]:
-    """Around what is asked of a database. Raises StoreAway where it does not answer.
+    """Turn database errors into StoreAway where the server does not answer.
 
     Args:
-        place: What it is called, without a password.
+        place: The store's name, without a password.
     """
     try:
         yield
@@ -49,7 +49,7 @@ def asking(place: str) -> Iterator[None]:
 
 
 def _away(place: str, error: DBAPIError | psycopg.Error) -> StoreAway:
-    # What libpq says behind its first line is advice to who runs the server.
+    # The lines after libpq's first one are advice for the server's operator.
     said, _, _ = str(error.orig if isinstance(error, DBAPIError) else error).strip().partition("\n")
     said = said.removeprefix("connection is bad: ")[:200]
     return StoreAway(f"{place} does not answer ({said})")

@@ -1,13 +1,13 @@
-"""A team's store, put aside and brought back: the database by Postgres's own tools, the blobs beside it.
+"""Back up and restore a team's store: the database by Postgres's tools, and the blobs.
 
-    TARGET/dumps/<when>/database.dump     what `pg_dump` makes of the schema `reenact`
-                        manifest.json     written last: without it a dump is not whole
-    TARGET/.making/<when>/                one that is being made, in a folder; it gets its name when it is done
+    TARGET/dumps/<when>/database.dump     the output of `pg_dump` for the schema `reenact`
+                        manifest.json     written last: without it a dump is not complete
+    TARGET/.making/<when>/                an unfinished dump in a folder; it is renamed when it is complete
     TARGET/<project>/blobs/ab/<sha256>    as in the store; each once, for all dumps
 
-The database is read in one snapshot, and so is which blobs it names. A blob is there before the line that names it is
-committed, so whoever copies the blobs later has all of them, while agents go on writing. What was copied before is not
-copied again. A dump that is brought back gets its blobs first: nobody reads a line whose blob is not there yet.
+The database is read in one snapshot, and so is the list of its blobs. A blob is stored before the line that names it is
+committed, so a later copy of the blobs has all of them, while agents go on writing. Blobs of an earlier backup are not
+copied again. A restore copies the blobs first: no line can be read before its blob is there.
 """
 
 from __future__ import annotations
@@ -60,21 +60,21 @@ ORDER BY p.name, b.address
 """  # noqa: S608 - a schema's name of our own
 
 Said = Callable[[str], None]
-"""Told what is being done."""
+"""A function that receives the current activity, in words."""
 
 
 @dataclass(slots=True)
 class Kept:
-    """What came of it.
+    """The result of a backup or a restore.
 
     Attributes:
-        name: The dump's.
-        recordings: How many the dump has.
-        bytes: Of the dump.
-        blobs: How many it names.
-        copied: How many of them were not there yet.
-        copied_bytes: Theirs.
-        missing: Blobs, `project/sha256:…`, that are nowhere, or damaged.
+        name: The name of the dump.
+        recordings: The number of recordings in the dump.
+        bytes: The size of the dump.
+        blobs: The number of blobs that it names.
+        copied: The number of blobs that were copied.
+        copied_bytes: Their size.
+        missing: Blobs, `project/sha256:…`, that are missing everywhere, or damaged.
         deleted: Recordings of the dump, `project/id`, that were deleted after it was made, and are left out.
     """
 
@@ -89,13 +89,13 @@ class Kept:
 
 
 def backup(place: Place, target: str, *, tools: Path | None = None, say: Said = lambda _: None) -> Kept:
-    """Put a team's store aside, all its projects, while it is in use.
+    """Back up a team's store, with all its projects, while it is in use.
 
     Args:
         place: The store.
-        target: Where to: the address of an object store, or of a folder.
-        tools: The folder of `pg_dump`; by default it is looked for.
-        say: Told what is being done.
+        target: The address of an object store, or of a folder.
+        tools: The folder of `pg_dump`; by default it is searched for.
+        say: Receives the current activity.
 
     Raises:
         UsageError: There is no `pg_dump` of that Postgres's version, or no store yet.
@@ -149,14 +149,14 @@ def _make(place: Place, program: str, kept: Any, found: Kept, *, making: str, sa
 
 
 def _dropped(kept: Any, making: str) -> None:
-    """Remove what there is of a backup that failed, as far as that is possible now."""
+    """Remove the dump of a failed backup, if possible."""
     with contextlib.suppress(BaseError, OSError):
         obstore.delete(kept, f"{making}/{_DUMP}")
     _emptied(kept, making)
 
 
 def _emptied(kept: Any, making: str) -> None:
-    """Remove the folder that a backup was made in, with what a failed write left there."""
+    """Remove the folder of an unfinished backup, with the rest of a failed write."""
     if isinstance(kept, Folder) and making.startswith(_MAKING) and kept.prefix is not None:
         shutil.rmtree(Path(kept.prefix) / making, ignore_errors=True)
         with contextlib.suppress(OSError):
@@ -166,14 +166,14 @@ def _emptied(kept: Any, making: str) -> None:
 def restore(
     place: Place, source: str, *, name: str = "", tools: Path | None = None, say: Said = lambda _: None
 ) -> Kept:
-    """Bring back what was put aside, into a Postgres without recordings.
+    """Restore a backup into a Postgres without recordings.
 
     Args:
         place: The store; its object store may have some of the blobs already.
-        source: Where it was put.
-        name: Which dump; by default the newest.
-        tools: The folder of `pg_restore`; by default it is looked for.
-        say: Told what is being done.
+        source: The address of the backup.
+        name: The name of the dump; by default the newest.
+        tools: The folder of `pg_restore`; by default it is searched for.
+        say: Receives the current activity.
 
     Raises:
         UsageError: There are recordings already, or there is no such dump, or it is damaged.
@@ -214,7 +214,10 @@ def restore(
 
 
 def _dumped(program: str, place: Place, words: list[str], digest: Any, found: Kept) -> Iterator[bytes]:
-    """What the program writes, piece by piece. Raises UsageError where it fails, so that nothing is kept."""
+    """Yield the output of a dump program in blocks.
+
+    Raises UsageError where the program fails, so that the output is dropped.
+    """
     with (
         tempfile.TemporaryFile() as said,
         _started([program, *words, *_database(place)], place, said) as process,
@@ -256,7 +259,7 @@ def _database(place: Place) -> list[str]:
 
 
 def _tool(name: str, folder: Path | None) -> str:
-    """Where one of Postgres's programs is. Raises UsageError."""
+    """Return the path of one of Postgres's programs. Raises UsageError if missing."""
     if folder is not None:
         places = [folder]
     else:
@@ -279,7 +282,7 @@ def _there(connection: psycopg.Connection[Any]) -> bool:
 
 
 def _still(connection: psycopg.Connection[Any], blob: str) -> bool:
-    """Whether a recording names a blob now: one that was deleted meanwhile took its blobs along."""
+    """Return whether a recording still names a blob: a deletion may have removed both."""
     project, address = blob.split("/", 1)
     asked = f"SELECT 1 FROM ({_NAMED}) AS named WHERE name = %s AND address = %s"  # noqa: S608
     return connection.execute(asked, (project, address)).fetchone() is not None
@@ -291,7 +294,10 @@ def _one(connection: psycopg.Connection[Any], asked: Any) -> Any:
 
 
 def _upgraded(place: Place, objects: Any) -> list[str]:
-    """Bring the tables to this version, and delete again what was deleted after the dump; returns which those were."""
+    """Upgrade the tables, and repeat deletions that came after the dump.
+
+    Returns the recordings deleted.
+    """
     engine = create_engine("postgresql+psycopg://" + place.database.partition("://")[2])
     try:
         ready(engine)
@@ -311,7 +317,7 @@ Named = tuple[str, str, int]
 
 
 def _copy(named: Iterable[Named], source: Any, target: Any, found: Kept, *, fetch: bool = True) -> None:
-    """Copy what the target lacks; without `fetch`, only see what it lacks."""
+    """Copy the blobs that the target lacks; without `fetch`, only list them."""
     there: tuple[str, set[str]] = "", set()
 
     def lacks(one: Named) -> bool:
@@ -416,7 +422,7 @@ def _fetched(kept: Any, path: str, file: Path, wanted: str) -> None:
 
 @contextmanager
 def _away(place: Place) -> Iterator[None]:
-    """Says what does not answer, without who may."""
+    """Turn errors of the database or the object store into StoreAway, without passwords."""
     try:
         with asking(place.name):
             yield

@@ -1,4 +1,4 @@
-"""Find what is wrong with a project of a team's store, and repair what can be repaired: `reenact fsck --team`."""
+"""Check a project of a team's store, and repair it: `reenact fsck --team`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TeamCheck:
 
     Args:
         store: The project.
-        repair: Repair what can be repaired.
+        repair: Repair the findings where possible.
     """
 
     def __init__(self, store: TeamStore, *, repair: bool = False) -> None:
@@ -111,7 +111,7 @@ class TeamCheck:
             self._say("stuck upload", f"{address[:19]}…", why, partial(self._run, gone))
 
     def _deleted(self) -> None:
-        """Recordings that are there in spite of a tombstone, and receipts that are not beside the blobs."""
+        """Find recordings that have a tombstone, and receipts missing beside the blobs."""
         project = self._store.database.project
         both = self._store.database.recordings(RECORDINGS.c.key, RECORDINGS.c.id).where(
             RECORDINGS.c.id.in_(

@@ -1,8 +1,8 @@
-"""Deleting what a project keeps no longer, while others write.
+"""Delete the expired recordings of a project, and blobs without a recording, during use.
 
-A recording goes with all that was made of it, unless it is tagged `keep` or somebody writes to it. A blob goes when no
-recording of the project names it: nobody names one while it is being deleted (`Database.blobs_held`), and one that lies
-in the object store unnamed may be of an upload that is under way, so it stays until it is old.
+A recording is deleted with its derived data, unless it is tagged `keep` or is being written. A blob is deleted when no
+recording of the project names it: none can be named while it is being deleted (`Database.blobs_held`). A blob
+in the object store that no recording names may be part of a current upload, so it stays until it is old.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ Progress = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class Cleaned:
-    """What was deleted, or would be.
+    """The deletions of a run, done or planned.
 
     Attributes:
-        ids: Recordings.
-        bytes: Of their lines.
-        kept: How many are as old, and stay since they are tagged so.
-        held: How many are as old, and stay since a hold means them.
-        receipts: For each of `ids` what was deleted (docs/team.md); none where it is only said.
-        blobs: Blobs that lay in the object store and belonged to no recording, not even to one of `ids`.
+        ids: Deleted recordings.
+        bytes: The size of their lines.
+        kept: The number of expired recordings that stay because of a tag.
+        held: The number of expired recordings that stay because of a hold.
+        receipts: The receipt of each of `ids` (docs/team.md); none in a dry run.
+        blobs: Deleted blobs of the object store that belonged to no recording, not even to one of `ids`.
     """
 
     ids: list[str] = field(default_factory=list)
@@ -67,18 +67,18 @@ class Cleaner:
     def clean(
         self, keep: int | None, *, dry: bool = False, who: str = "", progress: Progress | None = None
     ) -> Cleaned:
-        """Delete what the store got last so many seconds ago, and blobs that no recording names.
+        """Delete recordings whose last line is older than `keep`, and blobs without a recording.
 
         Args:
             keep: Seconds; None for ever.
-            dry: Only say what would be deleted.
-            who: Who wants it; by default the user who runs this process.
-            progress: Told how many of how many recordings are gone.
+            dry: Only return the planned deletions.
+            who: The person who asks for it; by default the user of this process.
+            progress: Called with the number of deleted recordings and their total.
 
         Raises:
-            StoreAway: A server does not answer. What was deleted until then is gone.
+            StoreAway: A server does not answer. Earlier deletions stay done.
         """
-        # Whether one is tagged says its line.
+        # A recording's line tells its tags.
         Lines(self._store).renew()
         cleaned = Cleaned()
         old = self._old(keep)
@@ -105,7 +105,7 @@ class Cleaner:
 
     def _old(self, keep: int | None) -> ColumnElement[bool]:
         now = self._now()
-        # A blob came, and then no line: whoever sent it has given up.
+        # A blob came, and no line after it: the sender has given up.
         begun = and_(
             RECORDINGS.c.version == 0, RECORDINGS.c.written > 0, RECORDINGS.c.written < now - _DAY * _SECOND
         )
@@ -131,8 +131,10 @@ class Cleaner:
     def _delete(
         self, keys: list[int], old: ColumnElement[bool], why: str = "", who: str = ""
     ) -> list[tuple[str, int, list[Receipt]]]:
-        """Delete those that are still old: somebody may have gone on with one. One that is locked stays for now, and so
-        does one that is held since it was looked for.
+        """Delete the recordings that are still expired at this moment.
+
+        One that was written to stays; one that is locked stays for now, and so does one that is held since the
+        first look.
         """
         columns = RECORDINGS.c.key, RECORDINGS.c.id, RECORDINGS.c.bytes
         asked = self._store.database.recordings(*columns).where(RECORDINGS.c.key == func.any(keys), old)
@@ -151,7 +153,7 @@ class Cleaner:
         return [(row.id, row.bytes, [one for one in made if one["id"] == row.id]) for row in rows]
 
     def _unnamed(self, *, dry: bool) -> Iterator[str]:
-        """The old blobs in the object store that belong to no recording, a page of them deleted at a time."""
+        """Delete old blobs of the object store without a recording, page by page; yield them."""
         young = datetime.fromtimestamp(self._now() / _SECOND, UTC).timestamp() - _DAY
         for page in self._store.blobs.pages():
             old = [address for address, moment in page if moment < young]

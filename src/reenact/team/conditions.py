@@ -1,7 +1,7 @@
-"""Terms of a filter as SQL: a condition that holds wherever the term does, and whether it holds nowhere else.
+"""Translate terms of a filter to SQL conditions, exact or not.
 
-What a filter means is Python's to say (`model.filter`): patterns are Python's, and which letters are one but for their
-case. So SQL finds the rows for which a term may hold, by an index where there is one, and who asks looks again.
+Python defines the meaning of a filter (`model.filter`): its patterns, and its letters that are equal but for
+case. So SQL finds the rows for which a term may hold, by an index where there is one, and the caller checks them again.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ _NUMBERS: dict[str, ColumnElement[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What SQL says of a term.
+    """The SQL condition of a term.
 
     Attributes:
         condition: True wherever the term holds; elsewhere false, null or, unless it is exact, true.
-        exact: Whether it is true nowhere else.
+        exact: The condition is true only where the term holds.
     """
 
     condition: Condition
@@ -57,14 +57,14 @@ class Bound:
 
 
 def in_column(term: Term) -> bool:
-    """Whether columns of a step say all that a term asks."""
+    """Return whether columns of a step are enough to decide a term."""
     return term.field in WORDS or term.field in NUMBERS
 
 
 def of_step(term: Term) -> Bound:
-    """A term about what columns say of a step."""
+    """Return the condition of a term about columns of a step."""
     if term.field == "label":
-        # `model:gpt-4o` means the model, whoever carries the call.
+        # `model:gpt-4o` means the model of a call of any kind.
         kind, _, pattern = term.value.partition(":")
         labelled = _globbed(STEPS.c.label, term.value)
         if not _globbed_can_be(kind, "model"):
@@ -133,7 +133,10 @@ def _calls(term: Term) -> Condition:
 
 
 def _globbed(column: ColumnElement[Any], pattern: str) -> Condition:
-    """A pattern with `*` and `?`, without regard to case; of letters that are not ASCII anything is taken."""
+    """Translate a pattern with `*` and `?`, without regard to case.
+
+    Other letters than ASCII match anything.
+    """
     same = pattern.translate(_SAME).lower()
     if same.isascii() and not re.search(r"[*?\0]", same):
         return folded(column) == same
@@ -144,7 +147,7 @@ def _globbed(column: ColumnElement[Any], pattern: str) -> Condition:
 
 
 def _globbed_can_be(pattern: str, text: str) -> bool:
-    """Whether what stands before a label's colon may mean a text."""
+    """Return whether the text before a label's colon may match a word."""
     return bool(set(pattern) & set("*?")) or pattern.translate(_SAME).lower() == text
 
 

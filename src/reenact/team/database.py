@@ -25,14 +25,14 @@ _BLOBS_LOCK = 0x7265656E
 
 
 class Database:
-    """A Postgres, and one project in it. Nothing is asked of it before somebody asks. Any thread may.
+    """A Postgres, and one project in it. It connects at the first query. Thread-safe.
 
     Args:
-        place: Where it is.
+        place: The addresses of the store.
         patience: Seconds to wait for it.
 
     Raises:
-        UsageError: The address is none.
+        UsageError: The address is invalid.
     """
 
     def __init__(self, place: Place, patience: int = PATIENCE) -> None:
@@ -78,7 +78,7 @@ class Database:
 
     @property
     def project(self) -> int:
-        """The project's key; it is made where there is none of that name. Raises StoreAway, UsageError."""
+        """The project's key; the project is created if missing. Raises StoreAway, UsageError."""
         if self._project is None:
             with self._lock, asking(self.place.name):
                 ready(self._engine)
@@ -102,7 +102,10 @@ class Database:
         return select(*columns).where(RECORDINGS.c.project == self.project)
 
     def sizes(self) -> dict[str, tuple[int, int]]:
-        """Of every project, how many recordings it has and of how many bytes of lines. Raises StoreAway."""
+        """Return the number of recordings and the bytes of their lines, by project.
+
+        Raises StoreAway.
+        """
         asked = (
             select(PROJECTS.c.name, func.count(), func.coalesce(func.sum(RECORDINGS.c.bytes), 0))
             .join_from(PROJECTS, RECORDINGS)
@@ -113,7 +116,10 @@ class Database:
             return {name: (int(count), int(size)) for name, count, size in connection.execute(asked)}
 
     def blobs_held(self, connection: Connection, *, alone: bool = False) -> None:
-        """Until the end of a transaction no blob of the project is deleted; with `alone`, none is added either."""
+        """Keep blobs of the project from deletion until the transaction ends.
+
+        With `alone`, none is added either.
+        """
         take = func.pg_advisory_xact_lock if alone else func.pg_advisory_xact_lock_shared
         connection.execute(select(take(_BLOBS_LOCK, self.project)))
 
@@ -130,14 +136,14 @@ def copied(
     rows: Iterable[Sequence[Any]],
     types: Sequence[str] = (),
 ) -> None:
-    """Put many rows into a table at once.
+    """Insert many rows into a table at once.
 
     Args:
         connection: In its transaction.
         table: The table.
         columns: Its columns that the rows have, in their order.
         rows: The rows.
-        types: What Postgres calls the columns' types, where all values are just of these: that is faster.
+        types: Postgres's names of the columns' types, where all values have just these: that is faster.
     """
     driver: Any = connection.connection.driver_connection
     binary = " (FORMAT BINARY)" if types else ""

@@ -1,8 +1,8 @@
-"""Deleting recordings of a team's store for good: with a receipt, against holds, and so that they do not come back.
+"""Delete recordings of a team's store for good, with receipts and respect for holds.
 
-A deletion is one transaction: it holds the recordings, sees that no hold means them, writes a tombstone with a receipt
-for each, and deletes them. Their blobs go afterwards, unless another recording names them. All moments are the
-database's.
+A deletion is one transaction: it locks the recordings, checks that no hold matches them, writes a tombstone with a
+receipt for each, and deletes them. Their blobs are deleted afterwards, unless another recording names them. A
+tombstone keeps the recording from coming back. All moments are the database's.
 """
 
 from __future__ import annotations
@@ -33,18 +33,24 @@ if TYPE_CHECKING:
 
 _SECOND = 1_000_000_000
 _AT_ONCE = 64 << 20
-"""Bytes of a file whose digest the database makes by itself; a longer one's is made here, piece by piece."""
+"""The largest file in bytes that the database hashes by itself.
+
+A longer one is hashed here, piece by piece.
+"""
 
 _LONGEST = 1000
 """Letters of a reason at most."""
 
 _LOCK = 0x686F6C64
-"""The number of the lock under which holds are set, and looked at by who deletes."""
+"""The number of the lock for setting holds, and for checking them before a deletion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A filter: what it means is not deleted. `at` is in nanoseconds since 1970."""
+    """A hold: recordings that match the filter are not deleted.
+
+    `at` is in nanoseconds since 1970.
+    """
 
     key: int
     filter: str
@@ -54,7 +60,7 @@ class Hold:
 
 
 def whoever() -> str:
-    """Return who runs this process: the user and the machine."""
+    """Return the user and the machine of this process."""
     try:
         return f"{getpass.getuser()}@{socket.gethostname()}"
     except (OSError, KeyError, ImportError):
@@ -67,7 +73,10 @@ def whoever() -> str:
 def tombstones(
     connection: Connection, project: int, ids: Iterable[str] | None = None, *, since: int = 0
 ) -> dict[str, Tombstone]:
-    """Return the tombstones in force, by the ids of their recordings: of these, or of all; of deletions since then."""
+    """Return the tombstones in force, by recording id.
+
+    `ids` limits the recordings, `since` the time of deletion.
+    """
     columns = TOMBSTONES.c.id, TOMBSTONES.c.at, TOMBSTONES.c.until, TOMBSTONES.c.why, TOMBSTONES.c.who
     asked = select(*columns).where(TOMBSTONES.c.project == project, TOMBSTONES.c.until > CLOCK)
     if ids is not None:
@@ -86,7 +95,10 @@ def receipts(connection: Connection, project: int, ids: Iterable[str] | None = N
 
 
 def readmit(connection: Connection, project: int, id: str) -> bool:
-    """Take back a tombstone: a recording of that id is taken again. Returns whether there was one."""
+    """Remove a tombstone, so that a recording of that id is accepted again.
+
+    Returns whether there was one.
+    """
     gone = delete(TOMBSTONES).where(TOMBSTONES.c.project == project, TOMBSTONES.c.id == id)
     return bool(connection.execute(gone).rowcount)
 
@@ -106,7 +118,7 @@ def holds(connection: Connection, project: int) -> list[Hold]:
 
 
 def hold(connection: Connection, project: int, text: str, why: str, who: str) -> None:
-    """Hold what a filter means, now and later. Raises FilterError where it does not parse."""
+    """Hold all recordings that match a filter, now and later. Raises FilterError if invalid."""
     Filter(text)
     _locked(connection, project, alone=True)
     values = {"why": fit(storable(why, _LONGEST)), "who": fit(storable(who, _LONGEST)), "at": CLOCK}
@@ -124,9 +136,9 @@ def release(connection: Connection, project: int, text: str) -> bool:
 
 
 class Held:
-    """The recordings among some that a hold means.
+    """The recordings among some that a hold matches.
 
-    A recording that is broken is held by every hold: nobody can say that a filter does not mean it.
+    A broken recording is held by every hold: no filter can be shown not to match it.
 
     Args:
         store: The project.
@@ -138,7 +150,7 @@ class Held:
             self._holds = holds(connection, store.database.project)
         self._by: dict[str, Hold] = {}
         if self._holds:
-            # What searches is built on top of the store, which asks here before it deletes.
+            # The search is built on top of the store, which checks here before it deletes.
             index = import_module("reenact.team.index").TeamIndex(store)
             for one in self._holds:
                 for id in index.meant(Filter(one.filter), ids):
@@ -154,7 +166,10 @@ class Held:
         return set(self._by)
 
     def still(self, connection: Connection, project: int) -> bool:
-        """Return whether the holds are those that were looked at; until the end of the transaction none is added."""
+        """Return whether the holds are unchanged since the check.
+
+        Until the end of the transaction none can be added.
+        """
         _locked(connection, project)
         return [one.key for one in holds(connection, project)] == [one.key for one in self._holds]
 
@@ -179,17 +194,17 @@ def _locked(connection: Connection, project: int, *, alone: bool = False) -> Non
 def erase(
     connection: Connection, store: TeamStore, keys: Sequence[int], *, why: str, who: str
 ) -> tuple[list[Receipt], set[str]]:
-    """Delete recordings that this transaction holds, and write a tombstone with a receipt for each.
+    """Delete recordings locked by this transaction; write a tombstone and receipt for each.
 
     Args:
         connection: In its transaction.
         store: The project.
         keys: The recordings' keys.
         why: The reason.
-        who: Who wants it.
+        who: The person or key that asks for it.
 
     Returns:
-        The receipts, and the addresses of the blobs that they named: those that no other recording names are to go.
+        The receipts, and the addresses of the blobs that they named; those without another recording are to be deleted.
     """
     project = store.database.project
     rows = connection.execute(
@@ -197,7 +212,7 @@ def erase(
             RECORDINGS.c.key, RECORDINGS.c.id, RECORDINGS.c.name, RECORDINGS.c.started, CLOCK.label("now")
         ).where(
             RECORDINGS.c.key == func.any(list(keys)),
-            # Of one that never began nothing is said: whoever sends it may go on.
+            # A recording that never began gets no tombstone: its sender may go on.
             RECORDINGS.c.version > 0,
         )
     ).all()
@@ -237,9 +252,9 @@ def erase(
 
 
 def note(store: TeamStore, made: Sequence[Receipt], gone: set[str]) -> None:
-    """Complete receipts: how many of the blobs that each named were deleted with it.
+    """Complete receipts with the number of named blobs that were deleted.
 
-    They are put beside the blobs, too: a backup that is restored must not bring back what was deleted after it.
+    The receipts are stored beside the blobs, too: a restored backup must not bring back later deletions.
     """
     for receipt in made:
         receipt["blobs"]["deleted"] = len(gone.intersection(receipt["blobs"]["addresses"]))

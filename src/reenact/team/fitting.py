@@ -1,4 +1,7 @@
-"""Values as a column takes them, and back: Postgres has no room for NUL in a text, nor for more than 63 bits."""
+"""Convert values for a column and back.
+
+Postgres does not store NUL in a text, nor integers over 63 bits.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 _UNFIT = re.compile("[\0\ud800-\udfff]")
 _MOVED = re.compile("[\U000f0000\U000fd800-\U000fdfff]")
 _MOVE = 0xF0000
-"""Where these letters stand in a column: among those that Unicode gives to nobody."""
+"""The code points for these letters in a column: Unicode assigns them to no character."""
 _MOST = 2**63 - 1
 
 

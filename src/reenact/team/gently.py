@@ -14,10 +14,10 @@ _PAUSE = 0.2
 
 
 def locked(connection: Connection, statement: str) -> None:
-    """Run a statement that wants a table for itself for a moment.
+    """Run a statement that needs an exclusive lock on a table for a moment.
 
-    While it waits for somebody who reads for long, all who come later wait behind it. So it waits shortly, lets them
-    by, and asks again.
+    While it waits for a long reader, all later queries wait behind it. So it waits briefly, lets them
+    pass, and tries again.
     """
     while True:
         connection.execute(text(f"SET lock_timeout = '{_PATIENCE}'"))
@@ -34,12 +34,12 @@ def locked(connection: Connection, statement: str) -> None:
 
 
 def indexed(connection: Connection, name: str, what: str) -> None:
-    """Make an index beside the work of others; one that was cut off in the making is made anew.
+    """Create an index during use; drop an invalid one of an interrupted run first.
 
     Args:
         connection: One that commits each statement by itself.
-        name: What it is called.
-        what: The table, and what of it: `steps (kind, recording)`.
+        name: The name of the index.
+        what: The table and its columns: `steps (kind, recording)`.
     """
     valid = connection.execute(
         text("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(:name)"),

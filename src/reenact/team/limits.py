@@ -1,4 +1,7 @@
-"""How much a project of a team's store may have, and for how long: set by who administers it, kept by who writes."""
+"""Limits of a project in a team's store: its size, and the age of its recordings.
+
+Administrators set them; writers obey them.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,17 @@ from reenact.errors import UsageError
 from reenact.team.tables import BLOBS, LIMITS, PROJECTS, RECORDINGS
 
 _AGAIN = 15.0
-"""Seconds for which a count holds. What several servers take meanwhile may come on top of the most there may be."""
+"""Seconds for which a count is reused.
+
+Several servers may exceed the limit together by the recordings of this time.
+"""
 
 _AGAIN_FULL = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a project may have. None is as much as there is room for, and for ever.
+    """The limits of a project. None means no limit.
 
     Attributes:
         keep: Seconds that a recording stays after it was last written to.
@@ -63,7 +69,7 @@ def projects(connection: Connection, name: str = "") -> list[Project]:
 
 
 def used(connection: Connection, project: int) -> tuple[int, int]:
-    """How many recordings a project has, and how many bytes."""
+    """Return the number of recordings in a project, and their bytes."""
     lines = select(func.count(), func.coalesce(func.sum(RECORDINGS.c.bytes), 0))
     many, size = connection.execute(lines.where(RECORDINGS.c.project == project)).one()
     blobs = select(func.coalesce(func.sum(BLOBS.c.size), 0)).join_from(BLOBS, RECORDINGS)
@@ -72,7 +78,7 @@ def used(connection: Connection, project: int) -> tuple[int, int]:
 
 
 def limits_of(connection: Connection, project: int) -> Limits:
-    """What was set for a project."""
+    """Return the limits of a project."""
     row = connection.execute(select(*_COLUMNS).where(LIMITS.c.project == project)).first()
     return Limits() if row is None else Limits(*row)
 
@@ -85,7 +91,7 @@ def limit(connection: Connection, project: int, limits: Limits) -> None:
 
 
 class Room:
-    """How much more a project may have, counted now and then. Any thread may ask.
+    """The room left in a project, counted now and then. Thread-safe.
 
     Args:
         now: A clock, in seconds.
@@ -114,7 +120,10 @@ class Room:
             self._until = self._now() + (_AGAIN_FULL if full else _AGAIN)
 
     def problem(self, *, size: int = 0, recordings: int = 0) -> str:
-        """Why there is no room for so many more bytes, or recordings; empty if there is: then they count as there."""
+        """Return the reason why there is no room, or an empty text.
+
+        If there is room, the bytes and recordings count as stored.
+        """
         with self._lock:
             if recordings and self._recordings is not None and self._recordings < recordings:
                 return self._full(f"{self._limits.most_recordings:,} recordings")

@@ -1,6 +1,6 @@
-"""What recordings say of themselves, made from their lines by whoever reads one first, and written down for all.
+"""The summaries of recordings: made from their lines at the first read, and stored for all.
 
-A recording's line, its steps, what filters ask besides, and the texts in which Postgres finds words.
+They are a recording's line, its steps, the details that filters need, and the texts in which Postgres finds words.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _QUIET = 3_000_000_000
 
 
 class Lines:
-    """What the recordings of one project of a team's store say.
+    """The summaries of the recordings in one project of a team's store.
 
     Args:
         store: The recordings.
@@ -48,11 +48,11 @@ class Lines:
         self.store = store
 
     def settle(self, known: Mapping[str, tuple[Path, Mapping[str, int]]]) -> None:
-        """Write down what recordings say on their lines, that are at hand elsewhere. Raises StoreAway.
+        """Store the summaries of recordings that have local copies. Raises StoreAway.
 
         Args:
-            known: By their ids, where each is, and how much of each file the team's store has of it: if it has more
-                by now, nothing is done.
+            known: By id, the folder of the copy, and the length of each file in the store. A recording with other
+                lengths in the store is skipped.
         """
         columns = RECORDINGS.c.id, RECORDINGS.c.key, RECORDINGS.c.version, RECORDINGS.c.written
         asked = self.store.database.recordings(*columns, FILES.c.name, FILES.c.length)
@@ -68,9 +68,7 @@ class Lines:
         )
 
     def settle_some(self, copy: LocalStore, most: int) -> None:
-        """Write down the lines of some recordings that nobody has read yet, and that are whole in a copy. Raises
-        StoreAway.
-        """
+        """Store the summaries of some unread recordings that a copy has in full. Raises StoreAway."""
         # One that still grows is not read anew with each line.
         ids = self._unread(RECORDINGS.c.written < CLOCK - _QUIET, most=most)
         lengths = self.store.intake.lengths(ids)
@@ -87,7 +85,7 @@ class Lines:
         self.word_some(most)
 
     def renew(self, progress: Progress | None = None) -> None:
-        """Read what nobody has read yet, and write it down. Raises StoreAway."""
+        """Read the unread recordings, and store their summaries. Raises StoreAway."""
         unread = self._unread()
         for number, id in enumerate(unread):
             if progress is not None:
@@ -97,7 +95,10 @@ class Lines:
             progress(len(unread), len(unread))
 
     def word_some(self, most: int) -> None:
-        """Write the texts of some recordings whose lines an earlier Reenact has written. Raises StoreAway."""
+        """Store the texts of recordings whose summaries an earlier Reenact wrote.
+
+        Raises StoreAway.
+        """
         columns = RECORDINGS.c.key, RECORDINGS.c.known
         # One that cannot be is marked so, and asked no more.
         asked = self.store.database.recordings(*columns).where(
@@ -114,7 +115,7 @@ class Lines:
                 )
                 for key, data in connection.execute(wanted.order_by(DETAILS.c.recording, DETAILS.c.part)):
                     packed.setdefault(key, []).append(bytes(data))
-                # Who writes a line meanwhile writes its texts, too.
+                # A process that writes a summary meanwhile writes its texts, too.
                 held = select(RECORDINGS.c.key, RECORDINGS.c.known).where(
                     RECORDINGS.c.key == func.any(list(some))
                 )
@@ -140,7 +141,7 @@ class Lines:
             return list(connection.execute(newest).scalars())
 
     def _make(self, id: str) -> None:
-        """Read a recording here, and write down what it says."""
+        """Read a recording here, and store its summary."""
         asked = self.store.database.recordings(
             RECORDINGS.c.key, RECORDINGS.c.version, RECORDINGS.c.written
         ).where(RECORDINGS.c.id == id)
@@ -169,7 +170,7 @@ class Lines:
                     self._write_one(key, *one)
 
     def _write_one(self, key: int, version: int, made: Summarised) -> None:
-        """Write down one recording, as a broken one where the database refuses what it says."""
+        """Store one recording's summary; store it as broken if the database refuses a value."""
         try:
             self._write_some({key: (version, made)})
         except UNFIT as error:
@@ -183,7 +184,7 @@ class Lines:
             known = select(RECORDINGS.c.key, RECORDINGS.c.known).where(
                 RECORDINGS.c.key == func.any(list(some))
             )
-            # In the order in which intakes hold them: nobody waits for one who waits for him.
+            # Lock in the order that intakes use, so that no deadlock is possible.
             rows = connection.execute(known.order_by(RECORDINGS.c.id).with_for_update()).all()
             due = [row.key for row in rows if row.known < some[row.key][0]]
             if due:
@@ -206,7 +207,7 @@ def _lines(connection: Connection, rows: list[dict[str, Any]]) -> None:
 def _rest(
     connection: Connection, made: Mapping[int, tuple[Sequence[Sequence[Any]], Sequence[bytes]]]
 ) -> None:
-    """Their steps and details, in the place of what was known of them."""
+    """Replace the stored steps and details of recordings."""
     for table in (STEPS, DETAILS):
         connection.execute(delete(table).where(table.c.recording == func.any(list(made))))
     steps = [(key, *map(fit, step)) for key, (steps, _) in made.items() for step in steps]

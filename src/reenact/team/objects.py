@@ -29,14 +29,17 @@ _OPTIONS = (
     "proxy_url", "timeout",
 )  # fmt: skip
 _CLIENT: dict[str, Any] = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=20)}
-"""Who does not answer in this time is away."""
+"""The timeouts of the object store's client; after them the store counts as away."""
 
 _PART = 2 << 20
-"""Bytes that come in that time, or the connection is good for nothing. Larger blobs are read in parts."""
+"""The size of a part in bytes.
+
+A usable connection transfers it within the timeout; larger blobs are read in parts.
+"""
 
 _LENT = "lent"
 _LENT_FOR, _SWEEP = 48 * 3600.0, 3600.0
-"""Seconds for which what was lent is kept, and between two looks for what is older."""
+"""Seconds for which a lent file is kept, and between two searches for older ones."""
 
 _RECEIPT = 64 << 20
 """Bytes of a receipt at most."""
@@ -50,12 +53,12 @@ class ObjectBlobs:
     """The blobs of one project.
 
     Args:
-        url: `s3://bucket/prefix`, `gs://…`, `az://…` or `file:///folder`. Who may is said by the environment, as the
-            object store's own tools have it (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL` …).
+        url: `s3://bucket/prefix`, `gs://…`, `az://…` or `file:///folder`. The credentials are in the environment, under
+            the names of the store's own tools (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL` …).
         project: Its name: blobs of one project are not another's, even where they are equal.
 
     Raises:
-        UsageError: The address is none.
+        UsageError: The address is invalid.
     """
 
     def __init__(self, url: str, project: str) -> None:
@@ -67,7 +70,7 @@ class ObjectBlobs:
         self._patient = opened(url, patient=True)
 
     def has(self, address: str) -> bool:
-        """Whether they are there. Raises StoreAway."""
+        """Return whether a blob is stored. Raises StoreAway."""
         try:
             obstore.head(self._store, self._path(address))
         except (FileNotFoundError, NotFoundError):
@@ -80,7 +83,7 @@ class ObjectBlobs:
         """Keep them; returns their address. Raises StoreAway."""
         address = f"sha256:{hashlib.sha256(data).hexdigest()}"
         try:
-            # Whoever comes second has the same bytes: they need not travel far.
+            # A second writer has the same bytes: the upload can stop early.
             store = self._store if len(data) <= _PART else self._patient
             obstore.put(store, self._path(address), data, mode="create", use_multipart=False)
         except AlreadyExistsError:
@@ -92,7 +95,7 @@ class ObjectBlobs:
         return address
 
     def get(self, address: str) -> bytes:
-        """They, and no others. Raises CorruptRecording, StoreAway."""
+        """Return the blob's bytes; check their hash. Raises CorruptRecording, StoreAway."""
         if not BLOB.fullmatch(address):
             raise CorruptRecording(f"{address[:80]} is no blob's address")
         try:
@@ -115,8 +118,9 @@ class ObjectBlobs:
             raise self._away(error) from None
 
     def pages(self) -> Iterator[list[tuple[str, float]]]:
-        """All blobs that there are, some at a time: their addresses, and when each was put there, in seconds since
-        1970. Raises StoreAway.
+        """Yield all blobs in pages: address, and time of storing in seconds since 1970.
+
+        Raises StoreAway.
         """
         try:
             for page in obstore.list(self._store, f"{self._project}/blobs"):
@@ -153,22 +157,24 @@ class ObjectBlobs:
 
     @property
     def signs(self) -> bool:
-        """Whether it hands out what it has itself, to whoever has an address that it signs: a folder does not."""
+        """The store gives out its objects at signed addresses; a folder does not."""
         return not isinstance(self._store, Folder)
 
     def url(self, address: str, seconds: int) -> str | None:
-        """Where anybody may fetch them for so many seconds; None of a folder. Raises StoreAway."""
+        """Return an address for a blob, valid for some seconds; None for a folder. Raises StoreAway."""
         return self._signed(self._path(address), seconds) if self.signs else None
 
     def lend(self, file: Path, headers: dict[str, str]) -> str:
-        """Keep a file for a while, for others to fetch; twice the same is once. Raises StoreAway, OSError.
+        """Upload a file for download by others, unless it is there already.
+
+        Raises StoreAway, OSError.
 
         Args:
             file: The file.
-            headers: What it is fetched with: `Content-Type`, `Content-Disposition`.
+            headers: The headers of its download: `Content-Type`, `Content-Disposition`.
 
         Returns:
-            What `lent_url` is asked for.
+            The name for `lent_url`.
         """
         with file.open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256")
@@ -183,7 +189,7 @@ class ObjectBlobs:
         return path
 
     def lent_url(self, lent: str, seconds: int) -> str:
-        """Where anybody may fetch what was lent, for so many seconds. Raises StoreAway."""
+        """Return an address for a lent file, valid for some seconds. Raises StoreAway."""
         return self._signed(lent, seconds)
 
     def _signed(self, path: str, seconds: int) -> str:
@@ -202,7 +208,7 @@ class ObjectBlobs:
         return (datetime.now(UTC) - kept).total_seconds()
 
     def _sweep(self) -> None:
-        """Once in a while, forget what was lent long ago."""
+        """Delete lent files that are old, once in a while."""
         if monotonic() < self._swept + _SWEEP:
             return
         self._swept = monotonic()
@@ -213,7 +219,7 @@ class ObjectBlobs:
                 obstore.delete(self._store, old)
 
     def _sync(self, file: Path) -> None:
-        """A file outlives the power, as what is acknowledged does. Raises StoreAway."""
+        """Sync a file to disk, so that acknowledged data survives a power failure. Raises StoreAway."""
         try:
             for path in (file, *list(file.parents)[:3]):
                 opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -268,7 +274,7 @@ def opened(url: str, *, patient: bool = False) -> ObjectStore:
 
 
 def kept(store: Any, project: str) -> Iterator[dict[str, Any]]:
-    """The receipts of deletions that an object store has of a project. One that is damaged is left out."""
+    """Yield the receipts of deletions in a project; damaged ones are skipped."""
     for page in obstore.list(store, f"{project}/receipts"):
         for entry in page:
             found = _receipt(store, entry["path"], entry["size"])
@@ -289,13 +295,16 @@ def _receipt(store: Any, path: str, size: int) -> dict[str, Any] | None:
 
 
 def path_of(project: str, address: str) -> str:
-    """Where a blob is in an object store."""
+    """Return the path of a blob in an object store."""
     digest = address.removeprefix("sha256:")
     return f"{project}/blobs/{digest[:2]}/{digest}"
 
 
 def _said(environ: Mapping[str, str]) -> dict[str, Any]:
-    """What the environment says of connections: who gives a client any option has to give it all."""
+    """Return the client options from the environment.
+
+    A client that is given some options needs all of them.
+    """
     return {
         option: environ[name]
         for option in _OPTIONS
@@ -305,6 +314,6 @@ def _said(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _first(error: Exception) -> str:
-    """The first line of what an error says: the rest is for its authors."""
+    """Return the first line of an error; the rest is for its authors."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0][:200]

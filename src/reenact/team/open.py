@@ -1,8 +1,8 @@
-"""The recordings here and, by their ids, those of the team's store, where the environment names one.
+"""The local recordings and, by their ids, those of the team's store in the environment.
 
-What is asked for by an id, or the beginning of one, and lies in the team's store only, is brought into the cache (see
-`store.team.store`) and read from there: what is here stays what was recorded here or pulled. `last`, a path and a list
-speak of what is here. While the store is away, what is here or was brought before is found all the same.
+A recording that only the team's store has, asked for by an id or a prefix, is copied to the cache (see
+`store.team.store`) and read from there: the local folder keeps only recordings made or pulled here. `last`, a path
+and a list mean local recordings. While the store is away, local and cached recordings are found all the same.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from reenact.team.store import TeamStore
 
 _PATIENCE = 3
-"""Seconds that whoever asks for what may be here waits for a server."""
+"""Seconds to wait for a server when the recording may be local."""
 
 _NAMED = 8
 
 
 def team_store(place: Place, *, patience: int = 0) -> TeamStore:
-    """The team's store. Raises UsageError where what it needs is not installed.
+    """Open the team's store. Raises UsageError where its packages are not installed.
 
     Args:
-        place: Where it is.
-        patience: Seconds to wait for its Postgres; 0 for as long as usual.
+        place: The addresses of the store.
+        patience: Seconds to wait for its Postgres; 0 for the default.
     """
     try:
         from reenact.team.store import TeamStore  # noqa: PLC0415 - drivers that few need
@@ -48,7 +48,7 @@ class Reaching(LocalStore):
     """
 
     def lies_there(self, path: Path) -> TeamStore | None:
-        """The team's store, opened, where `find` gave what was brought from there; else None."""
+        """Open the team's store if `find` returned a cached copy from it; else return None."""
         place = _place()
         return team_store(place) if place is not None and path.parent == place.cache / "recordings" else None
 
@@ -105,7 +105,7 @@ def _brought(team: TeamStore, id: str) -> Path:
 
 
 def _before(place: Place, text: str) -> Path | None:
-    """What was brought from there before, by the beginning of its id; None where that is none, or not one."""
+    """Return the cached copy with that id prefix; None for none or several."""
     cache = LocalStore(place.cache)
     matches = [id for id in cache.ids() if id.startswith(text)]
     chosen = [text] if text in matches else matches

@@ -1,4 +1,4 @@
-"""Where a team's store is, as the environment says it."""
+"""The addresses of a team's store, read from the environment."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ DEFAULT = "default"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A team's store.
+    """The addresses of a team's store.
 
     Attributes:
-        database: The address of its Postgres, `postgresql://…`. It may hold a password, and is shown to nobody.
+        database: The address of its Postgres, `postgresql://…`. It may hold a password, and is never shown.
         objects: The address of its object store.
-        project: Which project in it.
-        cache: The folder that what is read is kept in.
+        project: The name of the project.
+        cache: The folder for cached recordings.
     """
 
     database: str = field(repr=False)
@@ -34,7 +34,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """What it is called: the address without who may, and the project."""
+        """The store's name: its address without credentials, and the project."""
         parts = urlsplit(self.database)
         host = parts.netloc.rpartition("@")[2] or "local"
         return f"postgresql://{host}{parts.path} ({self.project})"
@@ -43,10 +43,10 @@ class Place:
     def of(
         cls, environ: Mapping[str, str], *, store: str = "", objects: str = "", project: str = ""
     ) -> Place | None:
-        """What the environment names, or the arguments, which come first; None where neither does.
+        """Return the store of the arguments, or else of the environment; None without one.
 
         Raises:
-            UsageError: That is no store, or half of one.
+            UsageError: The addresses are invalid or incomplete.
         """
         database = store or environ.get(STORE, "").strip()
         if not database:

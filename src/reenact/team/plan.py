@@ -1,8 +1,8 @@
-"""How Postgres finds what a filter means.
+"""Search plans: find the recordings and steps that match a filter by Postgres.
 
-SQL narrows, by its indexes, to the recordings and the steps that may be meant; what the filter says of them, Python
-says once more, so that the answer is the embedded index's to the last step. Texts, arguments and outputs are looked
-into only where all else holds.
+SQL narrows the search, by its indexes, to the recordings and steps that may match. Python then evaluates the whole
+filter, so that the answer equals that of the local index, step by step. Texts, arguments and outputs are searched
+only where all other terms hold.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ Step = Mapping[str, Any]
 
 
 class Plan:
-    """How the recordings and steps are found that a filter means.
+    """The search plan of a filter.
 
     Args:
         wanted: The filter.
         project: The key of the project.
 
     Attributes:
-        about_steps: Whether the filter speaks of steps at all.
-        heads: Holds for each recording for which it holds what the filter says of recordings.
-        recordings: Holds for each recording that may be meant.
-        steps: Holds for each step that may be asked for.
-        columns: What must be known of those.
-        parts: What must be looked into: of `details.PARTS`.
+        about_steps: The filter has terms about steps.
+        heads: Holds for each recording that matches the filter's terms about recordings.
+        recordings: Holds for each recording that may match.
+        steps: Holds for each step that may be needed.
+        columns: The columns to read of those steps.
+        parts: The parts to search: of `details.PARTS`.
     """
 
     def __init__(self, wanted: Filter, project: int) -> None:
@@ -76,12 +76,12 @@ class Plan:
         self.steps = true() if within is None else within
 
     def meant(self, line: Facts, steps: Sequence[Step], details: Details) -> tuple[int, ...] | None:
-        """What the filter says of a recording: the numbers of its steps, or None where it is not meant.
+        """Return the numbers of a recording's matching steps, or None where it does not match.
 
         Args:
-            line: What the recording says of itself.
-            steps: Those for which `steps` holds.
-            details: What has no column.
+            line: The recording's summary.
+            steps: The steps for which `steps` holds.
+            details: The values without a column.
         """
         if not self._wanted.head(line):
             return None
@@ -101,7 +101,7 @@ class Plan:
             return self._term(node, among, asked)
         if isinstance(node, Not):
             return among - self._holding(node.inner, among, asked)
-        # What must be looked for comes last: there is less to look into then.
+        # Evaluate searches in texts last: fewer steps are left by then.
         inner = sorted(node.inner, key=lambda part: any(_hidden(term) for term in terms(part)))
         if isinstance(node, All):
             for part in inner:
@@ -136,7 +136,7 @@ class Plan:
         return or_(false(), *known) if len(known) == len(bounds) else None
 
     def _of_recordings(self, node: Node) -> Condition | None:
-        """True for each recording that has a step for which a node holds; None where nothing can be said."""
+        """Return a condition for recordings with a matching step; None where SQL cannot decide."""
         if isinstance(node, Term) and _hidden(node):
             return self._says(self._looks[id(node)])
         if isinstance(node, Term) and node.field in OF_RECORDING:
@@ -144,7 +144,7 @@ class Plan:
         if isinstance(node, (All, Some)) and not all(map(in_column, terms(node))):
             own = [part for part in node.inner if all(map(in_column, terms(part)))]
             others = [self._of_recordings(part) for part in node.inner if part not in own]
-            # What columns say together is said of one step.
+            # Terms in columns must hold for the same step: combine them.
             bounds = [self._of_recordings(type(node)(tuple(own))), *others] if own else others
             known = [bound for bound in bounds if bound is not None]
             if isinstance(node, All):
@@ -158,14 +158,14 @@ class Plan:
         return None if exact is None else not_(_having(exact))
 
     def _says(self, look: Wanted) -> Condition | None:
-        """Texts of a recording hold what a term looks for, or nothing is known of its texts."""
+        """Return the condition that a recording's texts have a word, or are not yet indexed."""
         words = [word.lower().decode() for word in look.words() if b"\0" not in word]
         if not words:
             return None
         part = PARTS.index(look.name)
         said = and_(TEXTS.c.part == part, *(inside(TEXTS.c.body, word) for word in words))
         if look.name != "text":
-            # What JSON writes by a letter's number is not to be seen.
+            # JSON may write a letter as its number, which the search does not see.
             said = or_(said, and_(TEXTS.c.part == part, inside(TEXTS.c.body, "\\u")))
         known = select(TEXTS.c.recording).where(said)
         other = RECORDINGS.alias()
@@ -187,7 +187,7 @@ def _having(condition: Condition) -> Condition:
 
 
 def _exact(node: Node) -> Condition | None:
-    """True, and else false or null, for just those steps for which a node holds; None where SQL cannot say."""
+    """Return a condition true for exactly the matching steps; None where SQL cannot decide."""
     if isinstance(node, Term):
         bound = of_step(node) if in_column(node) else None
         return bound.condition if bound is not None and bound.exact else None
@@ -215,7 +215,7 @@ def _of_head(node: Node) -> Condition | None:
 
 
 def _hidden(term: Term) -> bool:
-    """Whether it must be looked for in texts, arguments or outputs."""
+    """Return whether a term must be searched for in texts, arguments or outputs."""
     return not in_column(term) and term.field not in OF_RECORDING
 
 

@@ -21,14 +21,16 @@ _AT_ONCE = 500
 _SHORT = 1000
 
 Receipt = dict[str, Any]
-"""What was deleted of a recording, when, why and by whom; docs/team.md has its members."""
+"""The receipt of a deletion; docs/team.md lists its members."""
 
 
 def obey(connection: Connection, store: Any) -> list[str]:
-    """Delete again what was deleted after a database's dump was made; returns `project/id` of each.
+    """Repeat the deletions made after a dump, from their receipts.
+
+    Returns `project/id` of each.
 
     Args:
-        connection: In its transaction, with the tables as they are now.
+        connection: In its transaction, with the tables of this version.
         store: The object store, with its receipts.
     """
     gone: list[str] = []

@@ -1,4 +1,4 @@
-"""Brings a database's tables to what this version of Reenact knows, once, whoever comes first."""
+"""Create or upgrade the database's tables to this version, once for all processes."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from reenact.team.tables import HEAD, META
 _FOLDER = Path(__file__).parent / "migrations"
 _PAUSE = 0.2
 _LOCK = 0x7265656E61637400
-"""The number of the lock (in the database) under which tables are changed: no one else asks for it."""
+"""The number of the database lock for changing tables."""
 
 
 def ready(engine: Engine, to: str = HEAD) -> None:
-    """Make or upgrade the tables, where they are not as they should be. Who reads and writes goes on meanwhile.
+    """Create or upgrade the tables where needed. Readers and writers go on meanwhile.
 
     Args:
         engine: The database.
-        to: Which version they should have; a test may want an older one.
+        to: The version to reach; a test may want an older one.
 
     Raises:
-        UsageError: They are of a later version of Reenact, or of an older one and this user may not change them.
+        UsageError: The tables are of a later Reenact, or of an older one and this user may not change them.
     """
     with engine.connect() as connection:
         if _version(connection) == HEAD:
@@ -42,7 +42,7 @@ def _upgrade(connection: Connection, to: str) -> None:
     from alembic.config import Config  # noqa: PLC0415
     from alembic.script import ScriptDirectory  # noqa: PLC0415
 
-    # Who waits for the lock inside of a question would be waited for by an index that is made meanwhile.
+    # A query that waits for the lock would block the creation of an index meanwhile.
     while not connection.execute(text("SELECT pg_try_advisory_lock(:lock)"), {"lock": _LOCK}).scalar():
         connection.rollback()
         time.sleep(_PAUSE)

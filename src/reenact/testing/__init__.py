@@ -1,6 +1,6 @@
-"""For tests: a recorded command run again (`rerun`), and suites for those who write adapters, handlers or stores.
+"""Tools for tests: run a recorded command again (`rerun`), and conformance suites.
 
-Subclass a suite, fill in the hooks, run pytest:
+The suites are for authors of adapters, handlers and stores. Subclass a suite, fill in the hooks, run pytest:
 
     from reenact.testing import AdapterConformance
 

@@ -1,4 +1,4 @@
-"""What every adapter must do, whatever library it is for."""
+"""The conformance suite of adapters, for any library."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Program = Callable[[], Any]
 
 
 class World:
-    """A stand-in for the outside: its answers are never the same twice, and it counts how often it was asked.
+    """A stand-in for the outside world: it never repeats an answer, and counts its calls.
 
     Attributes:
-        asked: How many questions it has got.
-        sent: How many chunks it has sent.
+        asked: The number of calls.
+        sent: The number of chunks sent.
     """
 
     PARTS = 4
@@ -69,7 +69,7 @@ class World:
 
 
 class AdapterConformance:
-    """Subclass it as `Test…` in a test module. Hooks that return None mean: this library has no such thing.
+    """Subclass it as `Test…` in a test module. A hook that returns None means: not supported.
 
     Each hook may be a plain function or `async def`; `stream` may be an iterator or an async one.
 
@@ -86,11 +86,11 @@ class AdapterConformance:
         raise NotImplementedError
 
     def touched(self) -> int:
-        """How often the world has been asked so far."""
+        """Return the number of calls to the world so far."""
         raise NotImplementedError
 
     def fail(self, question: str) -> Any:
-        """Ask what the world answers with an error."""
+        """Call the world so that it answers with an error."""
         return None
 
     def stream(self, question: str) -> Any:
@@ -98,11 +98,11 @@ class AdapterConformance:
         return None
 
     def sent(self) -> int | None:
-        """How many chunks of streams the world has sent so far, where that can be known."""
+        """Return the number of stream chunks sent so far, or None where unknown."""
         return None
 
     def slow(self, question: str) -> Any:
-        """Ask what the world does not answer within a second, in an `async` library."""
+        """Call the world so that it does not answer within a second, in an `async` library."""
         return None
 
     # -- values ----------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class AdapterConformance:
         assert self.touched() == touched, "the world was asked in a replay"
 
     def test_each_call_is_one_step_of_that_label(self, tmp_path: Path) -> None:
-        """The recording names what was asked as the adapter promises."""
+        """The recording labels each call as the adapter promises."""
         _, recording = self._record(tmp_path, self._questions)
         stem = self.label.removesuffix("*")
         found = [s.call.label for s in recording if s.call.within is None]
@@ -126,7 +126,7 @@ class AdapterConformance:
         assert all(name.startswith(stem) for name in found), found
 
     def test_nothing_happens_where_nobody_records(self, tmp_path: Path) -> None:
-        """Without a recording the library works as if the adapter were not there, and nothing is written."""
+        """Without a recording, the library works as without the adapter, and writes no file."""
         before = self.touched()
         first, second = self._call("a"), self._call("a")
         assert first != second, "the world of this suite must give another answer each time"
@@ -164,7 +164,10 @@ class AdapterConformance:
     # -- departures ------------------------------------------------------------------------------------------
 
     def test_a_changed_question_is_a_departure(self, tmp_path: Path) -> None:
-        """CHANGED, at its step, with what differs; or EXTRA, where the question is part of the name."""
+        """The departure is CHANGED, at its step, with the difference, or EXTRA.
+
+        EXTRA is for adapters that have the question in the name.
+        """
         _, recording = self._record(tmp_path, lambda: [self._call("a"), self._call("b")])
         touched = self.touched()
         found = self._departure(recording, lambda: [self._call("a"), self._call("X")])
@@ -190,7 +193,7 @@ class AdapterConformance:
         assert not caught, f"swallowed as {caught!r}"
 
     def test_a_call_that_is_left_out_is_missing(self, tmp_path: Path) -> None:
-        """What the program no longer asks is named."""
+        """The departure names the missing call."""
         _, recording = self._record(tmp_path, self._questions)
         found = self._departure(recording, lambda: self._call("a"))
         assert (found.kind, found.step) == (Departure.MISSING, 2), str(found)
@@ -262,7 +265,7 @@ class AdapterConformance:
         assert time.monotonic() - began < 5, "the replay waited for a time-out"
 
     def test_no_scope_is_left_behind(self, tmp_path: Path) -> None:
-        """After a call, an error, and a stream that was given up, the program stands where it stood before."""
+        """After a call, an error, and an abandoned stream, the current scope is the one before."""
 
         def program() -> None:
             scope = boundary.current()

@@ -1,4 +1,4 @@
-"""What everybody must do who stands behind the boundary."""
+"""The conformance suite of handlers behind the boundary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reenact.errors import Halt
 
 
 class _Stubborn:
-    """A value that helps nobody: it cannot be encoded, printed or compared."""
+    """A value that cannot be encoded, printed or compared."""
 
     def __repr__(self) -> str:
         raise RuntimeError("no repr")
@@ -27,7 +27,7 @@ class HandlerConformance:
     """Subclass it as `Test…` in a test module, and give it a fresh handler."""
 
     def handler(self, tmp_path: Any) -> Handler:
-        """A handler that nobody has used yet. The folder is for what it may want to write."""
+        """Return an unused handler; the folder is for its files."""
         raise NotImplementedError
 
     def turnstile(self, handler: Handler) -> Turnstile:
@@ -35,13 +35,16 @@ class HandlerConformance:
         return RecordingTurnstile()
 
     def test_it_answers_or_lets_go(self, tmp_path: Any) -> None:
-        """`enter` gives an answer or a ticket, or stops the program with a `Halt`; never an ordinary exception."""
+        """`enter` gives an answer or a ticket, or stops the program with a `Halt`.
+
+        It never raises an ordinary exception.
+        """
         handler, scope = self._begun(tmp_path)
         for number, effect in enumerate(_effects()):
             _entered(handler, effect, scope, number)
 
     def test_whatever_a_live_call_gives_can_be_reported(self, tmp_path: Any) -> None:
-        """Values, errors and cancellations; also those that cannot be kept. The program must not be harmed."""
+        """`leave` accepts values, errors and cancellations, also ones that cannot be encoded."""
         handler, scope = self._begun(tmp_path)
         outcomes: list[Outcome] = [
             Value(1),
@@ -82,7 +85,7 @@ class HandlerConformance:
         handler.fire(scope, "timer#0")
 
     def test_calls_of_many_threads_are_told_apart(self, tmp_path: Any) -> None:
-        """Each call has a number of its own, whoever asks."""
+        """Each call has a number of its own, in any thread."""
         handler, scope = self._begun(tmp_path)
         numbers: list[int | None] = []
 

@@ -1,4 +1,4 @@
-"""What every store that takes recordings from elsewhere must do, and every store of blobs."""
+"""The conformance suites of stores that take recordings from elsewhere, and of blob stores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _header(id: str) -> bytes:
 
 
 class IntakeConformance:
-    """Subclass it as `Test…` in a test module, and give it a fresh store with what writes into it."""
+    """Subclass it as `Test…` in a test module, and give it a new store with its intake."""
 
     def intake(self, tmp_path: Path) -> tuple[Intake, Store]:
         """An empty store's intake, and the same store as it is read."""
@@ -86,7 +86,7 @@ class IntakeConformance:
         assert store.ids() == ["good"]
 
     def test_files_of_other_processes_and_blobs_come_along(self, tmp_path: Path) -> None:
-        """Each by its name; a blob is one recording's, and no other's."""
+        """Each has its name; a blob belongs to one recording only."""
         intake, store = self.intake(tmp_path)
         address = f"sha256:{hashlib.sha256(_LARGE).hexdigest()}"
         call = b'{"event":"called","call":1,"in":null,"at":"main","kind":"tool","name":"a","n":0,"args":{},"t":0}\n'
@@ -138,7 +138,7 @@ class BlobStoreConformance:
         raise NotImplementedError
 
     def fetched(self, url: str) -> bytes:
-        """What is there, for whoever has nothing but the address."""
+        """Fetch an address without credentials."""
         raise NotImplementedError
 
     def test_what_was_put_comes_back(self, tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ class BlobStoreConformance:
             assert unknown[:15] in text, "a missing blob was not named"
 
     def test_who_has_the_address_fetches_it_for_a_while(self, tmp_path: Path) -> None:
-        """Where the store hands it out itself."""
+        """This holds for stores that sign addresses."""
         blobs = self.blobs(tmp_path)
         url = blobs.url(blobs.put(_LARGE), 60)
         if url is not None:

@@ -20,7 +20,9 @@ def rerun(
     inserted: str = "refuse",
     run_foreign: bool = False,
 ) -> launch.Replayed:
-    """Replay a recording by running its command, as `reenact replay` does; what `reenact keep` writes calls this.
+    """Replay a recording by running its command, as `reenact replay` does.
+
+    Tests that `reenact keep` writes call this.
 
         done = rerun("recordings/order.reenact", [sys.executable, "agent.py"], cwd=ROOT)
         assert done.verdict.faithful, done.verdict
@@ -29,14 +31,14 @@ def rerun(
         source: An id, a prefix of one, or a path.
         command: The command; by default the recorded one.
         cwd: The folder to run it in; by default the recorded one, or (for another command) this one.
-        live: What runs for real, as for `reenact.replay`.
-        ignore: What need not match.
-        on_divergence: What a departure does.
-        inserted: Under `realign`, what a new call gets.
-        run_foreign: Run the recorded command of a foreign recording, too; a command that is given needs no leave.
+        live: Effects that run for real, as for `reenact.replay`.
+        ignore: Rules for differences to ignore.
+        on_divergence: The reaction to a departure.
+        inserted: Under `realign`, the answer to a new call.
+        run_foreign: Run the recorded command of a foreign recording, too; a command given here needs no permission.
 
     Returns:
-        The verdict, the exit status, and what differs from when it was recorded.
+        The verdict, the exit status, and the differences from the recorded run.
 
     Raises:
         ForeignRecording: The recording comes from elsewhere, and its own command was to run.

@@ -1,4 +1,4 @@
-"""What every store of recordings must do."""
+"""The conformance suite of stores of recordings."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _LARGE = bytes(range(256)) * 100
 
 
 class StoreConformance:
-    """Subclass it as `Test…` in a test module, and give it a fresh store and a way to write into it."""
+    """Subclass it as `Test…` in a test module; give it a new store and a way to write into it."""
 
     def store(self, tmp_path: Path) -> Store:
         """An empty store."""
         raise NotImplementedError
 
     def write(self, store: Any, id: str, events: bytes, blobs: Mapping[str, bytes]) -> None:
-        """Put one recording there, as its process left it: the bytes of its events, and blobs by their sha256."""
+        """Write one recording as its process leaves it: bytes of events, and blobs by sha256."""
         raise NotImplementedError
 
     def test_an_empty_store_has_nothing(self, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ class StoreConformance:
         assert store.load("last").id == "bbb"
 
     def test_a_prefix_will_do(self, tmp_path: Path) -> None:
-        """Where it is not ambiguous; else the candidates are named."""
+        """An unambiguous prefix is enough; else the error names the candidates."""
         store = self._filled(tmp_path, "abc1", "abd2", "xyz")
         assert store.load("x").id == "xyz"
         assert store.load("abc").id == "abc1"
@@ -86,7 +86,7 @@ class StoreConformance:
         assert self._filled(tmp_path, "ab", "abc").load("ab").id == "ab"
 
     def test_removed_is_gone(self, tmp_path: Path) -> None:
-        """That one, and no other."""
+        """Only the removed recording is gone."""
         store = self._filled(tmp_path, "one", "two")
         assert store.remove("one") == "one"
         assert store.ids() == ["two"]
@@ -102,7 +102,7 @@ class StoreConformance:
         assert recording.step(1).output == {"answer": 1}
 
     def test_damage_is_refused(self, tmp_path: Path) -> None:
-        """With the place; a future format and a stranger's file with a word on what to do."""
+        """Damage is refused with its place; a future format or another file with advice."""
         store, lines = self.store(tmp_path), _lines(_header("bad"), *_body()).split(b"\n")
         self.write(store, "bad", b"\n".join([lines[0], lines[1][:-9], *lines[2:]]), {})
         assert "line 2" in _refused(store, "bad", CorruptRecording)

@@ -1,4 +1,4 @@
-"""What Alembic runs: the connection is the one that `schema.ready` holds."""  # noqa: INP001 - run by Alembic, and imported by nobody
+"""The script that Alembic runs, with the connection that `schema.ready` holds."""  # noqa: INP001 - run by Alembic, never imported
 
 from alembic import context
 

@@ -1,9 +1,9 @@
-"""Recordings on their way to a server, as they are written.
+"""Send recordings to a server while they are written.
 
-The recording is written to its folder as always, and that is the truth. What is to be sent is *marked*: a small file in
-`<home>/ship/queue`, held by the process that records. A *shipper*, one detached process for a home and a server, reads
-what is new in marked recordings and sends it; what the server has, the server says. So neither the end nor the death of
-the agent, of the shipper or of the server loses anything, and nothing is there twice.
+A recording is always written to its folder first. To send it, a process marks it: a small file in
+`<home>/ship/queue`, locked by the process that records. A *shipper*, one detached process for a home and a server,
+reads new lines of marked recordings and sends them; the server tells the lengths that it has. So the end or a crash
+of the agent, of the shipper or of the server loses nothing, and nothing is stored twice.
 """
 
 from reenact.team.ship.destination import Destination

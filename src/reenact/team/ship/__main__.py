@@ -1,4 +1,7 @@
-"""`python -m reenact.team.ship HOME`: the shipper that recording starts. `reenact ship` is the one for people."""
+"""The shipper that a recording starts: `python -m reenact.team.ship HOME`.
+
+`reenact ship` is the command for people.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from reenact.team.ship.shipper import Shipper
 _TRIES, _PAUSE = 5, 0.05
 
 SPOOL = "REENACT_SPOOL"
-"""`drop`: what is there in whole is removed here."""
+"""The variable for spools: `drop` removes recordings that the server has in full."""
 
 
 def main(home: str) -> int:
-    """Send what is marked in a home, alone, until there is nothing more; the exit status."""
+    """Send the marked recordings of a home until none is left; return the exit status."""
     to = Destination.of(os.environ)
     if to is None:
         return 2
@@ -36,7 +39,7 @@ def main(home: str) -> int:
         finally:
             shipper.close()
             lock.free()
-        # Who marked one while we were about to leave saw the lock, and started nobody.
+        # A process that marked a recording just before the exit saw the lock, and started no shipper.
         if not any(mark.destination == to.name and mark.id not in shipper.stuck for mark in queue.marks()):
             return 0
         if shipper.away:
@@ -45,7 +48,10 @@ def main(home: str) -> int:
 
 
 def _taken(lock: Lock) -> bool:
-    """Whether we are the one. Who only looks whether there is one holds the lock for an instant."""
+    """Return whether this process got the lock.
+
+    A process that checks for a shipper holds it for an instant, so try several times.
+    """
     for _ in range(_TRIES):
         if lock.take():
             return True

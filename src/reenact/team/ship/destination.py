@@ -1,4 +1,4 @@
-"""Where recordings are sent: a server, and the key that it knows us by."""
+"""The destination of recordings: a server, and the key for it."""
 
 from __future__ import annotations
 
@@ -26,17 +26,23 @@ class Destination:
 
     @property
     def name(self) -> str:
-        """What it is called in files: recordings for another key (another project) are not sent by this one."""
+        """The destination's name in files.
+
+        It covers the key: recordings for another key (another project) have another destination.
+        """
         return hashlib.sha256(f"{self.server}\0{self.key}".encode()).hexdigest()[:12]
 
     @property
     def headers(self) -> dict[str, str]:
-        """What says who we are."""
+        """The headers with the key."""
         return {"Authorization": f"Bearer {self.key}"} if self.key else {}
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> Destination | None:
-        """What the environment names; None where it names none. Raises UsageError where that is no server."""
+        """Return the environment's destination, or None.
+
+        Raises UsageError for an address that is no server's.
+        """
         server = environ.get(SERVER, "").strip().rstrip("/")
         if not server:
             return None

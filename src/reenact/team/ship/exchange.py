@@ -1,7 +1,7 @@
-"""Recordings between a home and a team's store, both ways: what the other has not got, and nothing twice.
+"""Copy recordings between a home and a team's store, in both directions.
 
-No account is kept of what went where. How far a recording is there says the store, how far it is here its folder; so
-whatever ends in the middle goes on where it was.
+No list of transfers is kept. The store gives the lengths of its files, and the folder those here; so
+an interrupted transfer resumes at its last position, and nothing is copied twice.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ Progress = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class Moved:
-    """What came of it.
+    """The result of a transfer.
 
     Attributes:
-        ids: The recordings of which something was moved.
-        bytes: How many bytes of lines.
-        problems: What could not be moved, in whole or in part, by recordings, and why.
-        deleted: What was not moved, by recordings, since it was deleted on the other side, and when, by whom and why.
-        removed: What was removed here, by recordings, since it came from the team and was deleted there.
+        ids: The recordings of which lines or blobs were copied.
+        bytes: The size of the copied lines.
+        problems: The recordings that failed, in whole or in part, with the reason.
+        deleted: The recordings skipped since they were deleted on the other side, with the deletion's time, person
+            and reason.
+        removed: The recordings removed here, since they came from the team and were deleted there.
     """
 
     ids: list[str] = field(default_factory=list)
@@ -64,14 +65,14 @@ class Exchange:
         self._intake = LocalIntake(home, Limits(recording=1 << 62, blob=1 << 62), checked=False)
 
     def close(self) -> None:
-        """End what it does in the background."""
+        """Stop the background threads."""
         self._intake.close()
         self._index.close()
 
     def push(self, ids: Sequence[str], progress: Progress | None = None) -> Moved:
-        """Bring these from here to the team. Raises StoreAway; what was acknowledged until then is there.
+        """Copy recordings from here to the team. Raises StoreAway; acknowledged data stays there.
 
-        One that is being written goes as far as it is. One that was deleted there is not sent.
+        One that is being written is copied as far as it is. One that was deleted there is skipped.
         """
         moved, queue = Moved(), Queue(self._home.root)
         for done, some in _batches(ids, progress):
@@ -102,14 +103,14 @@ class Exchange:
         return moved
 
     def pull(self, ids: Sequence[str], progress: Progress | None = None, *, again: bool = False) -> Moved:
-        """Bring these from the team to here. Raises StoreAway; what came until then is here.
+        """Copy recordings from the team to here. Raises StoreAway; data received before that stays.
 
-        One that is here, and longer than there, stays as it is. One that was deleted here is left out.
+        One that is longer here stays as it is. One that was deleted here is skipped.
 
         Args:
             ids: The recordings.
-            progress: Told how many of how many are done.
-            again: Bring also what was deleted here, and forget that it was.
+            progress: Called with the number of finished recordings and their total.
+            again: Copy also recordings that were deleted here, and drop their tombstones.
         """
         moved, deleted = Moved(), Deleted(self._home.root)
         for done, every in _batches(ids, progress):
@@ -143,9 +144,9 @@ class Exchange:
         return moved
 
     def forget_deleted(self) -> Moved:
-        """Remove here what came from the team and was deleted there, also from the cache. Raises StoreAway.
+        """Remove pulled and cached recordings that the team has deleted. Raises StoreAway.
 
-        What was recorded here stays. A recording whose fork is being written stays for now.
+        Recordings made here stay. A recording whose fork is being written stays for now.
         """
         moved = Moved()
         self._team.forget_deleted()
@@ -162,7 +163,7 @@ class Exchange:
         return moved
 
     def _compare(self, shipments: Sequence[Shipment]) -> None:
-        """See that what is there in part is the same recording: its first line is no other's."""
+        """Check by the first line that a partial recording there is the same one."""
         heads: list[tuple[Shipment, Piece]] = []
         for one in shipments:
             with contextlib.suppress(FileNotFoundError, CorruptRecording):
@@ -194,7 +195,7 @@ class Exchange:
                 return
             tries = 0 if new else tries + 1
         for one in shipments:
-            # Somebody deletes there what we send.
+            # Another client deletes there the blobs that this one sends.
             if one.waits and not one.stuck and not one.gone:
                 one.stuck = "it is there, and then it is not; try again"
 

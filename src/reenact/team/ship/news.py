@@ -1,4 +1,4 @@
-"""How a shipper fares, in a file that others read: it writes to no terminal."""
+"""The state of a shipper, in a file: a shipper has no terminal."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ State = Literal["sending", "done", "away", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a shipper says.
+    """The state of a shipper.
 
     Attributes:
-        server: Whereto it sends.
+        server: The server's address.
         state: `sending`; `done`: nothing is left; `away`: the server does not answer; `refused`: it takes nothing from
             us.
-        why: What the matter is, of the latter two.
-        at: When that was, in seconds since 1970.
-        pid: Who says so.
-        sent: How many bytes it has sent since it began.
-        stuck: Recordings that the server does not take, each with the reason.
+        why: The problem, for the states `away` and `refused`.
+        at: The time of the report, in seconds since 1970.
+        pid: The shipper's process.
+        sent: The bytes sent since it began.
+        stuck: Recordings that the server refuses, each with the reason.
     """
 
     server: str
@@ -52,21 +52,21 @@ class News:
         self._path: Path = queue.folder / f"{destination}.json"
 
     def write(self, report: Report) -> None:
-        """Say something else. What cannot be said is not."""
+        """Replace the report; ignore a failed write."""
         part = self._path.with_suffix(f".{os.getpid()}")
         with contextlib.suppress(OSError):
             part.write_bytes(orjson.dumps(asdict(report)))
             part.replace(self._path)
 
     def read(self) -> Report | None:
-        """What was said last."""
+        """Return the last report, or None."""
         try:
             return Report(**orjson.loads(self._path.read_bytes()))
         except (OSError, ValueError, TypeError):
             return None
 
     def trouble(self) -> str:
-        """What a person ought to know, on one line; empty if nothing."""
+        """Return the problem that a user must know, on one line; empty without one."""
         report = self.read()
         if report is None:
             return ""

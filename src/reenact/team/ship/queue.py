@@ -1,11 +1,12 @@
-"""What is to be sent: one small file a recording, held (`flock`) by the process that writes the recording.
+"""The queue of recordings to send: a small file for each, locked while it is written.
 
-    <home>/ship/queue/<id>        whereto, and whether it may be sent before it has ended
-    <home>/ship/<name>.lock       held by the shipper of a destination
-    <home>/ship/<name>.json       how it fares
-    <home>/ship/off               nothing of this home is sent by itself
+    <home>/ship/queue/<id>        the destination, and whether it may be sent before it has ended
+    <home>/ship/<name>.lock       locked by the shipper of a destination
+    <home>/ship/<name>.json       the shipper's state
+    <home>/ship/off               nothing of this home is sent automatically
 
-A mark goes when the recording has ended and the server has acknowledged all of it, and not before.
+The process that writes a recording holds its file (`flock`). A mark is removed when the recording has ended and the
+server has acknowledged all of it, not earlier.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Queue:
 
     @property
     def private(self) -> bool:
-        """Whether nothing of this home is sent by itself."""
+        """Automatic sending is off for this home."""
         return (self.folder / "off").exists()
 
     def add(self, mark: Mark) -> Held:
@@ -123,7 +124,7 @@ class Queue:
             return 0
 
     def held(self, id: str) -> bool:
-        """Whether the process that writes the recording lives, and has not ended it."""
+        """Return whether the process that writes the recording still runs, and has not ended it."""
         try:
             file = os.open(self._queue / id, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:

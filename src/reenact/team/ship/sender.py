@@ -34,7 +34,7 @@ class Away(ReenactError):
 
 
 class Refused(ReenactError):
-    """The server takes nothing from us: somebody has to do something about it."""
+    """The server refuses all requests of this client until a person fixes the cause."""
 
 
 class Sender:
@@ -53,7 +53,7 @@ class Sender:
         )
 
     def lengths(self, ids: Sequence[str]) -> dict[str, dict[str, int]]:
-        """How long the files of these recordings are there. Raises Away, Refused."""
+        """Return the lengths of these recordings' files on the server. Raises Away, Refused."""
         found: dict[str, dict[str, int]] = {}
         for at in range(0, len(ids), _MANY):
             body = orjson.dumps({"recordings": list(ids[at : at + _MANY])})
@@ -62,7 +62,7 @@ class Sender:
         return found
 
     def send(self, pieces: Sequence[Piece], live: Iterable[str] = ()) -> list[Taken]:
-        """Send pieces; what became of each. Raises Away, Refused."""
+        """Send pieces; return the outcome of each. Raises Away, Refused."""
         answer = self._ask("POST", "/uploads", packed(pieces, list(live)), TYPE)
         taken = _read(answer, self._to, lambda told: [Taken(**one) for one in told["pieces"]])
         if len(taken) != len(pieces):
@@ -70,7 +70,7 @@ class Sender:
         return taken
 
     def greet(self) -> str:
-        """Which project the key is for. Raises Away, Refused."""
+        """Return the project of the key. Raises Away, Refused."""
         return _read(self._ask("GET", "/me"), self._to, lambda told: str(told["project"]))
 
     def close(self) -> None:

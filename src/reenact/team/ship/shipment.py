@@ -17,18 +17,18 @@ BODY = 4 << 20
 """Bytes of a request, about."""
 
 _QUIET = 0.5
-"""Seconds without a new byte, before a recording whose processes are gone is taken to be all there is."""
+"""Seconds without a new byte after which a recording without processes counts as complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One piece, and whose it is.
+    """One piece of a recording to send.
 
     Attributes:
-        shipment: The recording's.
-        piece: What is sent.
-        tail: The file whose lines they are; None for a blob.
-        count: How many bytes the lines are in the file here.
+        shipment: The recording's shipment.
+        piece: The piece.
+        tail: The file of its lines; None for a blob.
+        count: The length of the lines in the file here, in bytes.
     """
 
     shipment: Shipment
@@ -63,7 +63,7 @@ class Shipment:
     _moved: float = field(default_factory=monotonic)
 
     def loads(self) -> Iterator[Load]:
-        """What is new: some lines of each file, and before them the blobs that they name."""
+        """Yield the unsent data: some lines of each file, and before them the blobs that they name."""
         if self.stuck or self.gone:
             return
         held = self.held
@@ -85,7 +85,10 @@ class Shipment:
                 yield Load(self, Piece(self.id, tail.name, tail.sent, data), tail, count)
 
     def settle(self, load: Load, taken: Taken) -> None:
-        """What the server says of a load. For what it has no room for now, it is as if it had not been sent."""
+        """Apply the server's answer to a load.
+
+        A load for which the server has no room now counts as unsent.
+        """
         if taken.status == "full":
             return
         if taken.status == "gone":
@@ -111,12 +114,12 @@ class Shipment:
 
     @property
     def held(self) -> bool:
-        """Whether it is being written, as far as its own process says."""
+        """Its process still writes it."""
         return self.queue.held(self.id)
 
     @property
     def waits(self) -> int:
-        """How many bytes of lines are not sent. Raises CorruptRecording."""
+        """The number of unsent bytes of lines. Raises CorruptRecording."""
         total = 0
         for path in files(self.folder):
             tail = self._tails.get(path.name) or Tail(path, self.lengths.get(path.name, 0))
@@ -125,21 +128,21 @@ class Shipment:
 
     @property
     def sent(self) -> dict[str, int]:
-        """How long each file is there."""
+        """The length of each file on the server."""
         return {name: tail.sent for name, tail in self._tails.items()}
 
     @property
     def sealed(self) -> bool:
-        """Whether it was ended in good order."""
+        """It was ended in good order."""
         return sealed(self.folder / EVENTS)
 
     @property
     def running(self) -> bool:
-        """Whether more may come: one of its processes lives, and has not sealed its file."""
+        """More lines may come: a process of it runs, and has not sealed its file."""
         return self.held or not all(map(ended, files(self.folder)))
 
     def over(self) -> bool:
-        """Whether it has ended, and all of it is there. Asked when nothing is new."""
+        """Return whether it has ended and is sent in full. Call it when there is nothing new."""
         if self.stuck or monotonic() - self._moved < _QUIET or self.running:
             return False
         if any(path.name not in self._tails for path in files(self.folder)):

@@ -1,4 +1,4 @@
-"""Sending what is marked, for as long as there is something."""
+"""Send marked recordings until the queue is done."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _PIECE = 64 << 10
 """Bytes of which it is worth a request of their own that they wait."""
 
 _PULSE = 0.2
-"""Seconds between two looks at what is new: how late a server knows."""
+"""Seconds between two looks for new lines: the delay of the server's copy."""
 
 _LIVE = 10.0
-"""Seconds after which a server is told again what is being written, though there is nothing new."""
+"""Seconds after which the server is told again which recordings are being written."""
 
 _TICK = 1_000_000_000
 """Nanoseconds by which a folder's time of change may lag behind."""
@@ -40,7 +40,10 @@ _ROOM = 60.0
 """Seconds after which a server that had no room is asked again."""
 
 _ENOUGH = 3600.0
-"""Seconds without an answer after which it is given up, if nothing is being recorded: the next shipper tries again."""
+"""Seconds without an answer after which the shipper gives up.
+
+It does not while a recording is being written; the next shipper tries again.
+"""
 
 
 class Shipper:
@@ -64,7 +67,7 @@ class Shipper:
         self.queue = Queue(store.root)
         self.finished: list[str] = []
         self.dropped: dict[str, str] = {}
-        """What is not sent since it was deleted there, by recordings, and why."""
+        """The recordings not sent since the server has deleted them, with the reason."""
         self._store = store
         self._to = to
         self._drop = drop
@@ -84,18 +87,18 @@ class Shipper:
 
     @property
     def stuck(self) -> dict[str, str]:
-        """What the server does not take, by recordings, and why."""
+        """The recordings that the server refuses, with the reason."""
         now = {one.id: one.stuck or one.lacks for one in self._shipments.values() if one.stuck or one.lacks}
         return {**self._lacking, **now}
 
     @property
     def waiting(self) -> dict[str, int]:
-        """What is not all there, with the bytes that are missing."""
+        """The unsent bytes of each unfinished recording."""
         return {one.id: one.waits for one in self._shipments.values()}
 
     @property
     def away(self) -> bool:
-        """Whether the server did not answer when it was asked last."""
+        """The server did not answer the last request."""
         return bool(self._away)
 
     def close(self) -> None:
@@ -104,7 +107,10 @@ class Shipper:
         self._sender.close()
 
     def run(self) -> None:
-        """Send until nothing is left to be sent, nor being recorded, or the server is away for good. Raises Refused."""
+        """Send until the queue is empty and no recording is written, or the server stays away.
+
+        Raises Refused.
+        """
         idle = monotonic()
         while True:
             began = monotonic()
@@ -124,7 +130,10 @@ class Shipper:
                 time.sleep(max(0.0, began + _PULSE - monotonic()))
 
     def flush(self, patience: float = 30.0) -> None:
-        """Send all that is there now, and see what has ended off. Raises Away after so many seconds, and Refused."""
+        """Send all that is there now, and finish ended recordings.
+
+        Raises Away after `patience` seconds, and Refused.
+        """
         until = monotonic() + patience
         while True:
             try:
@@ -140,7 +149,7 @@ class Shipper:
                 time.sleep(_PULSE)
 
     def round(self) -> int:
-        """Send what is new now; how many bytes that was. Raises Away, Refused."""
+        """Send the new data once; return its bytes. Raises Away, Refused."""
         began = monotonic()
         try:
             self._look()
@@ -159,11 +168,14 @@ class Shipper:
         return sent
 
     def held(self, mark: Mark) -> bool:
-        """Whether a recording is being written by a process that lives."""
+        """Return whether a running process still writes a recording."""
         return self.queue.held(mark.id)
 
     def backoff(self, away: Away) -> float:
-        """How long to wait, before it is tried again: twice as long each time, and not all shippers at once."""
+        """Return the seconds until the next try.
+
+        The time doubles at each failure, with a random factor so that shippers spread.
+        """
         self._away = self._away or monotonic()
         self._say(state="away", why=str(away))
         self._tries += 1
@@ -180,9 +192,9 @@ class Shipper:
         return [one.mark for one in self._shipments.values()]
 
     def _look(self) -> None:
-        """Take up what is newly marked, from where the server has it."""
+        """Add newly marked recordings, from the lengths that the server has."""
         if self._away or monotonic() > self._retry:
-            # Nobody knows what it had taken, or has by now.
+            # The server's lengths are unknown after a failure: ask again.
             self._shipments.clear()
             self._seen, self._retry = -1, monotonic() + _AGAIN
         changed = self.queue.changed()
@@ -228,7 +240,10 @@ class Shipper:
                 self._lacking[id] = shipment.lacks
 
     def _let_go(self, shipment: Shipment) -> None:
-        """Remove a recording here: it is there. One that cannot be removed (a fork of it runs) stays."""
+        """Remove a local recording that the server has in full.
+
+        One that cannot be removed (a fork of it runs) stays.
+        """
         there = self._sender.lengths([shipment.id]).get(shipment.id)
         try:
             if shipment.sealed and not shipment.lacks and there == shipment.sent:

@@ -1,6 +1,6 @@
-"""What a process that records does about sending: it marks the recording, and sees to it that a shipper runs.
+"""Start sending from a process that records: mark the recording, start a shipper.
 
-Nothing here may harm the agent: whatever goes wrong costs one line on standard error.
+Nothing here may harm the agent: a failure costs one line on standard error.
 """
 
 from __future__ import annotations
@@ -20,13 +20,19 @@ from reenact.team.ship.news import News
 from reenact.team.ship.queue import Held, Lock, Mark, Queue
 
 _APART = '"$@" >/dev/null 2>&1 </dev/null &'
-"""The shell that starts a shipper ends at once, so that it is no child of an agent that waits for its children."""
+"""A shell command that starts a shipper and ends at once.
+
+So the shipper is no child of an agent that waits for its children.
+"""
 
 _told: set[str] = set()
 
 
 def begin(home: Path, id: str, *, late: bool = False) -> Held | None:
-    """A recording begins: mark it and start a shipper, where the environment names a server. Never raises."""
+    """Mark a new recording and start a shipper, if the environment names a server.
+
+    Never raises.
+    """
     held = enlist(home, id, late=late)
     if held is not None:
         wake(home)
@@ -35,7 +41,10 @@ def begin(home: Path, id: str, *, late: bool = False) -> Held | None:
 
 @contextlib.contextmanager
 def sending(home: Path, id: str) -> Iterator[None]:
-    """Another process, which the body starts and whose last line it may mend, writes a recording that is sent."""
+    """Mark a recording that another process, started by the body, writes.
+
+    Its last line may still be mended afterwards.
+    """
     held = begin(home, id)
     try:
         yield
@@ -66,7 +75,7 @@ def enlist(home: Path, id: str, *, late: bool = False) -> Held | None:
 
 
 def wake(home: Path, *, say: bool = False) -> None:
-    """See to it that a shipper runs where something waits; with `say`, tell if the last one did not get through.
+    """Start a shipper if recordings wait; with `say`, report the failure of the last one.
 
     Never raises.
     """

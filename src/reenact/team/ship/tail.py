@@ -1,4 +1,4 @@
-"""What is new in a recording's folder, and what of it may be sent: whole lines, with the blobs that they name."""
+"""Read the new part of a recording's files: whole lines, with the blobs that they name."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _END = 1 << 16
 
 
 class Tail:
-    """One file, read on from where the server has it.
+    """One file, read from the position that the server has.
 
-    What the server has of a fork are its parent's lines in place of what refers to them: it is whole there, whether or
-    not its parent is there too. So two positions are kept.
+    The server's copy of a fork has its parent's lines in place of the reference to them: it is complete there, with or
+    without its parent. So two positions are kept.
 
     Attributes:
         name: The file's name.
-        sent: How much of it the server has.
-        read: How far it is read here; all before it is sent.
+        sent: The length that the server has.
+        read: The position here; all bytes before it are sent.
     """
 
     def __init__(self, path: Path, length: int) -> None:
@@ -45,7 +45,7 @@ class Tail:
         self.sent, self.read = length, length
         if not self._forked():
             return
-        # How far that is here only the lines can tell.
+        # Only the lines tell the position here.
         self.sent = self.read = 0
         while self.sent < length:
             whole, count = self._lines()
@@ -57,8 +57,10 @@ class Tail:
             self.sent, self.read = self.sent + len(whole), self.read + count
 
     def new(self, *, sealed: bool) -> tuple[bytes, int]:
-        """What is to be sent next, and how many bytes it is here; empty if there is nothing. The last line of a
-        recording that has not ended for good is left out, unless `sealed`. Raises OSError, CorruptRecording.
+        """Return the next lines to send, and their length here in bytes; empty if there are none.
+
+        The last line of a recording that has not ended for good is left out, unless `sealed`. Raises OSError,
+        CorruptRecording.
         """
         try:
             if self.path.stat().st_size <= self.read:
@@ -78,7 +80,7 @@ class Tail:
 
     @property
     def waits(self) -> int:
-        """How many bytes are not sent, of whole lines and others."""
+        """The number of unsent bytes, in whole lines and an unfinished one."""
         try:
             return max(0, self.path.stat().st_size - self.read)
         except OSError:
@@ -103,7 +105,7 @@ class Tail:
         return shared.whole(data, self.path.parent), len(data)
 
     def _forked(self) -> bool:
-        """Whether its lines may be another recording's."""
+        """Return whether its lines may be another recording's."""
         if self.name != EVENTS:
             return False
         if self._header is None:
@@ -128,7 +130,10 @@ def files(folder: Path) -> list[Path]:
 
 
 def blobs(data: bytes, folder: Path) -> Iterator[tuple[str, Path]]:
-    """The blobs that some lines name, by their addresses, with the files that hold them: its own, or its parents'."""
+    """Yield the blobs that lines name: address, and file.
+
+    The file is the recording's own or a parent's.
+    """
     above: list[Path] | None = None
     for digest in dict.fromkeys(match[1].decode() for match in _BLOB.finditer(data)):
         place = Path("blobs", digest[:2], digest)
@@ -142,7 +147,7 @@ def blobs(data: bytes, folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def sealed(path: Path) -> bool:
-    """Whether the last line of a process's file says that it ended."""
+    """Return whether the last line of a process's file is a seal."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _END))
@@ -157,7 +162,7 @@ def sealed(path: Path) -> bool:
 
 
 def ended(path: Path) -> bool:
-    """Whether nothing more comes in a process's file: it is sealed, or the process is gone."""
+    """Return whether a process's file is complete: it is sealed, or its process is gone."""
     if not path.name.startswith("events.") or sealed(path):
         return True
     try:

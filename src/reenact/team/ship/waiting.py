@@ -1,4 +1,4 @@
-"""What waits to be sent, told to a person."""
+"""The recordings that wait to be sent, for people."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Waiting:
 
 
 def waiting(store: LocalStore, to: Destination | None) -> tuple[list[Waiting], str]:
-    """What waits, and why the server cannot be asked about it (empty if it can)."""
+    """Return the waiting recordings, and the reason why the server cannot be asked, or ""."""
     queue = Queue(store.root)
     marks = queue.marks()
     there: dict[str, dict[str, int]] = {}

@@ -1,4 +1,4 @@
-r"""What goes over the wire: pieces of recordings' files, many in one body.
+r"""The format of uploads: pieces of recordings' files, many in one body.
 
     {"pieces":[{"recording":"k3v9…","name":"events.jsonl","offset":5120,"length":812}, …],"live":["k3v9…"]}\n
     <the bytes of the first piece><the bytes of the second> …
@@ -25,7 +25,7 @@ API = "/api/v1"
 TYPE = "application/vnd.reenact.pieces"
 
 BODY = LARGEST + (256 << 10)
-"""Bytes of a request at most: the largest blob, and what is said of it."""
+"""The largest body of a request in bytes: the largest blob, and its description."""
 
 PIECES = 500
 """Pieces of a request at most."""
@@ -47,7 +47,10 @@ def packed(pieces: Sequence[Piece], live: Sequence[str] = ()) -> bytes:
 
 
 def unpacked(body: bytes) -> tuple[list[Piece], list[str]]:
-    """The pieces of a body, and the recordings that are being written. Raises Malformed, saying why."""
+    """Split a body into pieces, and the ids of recordings being written.
+
+    Raises Malformed, with the reason.
+    """
     head, _, rest = body.partition(b"\n")
     try:
         told = orjson.loads(head)

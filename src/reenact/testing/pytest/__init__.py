@@ -1,4 +1,4 @@
-"""The pytest plugin: a test runs on its recording, offline and exactly.
+"""The pytest plugin: run a test on its recording, offline and exactly.
 
     @pytest.mark.reenact                       # recordings/<file>/<test>.reenact, beside the test
     def test_cancelling_a_shipped_order():
@@ -7,7 +7,7 @@
 By default a test is replayed, and fails where it leaves its recording. `pytest --reenact=record` records the tests
 that have no recording yet, `--reenact=update` all of them anew, `--reenact=off` runs them without one.
 
-Every pytest run loads this, so it is small; what it takes to replay comes with the first test that is marked.
+Every pytest run loads this, so it is small; the replay code is imported with the first marked test.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TAPED = "reenact.testing.pytest.taped"
 
 
 def mode(config: pytest.Config) -> str:
-    """What is to become of marked tests, one of `MODES`."""
+    """Return the mode for marked tests, one of `MODES`."""
     return str(config.getoption("--reenact") or config.getini("reenact"))
 
 
@@ -43,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The marker, and no live runs in CI by accident."""
+    """Register the marker, and refuse accidental live runs in CI."""
     config.addinivalue_line(
         "markers",
         "reenact(file=None, *, live, ignore, on_divergence, inserted, pace): run the test on a recording; "

@@ -28,13 +28,13 @@ _SHOWN = 6
 
 
 class Taped:
-    """What a test can ask of its recording: the fixture `reenact`.
+    """The fixture `reenact`: a test's recording.
 
     Attributes:
         path: The recording's file.
         mode: `replay`, `record`, `update` or `off`.
         recording: The recording that is replayed; None while one is made.
-        verdict: What the replay amounts to so far; None while recording.
+        verdict: The verdict of the replay so far; None while recording.
     """
 
     def __init__(self, path: Path, mode: str, options: dict[str, Any], node: str) -> None:
@@ -53,7 +53,7 @@ class Taped:
         return self._replay.verdict if self._replay is not None else None
 
     def session(self) -> Any:
-        """What the test runs in."""
+        """Return the context manager that the test runs in."""
         recording = self.mode == "update" or (self.mode == "record" and not self.path.exists())
         if self.mode == "off":
             return _Off()

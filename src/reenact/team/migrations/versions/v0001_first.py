@@ -1,4 +1,4 @@
-"""The first tables."""  # noqa: INP001 - run by Alembic, and imported by nobody
+"""The first tables."""  # noqa: INP001 - run by Alembic, never imported
 
 from alembic import op
 

@@ -1,8 +1,8 @@
-"""Searching in Postgres itself: indexes for what filters ask most, and texts in which a word is found.
+"""Add search in Postgres: indexes for common filters, and texts to find words in.
 
-Whoever reads or writes goes on meanwhile: nothing is rewritten, indexes are made beside the work, and a lock that
-others would wait behind is asked for with little patience, again and again. Cut off in the middle, it begins anew.
-"""  # noqa: INP001 - run by Alembic, and imported by nobody
+Readers and writers go on meanwhile: no table is rewritten, indexes are built concurrently, and a lock that would block
+others is tried for a short time, again and again. After an interruption it begins anew.
+"""  # noqa: INP001 - run by Alembic, never imported
 
 import contextlib
 

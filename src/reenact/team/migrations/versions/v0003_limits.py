@@ -1,4 +1,4 @@
-"""How much a project may have, and for how long."""  # noqa: INP001 - run by Alembic, and imported by nobody
+"""Add limits of a project: its size, and the age of its recordings."""  # noqa: INP001 - run by Alembic, never imported
 
 from alembic import op
 

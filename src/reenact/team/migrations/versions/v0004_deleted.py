@@ -1,4 +1,4 @@
-"""What was deleted and may not come back, what may not be deleted, and which blobs are on their way."""  # noqa: INP001 - run by Alembic, and imported by nobody
+"""Add tombstones, holds, and the list of blobs on their way."""  # noqa: INP001 - run by Alembic, never imported
 
 from alembic import op
 from sqlalchemy import text
@@ -42,7 +42,7 @@ _TABLES = (
     """,
 )
 
-# Until now it was the clock of whoever sent a recording: none was written to later than now.
+# Until now it was the clock of the sender: limit it to the present.
 _WRITTEN = """
 UPDATE reenact.recordings SET written = extract(epoch from clock_timestamp()) * 1000000000
 WHERE written > extract(epoch from clock_timestamp()) * 1000000000
