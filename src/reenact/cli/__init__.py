@@ -1,4 +1,4 @@
-"""The `reenact` command: one verb per command, each with its help. Mistakes cost one line and exit status 2."""
+"""The `reenact` command, with its subcommands. Errors cost one line and exit status 2."""
 
 from __future__ import annotations
 
@@ -47,8 +47,10 @@ PLACES = {
     "verifying": ("verify",),
     "watching": ("watch",),
 }
-"""Which module adds which commands, in the order of `--help`. Only the module of the command that is asked for is
-imported: all of them take half a second."""
+"""The modules and their commands, in the order of `--help`.
+
+Only the module of the given command is imported: all of them take half a second.
+"""
 
 _waiting = list(entry_points(group="reenact.readers"))
 
@@ -70,7 +72,7 @@ def _version(asked: bool) -> None:
 
 
 def application(words: Sequence[str]) -> typer.Typer:
-    """The application for a command line: the one command that it names, or all where it names none."""
+    """Return the application for a command line: with its command only, or with all."""
     app = typer.Typer(
         name="reenact",
         no_args_is_help=True,

@@ -1,4 +1,4 @@
-"""What a browser session's step gave, in a few lines: the whole of it stands in `reenact show ID STEP`."""
+"""The outcome of a browser step in a few lines; `reenact show ID STEP` has all of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reenact.cli.present import many
 
 
 def told(output: Any) -> list[tuple[str, str]]:
-    """What to show of an action's or observation's outcome: labels and texts; nothing where it is neither."""
+    """Return the lines, label and text, of an action's or observation's outcome, if it is one."""
     if not isinstance(output, dict):
         return []
     place = f"{output.get('title') or '(no title)'}  {output.get('url', '')}"
@@ -34,7 +34,7 @@ def told(output: Any) -> list[tuple[str, str]]:
 
 
 def _healed(heal: dict[str, Any]) -> list[tuple[str, str]]:
-    """A heal record: what failed and where, who helped, what says that it was right."""
+    """Return the lines of a heal: the failed step, the rung that helped, and the verification."""
     done = "mended by" if heal.get("healed") else "not mended by"
     place = f"  {heal.get('file')}:{heal.get('line')}" if heal.get("file") else ""
     lines = [("step", f"{heal.get('action')} {heal['old'] or ''}".rstrip() + place)]

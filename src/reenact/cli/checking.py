@@ -1,4 +1,4 @@
-"""`reenact fsck`: what is wrong with a home or a team's store, and repairing it."""
+"""`reenact fsck`: check a home or a team's store, and repair it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`reenact collect`: traces of other programs as they come, over the network. And where ours go: `export --otlp`."""
+"""`reenact collect`: receive traces of other programs over the network.
+
+`send` and `write` export recordings as traces, for `export --otlp`.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,7 @@ def _failed(text: str, log: str | None) -> None:
 
     from reenact.server.operations import logs  # noqa: PLC0415 - as below
 
-    # Why may quote a span; its file says which it is.
+    # The text may quote a span: log the trace's id only.
     logs.event("trace_failed", logging.WARNING, trace=text.split()[1])
 
 
@@ -139,7 +142,10 @@ def send(store: LocalStore, ref: str, url: str, headers: list[str]) -> None:
 
 
 def write(store: LocalStore, ref: str, file: Path, *, force: bool) -> None:
-    """Write a recording as a trace in OTLP's JSON, for `reenact export --otlp-json`. Raises ReenactError."""
+    """Write a recording as a trace in OTLP's JSON, for `export --otlp-json`.
+
+    Raises ReenactError.
+    """
     from reenact.analysis.interchange.exporters import otel  # noqa: PLC0415 - as above
 
     spans = otel.spans_of(store.load(ref))

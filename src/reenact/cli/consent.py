@@ -23,16 +23,16 @@ def agreed(
     run_foreign: bool,
     requests: bool = False,
 ) -> bool:
-    """Whether the programs of some recordings may run.
+    """Return whether the programs of some recordings may run.
 
-    Of each foreign one the user is shown the command, on a terminal, and asked; the answer yes is remembered.
+    For each foreign one, show the command on a terminal, and ask; the answer yes is remembered.
 
     Args:
         sources: The recordings.
-        words: A command of the user's own that is to run instead: then nothing is asked.
+        words: A command of the user's own to run instead: then no permission is needed.
         home: The folder of the recordings.
         run_foreign: The user has allowed it already.
-        requests: The recorded requests are to be sent again, whatever command runs.
+        requests: The recorded requests are to be sent again, with any command.
 
     Raises ForeignRecording where the answer is no, or where there is no terminal to ask on.
     """
@@ -51,7 +51,7 @@ def agreed(
 
 
 def _ask(recording: Recording, root: os.PathLike[str]) -> None:
-    """Show what would run, and ask. Raises ForeignRecording for every answer but yes."""
+    """Show the program's command, and ask. Raises ForeignRecording for any answer but yes."""
     home = LocalStore(root).root
     said = consent.standing_of(recording, home).sentence
     present.say(f"reenact: recording {consent.escaped(recording.id)}: {said}. To run its program would mean:")

@@ -1,4 +1,4 @@
-"""`reenact diagnose`: what is odd about recorded runs, and where."""
+"""`reenact diagnose`: list the anomalies of recorded runs."""
 
 from __future__ import annotations
 

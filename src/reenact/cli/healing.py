@@ -1,4 +1,4 @@
-"""`reenact heals`: what scripts needed help with, over all recordings, and what was learned as a patch."""
+"""`reenact heals`: list the heals of all recordings, and make patches from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reenact console` and `reenact serve`: the recordings in the browser, for one or for a team."""
+"""`reenact console` and `reenact serve`: serve the recordings to browsers."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def console(
 def alone(
     store: LocalStore, page: str, port: int | None, what: str, *, show: bool, begun: Opening | None = None
 ) -> None:
-    """Serve the console to whoever sits at this machine, until Ctrl-C; its address is printed.
+    """Serve the console on this machine, until Ctrl-C, and print its address.
 
     Args:
         store: The recordings.
-        page: The path of the page that is opened.
-        port: The port, or None for the usual one.
-        what: What is there then, for the user.
+        page: The path of the page to open.
+        port: The port, or None for the default.
+        what: A description of the page, for the user.
         show: Open it in the browser, where there is a screen.
         begun: A debugging session that is open from the start.
     """
@@ -221,7 +221,7 @@ def serve_(
 
 
 def _keep_secrets() -> None:
-    """Take what the server alone is to know out of its environment: programs that it runs for others have the rest."""
+    """Remove the server's secrets from its environment, before it runs other programs."""
     from reenact.server.operations.metrics import TOKEN  # noqa: PLC0415 - no other command should pay for it
 
     for name in (STORE, OBJECTS, PROJECT, TOKEN):
@@ -229,7 +229,10 @@ def _keep_secrets() -> None:
 
 
 def _team() -> Place | None:
-    """The team's store that the environment names, where it answers. Raises UsageError, StoreAway."""
+    """Return the environment's team store, after a check that it answers.
+
+    Raises UsageError, StoreAway.
+    """
     place = Place.of(os.environ)
     if place is not None:
         try:
@@ -242,7 +245,7 @@ def _team() -> Place | None:
 
 
 def _limits(max_upload: int | None, quota: int | None, recordings: int, team: Place | None) -> Limits:
-    """How much is taken. Raises UsageError where a team's store has quotas of its own."""
+    """Return the limits of uploads. Raises UsageError where a team's store has its own quotas."""
     if team is not None and (quota is not None or recordings):
         raise UsageError(
             "--quota and --quota-recordings are for recordings that are kept here, not in a team's store"
@@ -271,7 +274,7 @@ def _run(settings: Settings, listening: socket.socket, log: Form | None) -> None
         )
 
     def tell() -> None:
-        """Say what keeps browser sessions from this machine. Finding that out takes a moment."""
+        """Report the reason why browser sessions cannot be isolated here; finding it takes a moment."""
         if (found := sandbox.find_out()) is None:
             return
         if log is None:

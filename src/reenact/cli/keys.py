@@ -1,4 +1,4 @@
-"""`reenact keys`: who may ask a server."""
+"""`reenact keys`: manage the API keys of a server."""
 
 from __future__ import annotations
 

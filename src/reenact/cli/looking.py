@@ -1,4 +1,4 @@
-"""What the debugger's line mode shows: where the program stands, and what was recorded there."""
+"""The line mode's views: the position of the program, and the recorded data there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RANGE = re.compile(r"(\d+)(?:(-)(\d+)?)?")
 
 
 class Looking:
-    """Shows, and changes nothing. Each command takes what stands behind its word.
+    """Show data, and change nothing. Each command takes the rest of its line.
 
     Args:
         driver: The session.
@@ -58,7 +58,7 @@ class Looking:
         return self._facts.steps[self._state.at.step - 1]
 
     def stand(self) -> None:
-        """Where the program stands, and why."""
+        """Show the position of the program, and the reason of its stop."""
         state, line = self._state, self._page.line
         if state.phase is Phase.DEPARTED and state.divergence is not None:
             self.verdict("")
@@ -182,7 +182,7 @@ class Looking:
             self._page.line(Text.assemble(("actual    ", "dim"), new), 2, 10)
 
     def messages(self, rest: str) -> None:
-        """What the model saw."""
+        """Show the messages to the model."""
         if rest not in ("", "all"):
             raise UsageError(f"`messages` shows what is new, `messages all` all of them; not '{rest}'")
         here = self.here().step.number
@@ -214,11 +214,11 @@ class Looking:
             tell_state(self._page, recording, state_at(recording, self.here().step.number))
 
     def output(self, rest: str) -> None:
-        """What the program has written."""
+        """Show the program's output."""
         sys.stdout.write(self._driver.output)
 
     def verdict(self, rest: str) -> None:
-        """Where the program left its recording."""
+        """Show the point where the program left its recording."""
         state = self._state
         if state.divergence is None:
             print(brief(state.verdict) if state.verdict is not None else "it follows its recording so far")

@@ -1,4 +1,4 @@
-"""The arguments and options that several commands share, so that each is called and explained the same everywhere."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def ids(incomplete: str) -> list[tuple[str, str]]:
     try:
         known = [("last", "the newest"), *Index(LocalStore()).known()]
     except Exception:
-        # A shell that completes a word shows whatever is printed.
+        # A shell that completes a word shows all output: print nothing.
         return []
     return [(id, name) for id, name in known if id.startswith(incomplete)]
 
@@ -64,8 +64,9 @@ RunForeign = Annotated[
 
 
 def texts(option: str, values: Iterable[str], most: int) -> tuple[str, ...]:
-    """An option's texts, as a recording may have them. Raises UsageError for one whose bytes are no UTF-8, or that is
-    longer than `most` letters.
+    """Check an option's texts for use in a recording.
+
+    Raises UsageError for one that is not UTF-8, or longer than `most` letters.
     """
     found = tuple(values)
     for value in found:

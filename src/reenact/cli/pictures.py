@@ -25,7 +25,7 @@ _HOLDS = ("$bytes", "$blob")
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """One picture that a step gave: the path in its outcome (`screenshot`, `images[0].data`), its kind, its bytes."""
+    """A picture of a step: its path in the outcome (`images[0].data`), its kind, its bytes."""
 
     path: str
     kind: str
@@ -36,7 +36,7 @@ class Picture:
 
 
 def of(step: StepFacts) -> list[Picture]:
-    """The pictures in what a step gave."""
+    """Return the pictures in a step's outcome."""
     outcome = step.call.outcome
     return [] if outcome is None else list(_found(step, outcome.get("value"), ""))
 

@@ -1,4 +1,4 @@
-"""`reenact debug --plain`: the debugger as lines, for scripts and for people who like pdb."""
+"""`reenact debug --plain`: the debugger by lines, for scripts and for users of pdb."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _TICK = 0.05
 
 
 class Lines:
-    """One session: reads commands, one a line, and writes what they give.
+    """One session: read commands, one a line, and write their results.
 
     Args:
         driver: The program, or only its recording.
         facts: The recording.
-        typed: A person types: there is a prompt, an empty line repeats the last command, and what fails costs a line.
+        typed: A person types: there is a prompt, an empty line repeats the last command, and an error costs a line.
             In a script lines that begin with `#` are remarks.
     """
 
@@ -51,8 +51,9 @@ class Lines:
         }  # fmt: skip
 
     def run(self) -> int:
-        """Take commands until there are no more. Returns the exit status: 0; 1 where the program left its recording;
-        2 where a command of a script could not be carried out.
+        """Run commands to the end of the input; return the exit status.
+
+        It is 0, or 1 where the program left its recording, or 2 where a command of a script failed.
         """
         self._carry_out("restart", ())
         for number, line in self._lines():

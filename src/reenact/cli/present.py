@@ -1,4 +1,4 @@
-"""How things look on a terminal and in a pipe: consoles, tables, times, numbers, text that must not act on its own."""
+"""Output on a terminal and in a pipe: consoles, tables, times, numbers, escaped text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _STATUS = {"ok": "green", "error": "red", "stopped": "yellow", "unsealed": "yell
 
 
 def out() -> Console:
-    """The console of what was asked for: standard output, as wide as the terminal, or unbounded in a pipe."""
+    """Return the console of standard output: as wide as the terminal, unbounded in a pipe."""
     return Terminal(
         width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=not sys.stdout.isatty()
     )
@@ -56,12 +56,12 @@ def show(table: Table) -> None:
 
 
 def err() -> Console:
-    """The console of what is said besides: standard error."""
+    """Return the console of standard error."""
     return Terminal(stderr=True, highlight=False, soft_wrap=True)
 
 
 def say(text: str) -> None:
-    """One line on standard error; lost without a word where nobody reads that any more."""
+    """Write one line to standard error; ignore a closed stream."""
     with suppress(OSError, ValueError):
         err().print(Text(visible(text)))
 
@@ -73,7 +73,7 @@ def dump(value: Any) -> None:
 
 
 def json_escaped(text: str) -> str:
-    """JSON whose characters that a terminal obeys are escaped: JSON itself escapes those below a space alone."""
+    """Escape the control characters that JSON leaves: it escapes only those below a space."""
     return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -81,7 +81,7 @@ def json_escaped(text: str) -> str:
 
 
 def short_lengths(ids: list[str]) -> dict[str, int]:
-    """How many letters of each id are enough to name it."""
+    """Return the number of letters of each id that identify it."""
     lengths = {}
     ordered = sorted(ids)
     for place, id in enumerate(ordered):
@@ -98,7 +98,7 @@ def listed(
     width: int,
     book: Book | None = None,
 ) -> Table:
-    """The table of recordings. Columns that would be empty are left out, and where it is narrow the least of them."""
+    """Return the table of recordings, without empty columns; a narrow one has fewer columns."""
     columns = [
         column
         for column in _columns(lines, steps, short_lengths(all_ids), book)
@@ -122,7 +122,7 @@ def listed(
 
 
 def _widths(columns: list[Column], width: int, gap: int) -> list[int]:
-    """What each column gets: numbers what they need, texts as much as is left, the widest giving first."""
+    """Return the widths of columns: numbers in full, the widest texts reduced first."""
     widths = [max(len(title), *(cell.cell_len for cell in cells)) for title, _, cells in columns]
     texts = [place for place, (title, _, _) in enumerate(columns) if title in _TEXTS]
     while texts and sum(widths) + gap * (len(widths) - 1) > width:
@@ -169,14 +169,15 @@ def _name(line: Summary) -> Text:
 
 
 def status(line: Summary) -> Text:
-    """How a run ended, in its colour."""
+    """Return the status of a run, in its colour."""
     word = "broken" if line.broken else line.status
     return Text(word, _STATUS.get(word, ""))
 
 
 def origin(line: Summary, book: Book | None) -> str:
-    """What a reader must know of where a recording comes from; nothing for most of a home's own. That one is unsealed
-    its status says.
+    """Return a warning about the origin of a recording, or its signer; empty for most.
+
+    Unsealed recordings are marked by their status.
     """
     standing = book.of_line(line) if book is not None else None
     if standing is None:
@@ -193,7 +194,7 @@ def _shared(one: str, other: str) -> int:
 
 @contextmanager
 def progress(what: str) -> Iterator[Report]:
-    """A bar on standard error for work that takes longer than a moment; nothing where nobody watches."""
+    """Show a progress bar on standard error, if it is a terminal."""
     console = err()
     with Progress(
         TextColumn(what),

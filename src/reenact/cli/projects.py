@@ -1,4 +1,4 @@
-"""`reenact team`: the projects of the team's store, what they may have, cleaning them; and backup (`team_backup`)."""
+"""`reenact team`: list the projects of a team's store, set limits, clean up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reenact list` and `reenact show`: what there is, and what happened in it."""
+"""`reenact list` and `reenact show`: list recordings, and show one."""
 
 from __future__ import annotations
 

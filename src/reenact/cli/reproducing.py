@@ -1,4 +1,4 @@
-"""`reenact reproduce` and `reenact bisect`: run a failure again, and find what is decisive."""
+"""`reenact reproduce` and `reenact bisect`: run a failure again; find the decisive change."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def bisect_(
 
 
 def _unjudged(found: Decisive) -> Iterator[RenderableType]:
-    """The trials without a result, by their reasons: of several answers some may not have been needed."""
+    """Yield the undecided trials by reason: then fewer changes may be enough."""
     reasons = Counter(trial.why for trial in found.trials if trial.result is Result.UNDECIDED)
     if not reasons:
         return
@@ -225,7 +225,7 @@ def _unjudged(found: Decisive) -> Iterator[RenderableType]:
 
 
 def headline(found: Decisive) -> str:
-    """What was found, in a few words."""
+    """Return the result in a few words."""
     if found.changes:
         return "decisive"
     return "not found within the trials" if found.spent else "nothing turns it"

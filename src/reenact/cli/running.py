@@ -111,14 +111,14 @@ def _by_proxy(words: list[str], *, name: str, tags: tuple[str, ...], home: Path 
 
 
 def _waiting(environ: Mapping[str, str]) -> None:
-    """The proxy listens: what to set, for a shell to read."""
+    """Print the variables to set, for a shell to read, once the proxy listens."""
     for variable, value in environ.items():
         print(f"export {variable}={shlex.quote(value)}", flush=True)
     present.say("reenact: recording what comes by these addresses; ctrl-c ends it")
 
 
 def _told(done: launch.Recorded, home: Path | None, *, replay: str) -> None:
-    """Say what was recorded, and how to replay it."""
+    """Report the recording, and the command to replay it."""
     recording = done.recording
     if recording is None:
         present.say(f"reenact: nothing was recorded: {done.failed}")
@@ -183,7 +183,7 @@ def replay(
 
 
 def _unused(verdict: Verdict, live: Iterable[str]) -> None:
-    """What was to be let through and never came, in a replay that came to its end: a misspelt kind, perhaps."""
+    """Warn of effects allowed to run live that never came: their names may be misspelt."""
     came = {word for label in verdict.live for word in (label, label.partition(":")[0])}
     for word in live:
         if word not in came and not verdict.divergences:
@@ -206,7 +206,7 @@ def doctor(
 
 
 def die_like(status: int) -> NoReturn:
-    """End as the program did, so that whoever waits sees no difference."""
+    """Exit with the program's status or signal, so that the parent sees no difference."""
     if status < 0 and -status in _QUIET_DEATHS:
         sys.stdout.flush()
         signal.signal(-status, signal.SIG_DFL)

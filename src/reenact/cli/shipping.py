@@ -1,4 +1,4 @@
-"""`reenact ship`: what is not on the server yet goes there now."""
+"""`reenact ship`: send unsent recordings to the server."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _send(store: LocalStore, to: shipping.Destination, *, follow: bool, json: bo
     from reenact.team.ship.sender import Away  # noqa: PLC0415 - an HTTP client that no other command needs
     from reenact.team.ship.shipper import Shipper  # noqa: PLC0415 - as above
 
-    # By hand it is this key that sends, whichever it was recorded with.
+    # By hand, this key sends all recordings for the server, also those recorded with another one.
     shipper = Shipper(store, to, chosen=lambda mark: mark.server == to.server)
     trouble = ""
     try:

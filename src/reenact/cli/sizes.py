@@ -11,7 +11,7 @@ _UNITS = "kmgt"
 
 
 def size(text: str) -> int:
-    """The bytes that are meant. Raises BadParameter for what is no size."""
+    """Return a size in bytes. Raises BadParameter for an invalid one."""
     found = _SIZE.fullmatch(text.strip())
     if found is None or not float(found[1]):
         raise typer.BadParameter(f"{text!r} is no size: 500MB, 20GB, or a number of bytes")

@@ -25,7 +25,7 @@ def number_of(step: str) -> int | None:
 
 
 def as_json(recording: Recording, state: State) -> dict[str, Any]:
-    """What `show ID --state --json` gives."""
+    """Return the output of `show ID --state --json`."""
     found = {}
     for name in state:
         taken = state.of(name)

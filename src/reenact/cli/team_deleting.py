@@ -1,4 +1,4 @@
-"""`reenact team rm`, `hold`, `receipts` and `readmit`: deleting for good, and what may not be deleted."""
+"""`reenact team rm`, `hold`, `receipts` and `readmit`: delete recordings, and hold them."""
 
 from __future__ import annotations
 

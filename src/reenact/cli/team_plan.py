@@ -63,7 +63,7 @@ def plan(
 
 
 def rows(load: Load, found: Plan) -> list[tuple[str, str]]:
-    """What a plan says, line by line."""
+    """Return the rows of a plan."""
     cores = f"{present.many(found.server_cores, 'core')}, {large(found.memory)} of memory"
     database = f"{present.many(found.postgres_cores, 'core')}, {large(found.database)} of disk"
     return [

@@ -21,7 +21,7 @@ Team = Annotated[bool, typer.Option("--team", help=f"In the team's store, ${STOR
 
 
 def place_of(store: str = "", objects: str = "", project: str = "") -> Place:
-    """Where the team's store is, by options or the environment. Raises UsageError where neither says it."""
+    """Return the team's store of the options or the environment. Raises UsageError without one."""
     place = Place.of(os.environ, store=store, objects=objects, project=project)
     if place is None:
         raise UsageError(
@@ -32,7 +32,7 @@ def place_of(store: str = "", objects: str = "", project: str = "") -> Place:
 
 @contextmanager
 def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Library]]:
-    """The recordings here, or the team's, and what finds among them. Raises UsageError."""
+    """Open the local recordings, or the team's, and their index. Raises UsageError."""
     if not team:
         here = Reaching(home)
         with closing(Index(here)) as index:

@@ -1,4 +1,4 @@
-"""A recording as a conversation: what is new in each model call, its answer, and what was done in between."""
+"""A recording as a conversation: new messages, answers, and the steps in between."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _LABEL = 10
 
 @dataclass
 class Page:
-    """Writes indented text, wrapped on a terminal and whole in a pipe.
+    """Write indented text, wrapped on a terminal and whole in a pipe.
 
     Args:
-        console: Where it goes.
+        console: The console to write to.
         full: Fold nothing.
-        hint: What shows a folded text whole.
+        hint: The command that shows a folded text whole.
     """
 
     console: Console
@@ -39,7 +39,10 @@ class Page:
     hint: str = ""
 
     def line(self, text: Text, indent: int = 0, hang: int = 0, before: Text | None = None) -> None:
-        """One line, or several where the terminal is narrow: those go on `hang` further in. `before` is not wrapped."""
+        """Write one line, wrapped on a narrow terminal.
+
+        Continuation lines are indented by `hang` more. `before` is not wrapped.
+        """
         if not self.console.is_terminal:
             # No colours and no wrapping: drawing it would take longer than reading the recording.
             self.console.file.write(f"{' ' * indent}{before.plain if before else ''}{text.plain}\n")
@@ -77,7 +80,7 @@ class Page:
 
 
 def tell(page: Page, facts: RecordingFacts, chosen: Container[int], name: str) -> None:
-    """Those steps; what happened inside of one stands between its question and its answer."""
+    """Write steps; steps inside of one come between its request and its answer."""
     inside: dict[tuple[int, int | None], list[StepFacts]] = {}
     shown: dict[str, list[str]] = {}
     for step in facts:
@@ -141,7 +144,7 @@ def _answer(page: Page, step: StepFacts, indent: int) -> None:
 
 
 def heading(step: StepFacts, turn: Turn | None) -> Text:
-    """The line that a step begins with: number, what, how long, how it ended."""
+    """Return the first line of a step: number, label, duration, and error."""
     call = step.call
     text = Text().append(f"{step.step.number:>3}  ", "bold yellow")
     if turn is None or call.kind != "http":
@@ -178,13 +181,13 @@ def heading(step: StepFacts, turn: Turn | None) -> Text:
 
 
 def nodes(scope: str) -> str:
-    """The graph's node that a scope is in, below those that it is nested in: `research > search`."""
+    """Return the graph's nodes of a scope, outermost first: `research > search`."""
     found = [part.partition(":")[2] for part in scope.split("/") if part.startswith("node:")]
     return present.one_line(" > ".join(found), 60)
 
 
 def step_head(step: StepFacts) -> Any:
-    """What a streamed effect gave before its chunks."""
+    """Return the value that a streamed effect gave before its chunks."""
     outcome = step.call.outcome
     return outcome.get("value") if outcome is not None else None
 
@@ -200,7 +203,7 @@ def spent(call: reading.ModelCall) -> list[str]:
 
 
 def tell_message(page: Page, message: Message, indent: int) -> None:
-    """One message: who, what, and which tools it asks for."""
+    """Write one message: role, text, and tool calls."""
     if message.thinking.strip():
         page.block("thinking", message.thinking, indent, "dim italic")
     label = (
@@ -215,7 +218,7 @@ def tell_message(page: Page, message: Message, indent: int) -> None:
 
 
 def _same(value: Any) -> str:
-    """A tool's result without what a framework changes in passing it on: spaces, JSON or text."""
+    """Return a tool's result without changes that a framework makes: spaces, JSON or text."""
     return "".join(compact(value).split()).strip('"')
 
 

@@ -1,4 +1,4 @@
-"""Recordings under those that they were forked from: what `reenact list --tree` draws."""
+"""Recordings below those they were forked from, for `reenact list --tree`."""
 
 from __future__ import annotations
 

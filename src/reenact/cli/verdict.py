@@ -1,4 +1,4 @@
-"""A verdict on a terminal: what was replayed, and where it left its recording, recorded against actual."""
+"""A verdict on a terminal: replayed steps, and the divergence, recorded against actual."""
 
 from __future__ import annotations
 

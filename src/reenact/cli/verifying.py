@@ -48,7 +48,7 @@ _EVERY = 10.0
 
 
 class Engines(str, Enum):
-    """What runs the replays."""
+    """The engines that run the replays."""
 
     LOCAL = "local"
     RAY = "ray"
@@ -164,7 +164,7 @@ def verify_(
 
 
 class Course:
-    """How it goes: a bar on a terminal, else a line now and then."""
+    """The progress: a bar on a terminal, else a line now and then."""
 
     def __init__(self, many: int) -> None:
         console = Terminal(stderr=True)
@@ -187,7 +187,7 @@ class Course:
             present.say(f"reenact: {self._came} of {self._many}, {self._bad} not as they should be")
 
     def say(self, what: str) -> None:
-        """What an engine is doing."""
+        """Show the activity of an engine."""
         self._bar.update(self._task, description=escape(what))
         if not self._drawn:
             present.say(f"reenact: {what}")

@@ -116,7 +116,7 @@ def _written(output: Path, *, force: bool) -> Path:
 
 
 def _kept(store: LocalStore, folders: list[Path], session: int) -> Path:
-    """Where a page lies that nobody gave a place: with its recording, where that is in the store."""
+    """Return the path of a page without a given one: with its recording, or a temporary folder."""
     own = folders[0]
     ours = own.parent == store.recordings and os.access(own, os.W_OK)
     folder = own / "pages" if ours else Path(tempfile.mkdtemp(prefix="reenact-"))

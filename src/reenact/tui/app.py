@@ -1,6 +1,6 @@
-"""The debugger's application: keys and commands become the driver's, and its changes are shown.
+"""The debugger's application: pass keys and commands to the driver, show its changes.
 
-Nothing here knows how a program is run, or decides where it stops: it shows the machine's state, and asks for another.
+Nothing here runs a program, or decides its stops: it shows the machine's state, and gives orders for the next one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _STILL = 0.12
 """Seconds that a program runs before the screen says so: most steps take a hundredth of it."""
 
 _AHEAD = 0.5
-"""Seconds that a program may have run for a key to wait until it stands: a key held down steps and steps."""
+"""Seconds after its start for which a running program makes a key wait for its stop.
+
+So a key held down steps again and again.
+"""
 
 
 class Changed(Message):
@@ -48,7 +51,7 @@ class Changed(Message):
 
 
 class Heard:
-    """Takes what the driver says, from whichever thread, to the application once there is one."""
+    """Post the driver's notices, from any thread, to the application once it exists."""
 
     def __init__(self) -> None:
         self.app: Debugger | None = None
@@ -64,12 +67,12 @@ class Heard:
 def run(
     recording: Recording, opened: Callable[[Callable[[], None]], tuple[Driver, str]], *, home: str = ""
 ) -> None:
-    """Debug on this terminal until the user has enough.
+    """Debug on this terminal until the user leaves.
 
     Args:
-        recording: What is debugged.
-        opened: Opens the session, given whom to tell of changes; returns it, and why it can only read (or nothing).
-        home: The folder of the recordings, where it is not the usual one.
+        recording: The recording to debug.
+        opened: Opens the session, given a function for its notices; returns it, and the reason if it can only read.
+        home: The folder of the recordings, if it is not the default.
     """
     heard = Heard()
     driver, note = opened(heard)
@@ -85,9 +88,9 @@ class Debugger(App[None]):
     Args:
         driver: The session.
         facts: The recording.
-        heard: What the driver was told to call.
-        note: Why there is no program, or nothing.
-        home: The folder of the recordings, where it is not the usual one.
+        heard: The function that the driver calls.
+        note: The reason why there is no program, or an empty text.
+        home: The folder of the recordings, if it is not the default.
     """
 
     CSS_PATH = "debugger.tcss"
@@ -130,7 +133,7 @@ class Debugger(App[None]):
         self.query_one("#keys", Static).update(keys.bar(event.size.width - 2))
 
     def on_changed(self) -> None:
-        """Show what has changed, but not every moment of a program that runs."""
+        """Show the changes, but not at every moment of a running program."""
         self._heard.waiting = False
         if self.driver.machine.state.phase is not Phase.RUNNING:
             self._show()
@@ -160,7 +163,7 @@ class Debugger(App[None]):
     # -- the program -----------------------------------------------------------------------------------------
 
     def action_order(self, order: str, *args: Any) -> bool:
-        """A command for the machine. What it cannot do costs a line. Returns whether it could."""
+        """Give the machine an order; a refusal is shown in a line. Returns whether it succeeded."""
         running = self.driver.machine.state.phase is Phase.RUNNING
         if running and order != "interrupt" and monotonic() - self._began < _AHEAD:
             # Typed ahead: it is done when the program stands.
@@ -227,7 +230,7 @@ class Debugger(App[None]):
             self.board.say(f"the answer of step {number} has not been edited")
 
     def answer_of(self, number: int) -> Edit:
-        """What a step gives: its edited answer, or the recorded one."""
+        """Return the answer of a step: the edited one, or the recorded one."""
         return answer_of(self.driver.machine, self.board.facts, number)
 
     def edit(self, number: int, edit: Edit | None) -> None:
@@ -239,7 +242,7 @@ class Debugger(App[None]):
     # -- the terminal given away -----------------------------------------------------------------------------
 
     def _on_terminal(self, work: Callable[[], T]) -> T | None:
-        """Something that has the whole terminal for itself. None where it could not be done: a line says why."""
+        """Run a function with the whole terminal. Returns None after a failure, shown in a line."""
         found, failed = None, ""
         self.board.say()
         try:
@@ -335,7 +338,7 @@ class Debugger(App[None]):
         return True
 
     def action_prompt(self, asked: str, text: str = "") -> None:
-        """A line to type in: behind `:` a command, behind `/` what to look for."""
+        """Open the prompt: for a command after `:`, or a search after `/`."""
         self._asked = asked
         prompt = self._prompt
         prompt.placeholder = "a command; help lists them" if asked == ":" else "a step's number, or a filter"
@@ -355,7 +358,7 @@ class Debugger(App[None]):
         self.screen.set_focus(self.board.timeline)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Do what it says; where it cannot be meant, the line stays to be corrected."""
+        """Run the input; an invalid one stays in the line for correction."""
         text = event.value.strip()
         self.board.say()
         try:

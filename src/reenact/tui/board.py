@@ -1,4 +1,4 @@
-"""What is on the debugger's screen: the timeline, the panes, and the line that says where the program stands."""
+"""The debugger's screen: the timeline, the panes, and a status line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from reenact.tui.timeline import Timeline
 
 TABS = ("messages", "call", "actual", "state", "output", "stack")
 MEDIUM, WIDE = 110, 150
-"""From how many columns on the timeline shows figures, and the messages have a pane of their own."""
+"""The widths in columns from which the timeline shows figures, and messages have a pane."""
 
 _SLICE = 0.008
 _AHEAD = 40
@@ -74,7 +74,7 @@ class Board(Vertical):
 
     @property
     def wide(self) -> bool:
-        """Whether the messages have a pane of their own."""
+        """The messages have a pane of their own."""
         return self.size.width >= WIDE
 
     @property
@@ -148,7 +148,7 @@ class Board(Vertical):
         return panes.stack(self.facts, state, step)
 
     def _read_on(self) -> None:
-        """What is new in a call depends on all calls before it: they are read in spare moments."""
+        """Read calls in idle moments: the new messages of a call depend on all calls before it."""
         until, waited = time.monotonic() + _SLICE, self.timeline.cursor > self._read + _AHEAD
         while self._read < len(self.facts.steps) and time.monotonic() < until:
             self._read += 1

@@ -1,6 +1,6 @@
-"""The browser of all recordings (`reenact browse`): a list with search, and from it one is read, replayed, debugged.
+"""The browser of all recordings (`reenact browse`): a list with search and actions.
 
-What takes time (the index, a search, a long transcript) happens in threads; what comes late is not shown any more.
+Slow work (the index, a search, a long transcript) runs in threads; a result that comes too late is dropped.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ from reenact.tui.reader import Line, Reader
 from reenact.tui.rows import Rows, arranged, tags_of, titles
 
 Told = Callable[[str, int], str]
-"""Gives a recording as a conversation, as wide as asked, in a terminal's colours. Raises ReenactError."""
+"""Render a recording as a conversation of a given width, in colours.
+
+Raises ReenactError.
+"""
 
 _Keys = tuple[tuple[str, str, str], ...]
 
@@ -46,7 +49,7 @@ _KEYS: _Keys = (
 _READING: _Keys = (*_ON_ONE, ("/", "search", "search"), ("q", "leave", "back"))
 
 _PAUSE = 0.15
-"""Seconds without another letter before what has been typed is looked for."""
+"""Seconds without another letter until the search begins."""
 
 
 class Shown(Screen[None]):
@@ -75,8 +78,8 @@ class Browser(App[None]):
 
     Args:
         store: The recordings.
-        told: How one is told.
-        filter: What to look for at first.
+        told: Renders a recording.
+        filter: The first search.
     """
 
     CSS_PATH = "browse.tcss"
@@ -123,7 +126,7 @@ class Browser(App[None]):
         yield Static(_bar(_KEYS), id="bar")
 
     def on_mount(self) -> None:
-        """Read what there is."""
+        """Read the recordings."""
         with self.prevent(Input.Changed):
             self._search.value = self._filter
         self.say("reading …", "dim")
@@ -134,20 +137,21 @@ class Browser(App[None]):
         self.screen_stack[0].query_one("#titles", Static).update(titles(event.size.width - 1))
 
     def say(self, text: str = "", style: str = "bold red") -> None:
-        """A line about what was done, or could not be."""
+        """Show the result of an action, or its failure, in a line."""
         self._said = Text(one_line(text), style)
         self.screen_stack[0].query_one("#said", Static).update(self._said)
 
     @property
     def said(self) -> str:
-        """The line that says what was done, or could not be."""
+        """The line with the last result or failure."""
         return self._said.plain
 
     # -- looking for -----------------------------------------------------------------------------------------
 
     def look(self) -> bool:
-        """Look for what the search line says. Where it does not parse, a line says where, the list stays, and it is
-        False.
+        """Search for the text of the search line.
+
+        For an invalid filter, show the error, keep the list, and return False.
         """
         try:
             wanted = Filter(self._search.value)
@@ -206,7 +210,7 @@ class Browser(App[None]):
         self.rows.show(arranged(self.hits, self._origins, tree=self.below, book=Book(self.store.root)))
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Look for it once nobody types any more."""
+        """Search after a pause in typing."""
         text = event.value
         self.set_timer(_PAUSE, lambda: self.look() if self._search.value == text else None)
 
@@ -280,7 +284,7 @@ class Browser(App[None]):
         _ = self.push_screen(Shown(told))
 
     def action_command(self, verb: str) -> None:
-        """Run a command on the recording under the cursor, with the whole terminal; then back to the list."""
+        """Run a command on the selected recording, with the whole terminal; then return."""
         row = self.rows.current
         if row is None:
             return
@@ -317,13 +321,13 @@ class Browser(App[None]):
             self.say(f"exported to {target} ({size(target.stat().st_size)})", "green")
 
     def action_tree(self) -> None:
-        """Forks below what they were forked from, or all by their time."""
+        """Show forks below their parents, or all recordings by time."""
         self.below = not self.below
         self._arrange()
         self.say("forks below their parents" if self.below else "all by their time", "dim")
 
     def action_reload(self) -> None:
-        """Read again what there is."""
+        """Read the recordings again."""
         self.say("reading …", "dim")
         self.look()
 
@@ -352,11 +356,11 @@ def _wait(text: str) -> None:
 
 
 def browse(store: LocalStore, told: Told, filter: str = "") -> None:
-    """Browse on this terminal until the user has enough.
+    """Browse on this terminal until the user leaves.
 
     Args:
         store: The recordings.
-        told: How one is told.
-        filter: What to look for at first.
+        told: Renders a recording.
+        filter: The first search.
     """
     Browser(store, told, filter).run()

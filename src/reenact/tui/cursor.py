@@ -1,4 +1,4 @@
-"""A long list with a cursor: what the steps of a run and the list of recordings have in common."""
+"""A long list with a cursor: the base of the timeline and the list of recordings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textual.scroll_view import ScrollView
 
 
 class CursorList(ScrollView, can_focus=True):
-    """Rows, one of them under the cursor. What a row is, and which numbers they have, is the subclass's business."""
+    """Rows with a cursor on one of them. Subclasses define the rows and their numbers."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "move(1)", show=False),
@@ -37,7 +37,7 @@ class CursorList(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def action_choose(self) -> None:
-        """Do what the list is for with the row under the cursor."""
+        """Run the list's action on the row under the cursor."""
         raise NotImplementedError
 
     def action_move(self, by: int) -> None:

@@ -1,4 +1,4 @@
-"""The keys of the terminal debugger: one table for the bindings, the bar at the bottom, and help."""
+"""The keys of the terminal debugger: one table for bindings, the bottom bar and help."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class Key:
     """One action.
 
     Attributes:
-        keys: Textual's names of the keys, the first one shown.
-        action: What they do, as Textual calls it.
-        shown: The keys, as help shows them.
-        help: What it does, in a line.
-        word: One word for the bar at the bottom; nothing where it is not among those.
+        keys: Textual's names of the keys; the first one is shown.
+        action: The action's name in Textual.
+        shown: The keys in the help.
+        help: Its description, in a line.
+        word: One word for the bar at the bottom; empty for none.
     """
 
     keys: str
@@ -61,9 +61,9 @@ KEYS = (
     Key("question_mark", "help", "?", "this", "help"),
     Key("q", "quit", "q", "end the program and leave", "quit"),
 )  # fmt: skip
-"""All of them, in the order in which help shows them. Tab changes between the timeline and the panes."""
+"""All actions, in the order of the help. Tab changes between the timeline and the panes."""
 
-# What opens the prompt comes first, before any key that is typed or pasted behind it goes elsewhere.
+# Keys that open the prompt come first, before a key typed or pasted behind them goes elsewhere.
 BINDINGS: list[BindingType] = [
     Binding(
         key.keys,
@@ -77,7 +77,7 @@ BINDINGS: list[BindingType] = [
 
 
 def bar(width: int) -> str:
-    """The bottom line, in Textual's markup: as many keys as it has room for, help and quit among them."""
+    """Return the bottom line in Textual's markup: the keys that fit, with help and quit."""
     known = [(key, len(key.shown.split()[0]) + len(key.word) + 3) for key in KEYS if key.word]
     while sum(room for _, room in known) > width and len(known) > 2:
         known.pop(-3)

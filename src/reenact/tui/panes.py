@@ -1,4 +1,4 @@
-"""What the panes say, as lines: pure functions of the recording and of the debugger's state."""
+"""The panes' content as lines: pure functions of the recording and the debugger's state."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def body(text: str, *, indent: int = 2, style: str = "", whole: bool = False) ->
 
 
 def messages(facts: RecordingFacts, number: int, *, whole: bool = False) -> Iterator[Line]:
-    """What the model saw at a step: what is new since the previous call marked, what is older in short."""
+    """Yield the messages of a model call: new ones marked, older ones shortened."""
     at = view.seen(facts, number)
     turn = facts.turn(at) if at is not None else None
     if at is None or turn is None:
@@ -238,8 +238,9 @@ def _mismatches(found: tuple[Mismatch, ...], *, wide: bool) -> Iterator[Line]:
 def tracked(
     facts: RecordingFacts, number: int, state: State, before: Mapping[str, Tree], *, whole: bool = False
 ) -> Iterator[Line]:
-    """The tracked state: the program's own where it stands at that step (and what has changed in it since `before`),
-    else what was recorded of it.
+    """Yield the tracked state at a step, and its changes since `before`.
+
+    The values are the program's own where it stands there, else the recorded ones.
     """
     recorded = state_at(facts.recording, number)
     now = state.actual.state if state.at == Place(number) else {}
@@ -257,7 +258,7 @@ def tracked(
 
 
 def _tracked(name: str, now: Mapping[str, Tree], recorded: Recorded, *, whole: bool) -> Iterator[Line]:
-    """One name: its value now, and what was recorded where that is something else."""
+    """Yield a name's value now, and the differences from the recorded one."""
     taken = recorded.of(name) if name in recorded else None
     if name not in now:
         yield title(one_line(name), _as_of(taken) if taken is not None else "", "bold blue")
@@ -284,7 +285,7 @@ def _as_of(taken: Taken) -> str:
 
 
 def output(text: str, state: State) -> Iterator[Line]:
-    """What the program has written."""
+    """Yield the program's output."""
     if not text:
         reading = state.phase is Phase.READING
         yield remark("no program runs: it writes nothing" if reading else "nothing has been written so far")
@@ -293,7 +294,7 @@ def output(text: str, state: State) -> Iterator[Line]:
     if len(lines) > OUTPUT:
         yield remark(f"… {len(lines) - OUTPUT:,} earlier lines")
     for line in lines[-OUTPUT:]:
-        # What a terminal would show: a line that was written over shows its last state.
+        # Show a line as a terminal would: an overwritten line has its last state.
         shown = line.rstrip("\r").rpartition("\r")[2]
         yield Line(Text.from_ansi(shown) if "\x1b" in shown else Text(visible(shown)))
 

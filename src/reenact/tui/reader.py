@@ -1,4 +1,4 @@
-"""A pane of text that may be long: it is wrapped when it is shown, and drawn only where it is seen."""
+"""A pane of long text: wrapped when shown, drawn only in its visible part."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Line:
     """A line before it is wrapped.
 
     Attributes:
-        text: What it says; may have several lines itself.
-        indent: How far in it stands.
-        beside: What stands in the right half, for two texts side by side.
-        cut: It has one line, however long it is.
-        anchor: A new page is read from here; what is above it is a scroll away.
+        text: Its text; may have several lines itself.
+        indent: Its indentation, in columns.
+        beside: The text of the right half, for two texts side by side.
+        cut: It is cut to one line.
+        anchor: A new page is shown from here; the lines above are reached by scrolling.
     """
 
     text: Text
@@ -40,7 +40,10 @@ class Line:
 
 
 class Reader(ScrollView, can_focus=True):
-    """Shows lines. Scrolls by arrow keys, pages, j and k, and keeps its place while the same thing is shown."""
+    """A pane of lines.
+
+    It scrolls by arrow keys, pages, j and k, and keeps its position while the subject stays the same.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,down", "scroll_down", show=False),
@@ -63,7 +66,7 @@ class Reader(ScrollView, can_focus=True):
         self._style = Style()
 
     def show(self, lines: Iterable[Line], of: object = None, *, at_end: bool = False) -> None:
-        """Show these lines instead. `of` says what they are about: a new thing is read from its beginning."""
+        """Replace the lines. `of` is their subject: a new subject is shown from its beginning."""
         self._lines = list(lines)
         self._wrap()
         if at_end:

@@ -31,13 +31,13 @@ _DEEPEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One recording as it stands in the list.
+    """One recording of the list.
 
     Attributes:
-        hit: The recording, and the steps that the filter means.
-        depth: How many forks it is away from where its branch begins.
-        origin: What it was forked from, or None.
-        mark: What a reader must know of where it comes from: `foreign`, `changed`; nothing for most.
+        hit: The recording, and the steps that match the filter.
+        depth: The number of forks between it and the root of its branch.
+        origin: The origin of a fork, or None.
+        mark: A warning about its origin: `foreign`, `changed`; empty for most.
     """
 
     hit: Hit
@@ -47,14 +47,14 @@ class Row:
 
     @property
     def line(self) -> Summary:
-        """What the index says of it."""
+        """The summary in the index."""
         return self.hit.summary
 
 
 def arranged(
     hits: Sequence[Hit], origins: Mapping[str, Origin], *, tree: bool, book: Book | None = None
 ) -> list[Row]:
-    """The rows: as they come, or each fork below what it was forked from, as far as that is among them."""
+    """Return the rows: in the given order, or each fork below its parent if that is listed."""
     if not tree or not origins:
         return [Row(hit, origin=origins.get(hit.summary.id), mark=_mark(hit, book)) for hit in hits]
     there = {hit.summary.id: hit for hit in hits}
@@ -75,7 +75,7 @@ def arranged(
 
 
 def columns(width: int) -> list[tuple[str, int]]:
-    """The columns that there is room for, each with its width; the name takes what is left."""
+    """Return the columns that fit, with their widths; the name takes the rest."""
     found = [*_FIXED, *(column for least, column in _WIDER if width >= least)]
     left = width - sum(wide for _, wide in found) - len(found)
     found.insert(2, ("name", max(left, 9)))

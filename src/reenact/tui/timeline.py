@@ -1,4 +1,4 @@
-"""The steps of the run, one a line: only those on the screen are drawn, so a thousand cost no more than thirty."""
+"""The steps of the run, one a line. Only visible ones are drawn, so length costs nothing."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Timeline(CursorList):
     # -- rows ------------------------------------------------------------------------------------------------
 
     def _extra(self) -> int:
-        """One row more, below the step that it follows, for a question that the recording does not have."""
+        """Return 1 if there is an extra row, for a request that the recording does not have."""
         return 1 if self._state.at.extra else 0
 
     def _row(self, step: int) -> int:
@@ -193,7 +193,7 @@ class Timeline(CursorList):
         return text
 
     def _hint(self, step: StepFacts) -> str:
-        """What it is about, in a few words: the tools that a model asks for or its text, a tool's arguments."""
+        """Return a short description: a model's tool calls or text, or a tool's arguments."""
         number = step.step.number
         if number not in self._hints:
             call = step.model_call

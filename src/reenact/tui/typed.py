@@ -1,4 +1,4 @@
-"""What is typed at the screen's prompt: commands, by the words of the line mode, and what to look for."""
+"""Input at the screen's prompt: commands of the line mode, and searches."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _PANES = {
 
 
 def look_for(app: Debugger, text: str) -> None:
-    """Move the cursor to a step by its number, or to the next one that a filter means. Raises FilterError or
-    UsageError.
+    """Move the cursor to a step by its number, or to the next match of a filter.
+
+    Raises FilterError or UsageError.
     """
     last = len(app.board.facts.steps)
     if not text.isdecimal():
@@ -33,8 +34,9 @@ def look_for(app: Debugger, text: str) -> None:
 
 
 def carry_out(app: Debugger, line: str) -> None:
-    """Do what a command says; one that only shows something turns to its pane. Raises a ReenactError for what cannot
-    be meant.
+    """Run a command; one that only shows values opens its pane.
+
+    Raises a ReenactError for an invalid command.
     """
     command, rest = command_of(line)
     if command.name == "break" and not rest:

@@ -1,4 +1,4 @@
-"""A comparison as one page that needs nothing else: no script, no font, no picture from anywhere."""
+"""A comparison as one self-contained page: no script, no font, no external picture."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _NOTE = (
     '<p class="note">From here on model calls carry what differs above, in their history or their settings; '
     "that is told once.</p>"
 )
-# Whatever a recording holds, the page fetches nothing and runs nothing.
+# The page fetches nothing and runs nothing, for any content of a recording.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def html(found: Diff, *, whole: bool = False) -> str:
-    """The page; of very many differences the first ones, or all of them where it is to be `whole`."""
+    """Return the page, with the first differences of very many, or all if `whole`."""
     title = (
         f"{_e(found.a.recording.name or found.a.id)} and {_e(found.b.recording.name or found.b.id)}, compared"
     )
@@ -197,7 +197,7 @@ def _side(words: tuple[Segment, ...], sign: str, mark: str) -> str:
 
 
 def _folded(text: str, *, first: bool = False, last: bool = False) -> str:
-    """Text whose long middle (or what lies before, or after) opens with a click."""
+    """Fold the long middle, beginning or end of a text; a click opens it."""
     if len(text) <= _FOLDED:
         return _e(text)
     start, end = _AROUND, len(text) - _AROUND

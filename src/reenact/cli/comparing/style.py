@@ -1,4 +1,4 @@
-"""How the page of a comparison looks, in light and in dark."""
+"""The style of a comparison's page, light and dark."""
 
 CSS = """
 :root {

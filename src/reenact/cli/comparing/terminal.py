@@ -1,4 +1,4 @@
-"""A comparison on a terminal, in colours; in a pipe with the marks of `git diff --word-diff`."""
+"""A comparison on a terminal in colours, or in a pipe with marks of `git diff --word-diff`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _INDENT = 13
 
 
 class Report(Page):
-    """Where a comparison is written to.
+    """A comparison's output.
 
     Args:
         found: The comparison.
-        console: Where it goes.
+        console: The console to write to.
         whole: Equal steps too, all pairs, all texts whole.
     """
 
@@ -111,7 +111,7 @@ class Report(Page):
             yield f"{before}{words}{after}"
 
     def _shortened(self, segments: list[Segment]) -> Iterable[Segment]:
-        """Long equal stretches folded; a text that is changed all over is told as far as fits a page."""
+        """Fold long equal stretches, and cut a text that is changed all over to a page."""
         left = 4 * _LONGEST
         for place, (sign, words) in enumerate(segments):
             shown = self._shown(sign, words, place, len(segments))

@@ -1,4 +1,4 @@
-"""What the faces of a comparison say alike: sums, headings, a step on one line, equal stretches folded."""
+"""Texts that the terminal and the page share: totals, headings, a step on one line, folds."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from reenact.core.query.facts import StepFacts
 SIGNS = {Kind.SAME: "=", Kind.CHANGED: "~", Kind.INSERTED: "+", Kind.DELETED: "-", Kind.MOVED: "↕"}
 
 Row = tuple[str, str, str, str]
-"""A sum: of what, A's, B's, and by how much B's is more."""
+"""A total: its name, A's value, B's value, and the difference."""
 
 
 def totals(found: Diff) -> list[Row]:
-    """Steps, time, tokens and cost side by side; what nobody counted is left out."""
+    """Return steps, time, tokens and cost side by side; unknown ones are left out."""
     a, b = found.a, found.b
     rows = [
         ("ended", a.recording.status, b.recording.status, ""),
@@ -43,7 +43,7 @@ def _row(what: str, a: float | None, b: float | None, shown: Callable[[Any], str
 
 
 def counts(found: Diff) -> str:
-    """How many pairs there are of each kind: `9 same · 7 changed · 2 only in A`."""
+    """Return the number of pairs of each kind: `9 same · 7 changed · 2 only in A`."""
     words = {
         Kind.SAME: "same",
         Kind.CHANGED: "changed",
@@ -55,7 +55,7 @@ def counts(found: Diff) -> str:
 
 
 def label(found: Diff, pair: Pair) -> str:
-    """What a pair is about: `tool:search`, `model:gpt-4o`, or both where they differ."""
+    """Return the label of a pair: `tool:search`, `model:gpt-4o`, or both if they differ."""
     labels = [
         labels[-1]
         for step, side in ((pair.a, found.a), (pair.b, found.b))
@@ -70,7 +70,7 @@ def numbers(pair: Pair) -> tuple[str, str]:
 
 
 def took(spent: Spent | None) -> str:
-    """What a step took: `1.2 s, 1.3k → 34 tokens, $0.0012`."""
+    """Return time, tokens and cost of a step: `1.2 s, 1.3k → 34 tokens, $0.0012`."""
     if spent is None:
         return ""
     parts = [present.seconds(spent.duration)] if spent.duration else []
@@ -81,7 +81,7 @@ def took(spent: Spent | None) -> str:
 
 
 def gist(step: StepFacts) -> str:
-    """A step on one line: what a model answered, what a tool was given and gave."""
+    """Return a step on one line: a model's answer, or a tool's arguments and result."""
     turn = step.turn
     if turn is not None:
         answer = turn.call.answer
@@ -95,7 +95,7 @@ def gist(step: StepFacts) -> str:
 
 
 def name(difference: Difference) -> str:
-    """Where something differs, with who says it."""
+    """Return the path of a difference, with its speaker."""
     return f"{difference.path}  ({difference.who})" if difference.who else difference.path
 
 
