@@ -1,4 +1,4 @@
-"""Connections of a server: how many there may be, and how long a client may take to send a request.
+"""Limit a server's connections: their number, and the time to send a request.
 
 Uvicorn has a time limit for idle connections alone. A client that sends a request line by line, or a body byte by
 byte, would hold a connection for as long as it likes.
@@ -21,7 +21,7 @@ BODY = 30.0
 LEAST = 4096
 
 STALLED = 600.0
-"""Seconds after which an answer is given up of which the client reads nothing."""
+"""Seconds after which an answer is given up that the client does not read."""
 
 _TICK = 5.0
 _MOST = 1000
@@ -33,7 +33,7 @@ _MANY = (
 
 
 def most() -> int:
-    """Return how many connections a server may have open: fewer than the files that the process may open."""
+    """Return the maximum number of open connections: below the process's limit of open files."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return _MOST if soft == resource.RLIM_INFINITY else max(16, min(_MOST, soft - _SPARE))
 
@@ -42,7 +42,7 @@ class Connection(H11Protocol):
     """One client's connection, with time limits. Give it to uvicorn as `http=Connection`."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Refuse the connection if there are too many, in all or of this client. No client may have more than half."""
+        """Refuse the connection if there are too many. No client may have more than half."""
         super().connection_made(transport)
         self._came = 0
         self._marks: list[tuple[object, float, int]] = []
@@ -60,13 +60,13 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Count what comes."""
+        """Count the received bytes."""
         if not self.transport.is_closing():
             self._came += len(data)
             super().data_received(data)
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        """Leave the connection to what speaks WebSocket: it has no requests to wait for."""
+        """Leave the connection to WebSocket: it has no requests to wait for."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -82,7 +82,7 @@ class Connection(H11Protocol):
         return len(same) > most() // 2
 
     def _look(self) -> None:
-        """Close the connection when nothing that it waits for has come in time."""
+        """Close the connection when it has waited too long."""
         now, state = self.loop.time(), self._waits_for()
         waiting = (state, self.cycle)
         if state is None or (self._marks and self._marks[0][0] != waiting):

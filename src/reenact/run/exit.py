@@ -14,7 +14,8 @@ _endings: dict[int, Ending] = {}
 
 
 def on_exit(ending: Ending) -> None:
-    """Call `ending` with the exit status (None: not known) when this very process ends, in whatever way it can tell.
+    """Call `ending` with the exit status (None: not known) when this very process ends.
+
     The last one given counts: a fork has its own.
     """
     if not _endings:
@@ -25,7 +26,7 @@ def on_exit(ending: Ending) -> None:
 
 
 def moved(known: int) -> None:
-    """This process goes on in the place of another, whose copy it is."""
+    """Register that this process, a copy, takes the place of another."""
     if known in _endings:
         _endings[os.getpid()] = _endings.pop(known)
 

@@ -1,4 +1,4 @@
-"""The processes of a run, each from its beginning to its end, and what they know of each other."""
+"""The processes of a run, each from beginning to end, and their links to each other."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Recorded:
         return path
 
     def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
-        """What makes the process join."""
+        """Return the environment variables with which the process joins."""
         return self.plan.child(path).environ(environ)
 
     def running(self, path: str | None, pid: int | None) -> None:
@@ -73,7 +73,7 @@ class Recorded:
         return self._run.root
 
     def finish(self) -> None:
-        """The run is over: say which processes were started and left nothing."""
+        """End the run: note the processes that were started and wrote no events."""
         outside = Counter(
             command for path, command in self._spawned.items() if not has_file(self.plan.folder, path)
         )
@@ -95,7 +95,7 @@ class Replayed:
         self._log = log
         self.plan = plan
         self.output: Any = UNSET
-        """What the replayed block gave, where the program ran through it again."""
+        """The output of the replayed block, if the program ran it."""
         self._block_begun = False
         self._started: list[str] = []
         self._own: str | None = None
@@ -107,7 +107,7 @@ class Replayed:
         return handler
 
     def is_block(self, name: str) -> bool:
-        """Whether a `record()` of that name, begun now, is the one that made this recording."""
+        """Return True if a `record()` of that name, begun now, is the one that made this recording."""
         header = self.recording.header
         if self._block_begun or header.get("entry") != "block" or header.get("name") != name:
             return False
@@ -116,7 +116,7 @@ class Replayed:
         return self._block_begun
 
     def knows(self, scope: Scope, name: str) -> bool:
-        """Whether the process that is about to be started was recorded. Counts nothing."""
+        """Return True if the process about to be started was recorded. Counts nothing."""
         return f"{scope.path}/{name}.{scope.peek('+' + name)}" in self._log.spawned
 
     def spawning(self, scope: Scope, name: str, command: Sequence[str]) -> str | None:
@@ -146,7 +146,7 @@ class Replayed:
         return None
 
     def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
-        """What makes the process replay its own file."""
+        """Return the environment variables with which the process replays its own file."""
         if not self.plan.report:
             with entered(None):
                 self._own = tempfile.mkdtemp(prefix="reenact-")
@@ -154,7 +154,7 @@ class Replayed:
         return self.plan.child(path).environ(environ)
 
     def running(self, path: str | None, pid: int | None) -> None:
-        """While it runs, time does not stand still: no timer may fire early because nothing else happens here."""
+        """Keep time running while a process runs: no timer may fire early in the meantime."""
         if pid is None or not hasattr(os, "waitid"):
             return
         turnstile = self._run.turnstile
@@ -181,7 +181,7 @@ class Replayed:
         return self._run.root
 
     def finish(self) -> None:
-        """The run is over: what was recorded and not started is missing."""
+        """End the run: recorded processes that were not started are missing."""
         replayer = self._replayer
         if replayer.gone_live or replayer.poison is not None:
             return
@@ -193,7 +193,7 @@ class Replayed:
             replayer.divergences.append(Divergence(Departure.MISSING, path, detail=detail))
 
     def verdicts(self) -> list[Verdict]:
-        """What the processes have reported."""
+        """Return the verdicts that the processes have reported."""
         found = []
         for path in self._started:
             logs = logs_of(self.recording, path)
@@ -263,7 +263,7 @@ class Member:
         return run
 
     def _claim(self, folder: Path) -> tuple[Plan, Writer]:
-        """The file of this process. Where a command starts several Pythons, each comes after the last."""
+        """Return this process's file. If a command starts several Pythons, each has its own."""
         ordinal = 0
         while True:
             process = self.plan.process + (f"~{ordinal}" if ordinal else "")
@@ -324,12 +324,12 @@ class Member:
             self._family.close()
 
     def verdict(self) -> Verdict:
-        """What the replay of this process and of those that it started amounts to."""
+        """Return the verdict on this process and those that it started."""
         assert self._replayer is not None
         assert isinstance(self._family, Replayed)
         return merged([self._replayer.verdict(self.plan.id), *self._family.verdicts()])
 
 
 def logs_of(recording: Recording, path: str) -> list[Log]:
-    """The recorded processes of one spawn: usually one; a command may have started several Pythons."""
+    """Return the recorded processes of one spawn: usually one, several for several Pythons."""
     return [log for log in recording.logs if log.process == path or log.process.startswith(f"{path}~")]

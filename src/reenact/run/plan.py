@@ -1,6 +1,4 @@
-"""What a process is told when it is started under Reenact: one environment variable, taken away before the program
-can see it.
-"""
+"""The plan of a process under Reenact: one variable, removed before the program runs."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from typing import Any
 import orjson
 
 VARIABLE = "REENACT_RUN"
-"""Tells the first Python of a command what to do."""
+"""The variable with the plan, for the first Python of a command."""
 
 JOIN = "REENACT_JOIN"
 """Tells a process that the program starts which scope of the run it is."""
@@ -39,26 +37,26 @@ _NEEDED = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do in a process.
+    """The plan of a process.
 
     Attributes:
         mode: `record` or `replay`.
         id: The recording's id.
-        folder: Where the recording lies (or is going to).
+        folder: The recording's folder, which may not exist yet.
         home: The folder of the recordings.
-        report: A folder to say there what became of it.
+        report: The folder for the process's report.
         process: The scope path of the process; `main` for the first of a command.
         name, tags: The recording's.
         began: The recording's beginning, by `perf_counter` (one clock in all processes of a machine).
-        patterns: The shapes of secrets that the user added.
+        patterns: The patterns of secrets that the user added.
         risky: The filter of effects before which the state is kept.
-        every: After how many steps the state is looked at; 0: as always.
-        options: How to replay.
+        every: The number of steps between snapshots; 0: the default.
+        options: The options of a replay.
         argv: The recorded command, for a replay.
-        python_path: What PYTHONPATH was, to be put back.
-        hash_seed: The value of PYTHONHASHSEED, where it is ours and to be taken away.
-        modules: Where Reenact and what it needs are found by a Python that has not installed it.
-        python: Which Python these modules are for.
+        python_path: The original PYTHONPATH, to be restored.
+        hash_seed: The value of PYTHONHASHSEED, if it is ours and to be removed.
+        modules: The paths of Reenact and its dependencies, for a Python that has not installed it.
+        python: The Python version that these modules are for.
     """
 
     mode: str
@@ -80,7 +78,10 @@ class Plan:
     python: str = ""
 
     def environ(self, given: Mapping[str, str], *, seed: str | None = None) -> dict[str, str]:
-        """What to add to an environment, for a process to join. `seed` holds where the user has set none."""
+        """Return the environment variables for a process to join.
+
+        `seed` holds if the user has set none.
+        """
         path = given.get("PYTHONPATH")
         known = given.get("PYTHONHASHSEED")
         ours = (seed or self.hash_seed) if known is None else None
@@ -105,7 +106,7 @@ def parse(text: str) -> Plan:
 
 
 def take(environ: Any) -> Plan | None:
-    """The plan of this process, its traces in the environment removed; None where it has none."""
+    """Return the plan of this process, and remove it from the environment; None if it has none."""
     text = environ.pop(JOIN, None)
     first = environ.pop(VARIABLE, None)
     text = text or first
@@ -122,7 +123,7 @@ def take(environ: Any) -> Plan | None:
 
 
 def modules() -> dict[str, str]:
-    """Where Reenact and what it needs are found: module by module, so that nothing else comes along."""
+    """Return the paths of Reenact and its dependencies, module by module, without any others."""
     found = {"reenact": str(Path(__file__).parents[2])}
     for name in _NEEDED:
         # Looked for, not imported: whoever starts a program need not have needed it.

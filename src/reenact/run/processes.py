@@ -1,4 +1,4 @@
-"""The processes of one run: each has its own file of events, and finds it again by the path of its scope.
+"""The processes of one run: each has its own file of events, found by its scope's path.
 
 A process that the program starts is named in its parent's program order, as a task or a thread is. It is told by an
 environment variable (`reenact.run.plan`) which scope it is, or knows because it was forked. It writes to, or replays, a

@@ -1,4 +1,4 @@
-"""Who answers in one process of a recording: its replayer, and what it counts as secrets."""
+"""Make the replayer of one process of a recording, with its rules for secrets."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from reenact.core.store.local import load
 from reenact.errors import CorruptRecording
 
 MIX = "mix"
-"""What is answered from another recording, among a plan's options."""
+"""The plan's option for answers from another recording."""
 
 OPTIONS = ("live", "ignore", "policy", "inserted", MIX)
-"""What a plan's options say to the replayer; the rest is for the process as a whole."""
+"""The plan's options for the replayer; the rest is for the process as a whole."""
 
 
 def replayer_of(
@@ -41,11 +41,11 @@ def replayer_of(
 
 
 _MOST_RULES = {"names": (1000, 200), "headers": (1000, 200), "patterns": (64, LONGEST)}
-"""How many texts of how many characters a header's rules may have."""
+"""The maximum number of texts in a header's rules, and their maximum length in characters."""
 
 
 def _mix(recording: Recording, log: Log, words: Mapping[str, Any]) -> Mix:
-    """What one process takes from another recording, as the plan has it."""
+    """Return the parts that one process takes from another recording, by the plan."""
     other = load(Path(words["other"]))
     same = next((each for each in other.logs if each.process == log.process), None)
     if same is None:
@@ -57,7 +57,7 @@ def _mix(recording: Recording, log: Log, words: Mapping[str, Any]) -> Mix:
 
 
 def rules_of(header: Mapping[str, Tree], patterns: Sequence[str] = ()) -> SecretRules:
-    """What a recording counts as secrets, as far as its header says so."""
+    """Return a recording's rules for secrets, as far as its header has them."""
     known = header.get("secrets") or {}
     names, headers, theirs = (_listed(known, field) for field in ("names", "headers", "patterns"))
     patterns = tuple(dict.fromkeys((*DEFAULT_RULES.patterns, *theirs, *patterns)))
@@ -70,7 +70,7 @@ def rules_of(header: Mapping[str, Tree], patterns: Sequence[str] = ()) -> Secret
 
 
 def _listed(known: Tree, field: str) -> list[str]:
-    """One field of a header's rules. A stranger may have written it, so there are limits to what is compiled.
+    """Return one field of a header's rules, within limits: the header may be foreign.
 
     Raises:
         CorruptRecording: It is no list of texts, or has more or longer ones than a recorder writes.
@@ -87,5 +87,5 @@ def _listed(known: Tree, field: str) -> list[str]:
 
 
 def no_blobs(address: str) -> bytes:
-    """The bytes of a log that has no file, so none. Raises CorruptRecording."""
+    """Raise CorruptRecording: a log without a file has no blobs."""
     raise CorruptRecording(f"blob {address[:19]}… belongs to no recorded process")

@@ -1,4 +1,4 @@
-"""The word that processes leave for each other in a folder: names that are taken, and verdicts."""
+"""Exchange claims and verdicts between processes, as files in a folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reenact.run.plan import Plan, key
 
 
 def report(plan: Plan, **what: Any) -> None:
-    """Leave word for the parent."""
+    """Write a report for the parent."""
     folder = Path(plan.report)
     if not plan.report or not folder.is_dir():
         return
@@ -27,7 +27,7 @@ def report(plan: Plan, **what: Any) -> None:
 
 
 def reported(folder: str, process: str) -> dict[str, Any] | None:
-    """The verdict that a process has left, as a tree, or None."""
+    """Return the reported verdict of a process, as a tree, or None."""
     try:
         tree = orjson.loads((Path(folder) / f"{key(process)}.json").read_bytes())
     except (OSError, ValueError):
@@ -50,7 +50,7 @@ def reserve(folder: str, process: str) -> bool:
 
 
 def has_file(folder: str, path: str) -> bool:
-    """Whether a process has written events to the folder of a recording."""
+    """Return True if a process has written events to the folder of a recording."""
     return (Path(folder) / f"events.{key(path)}.jsonl").exists()
 
 

@@ -21,7 +21,10 @@ def tool(function: Callable[P, T], /) -> Callable[P, T]: ...
 @overload
 def tool(*, name: str = ..., kind: str = ...) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
 def tool(function: Any = None, /, *, name: str = "", kind: str = "tool") -> Any:
-    """Make a function an effect: sync or async, plain or a generator. Its arguments are matched, its result kept."""
+    """Make a function an effect: sync or async, plain or a generator.
+
+    Its arguments are matched, its result is recorded.
+    """
     if function is None:
         return functools.partial(tool, name=name, kind=kind)
     title = name or function.__name__
@@ -71,14 +74,14 @@ def _shell(function: Any, effect_of: Callable[[Any, Any], Effect]) -> Any:
 
 
 class effect:  # noqa: N801 - read as a verb: `reenact.effect("db", "orders").perform(...)`
-    """A boundary of your own (level 3): what the answer depends on, and how to get it live.
+    """A boundary of your own (level 3): an effect's arguments, and how to perform it.
 
         rows = reenact.effect("db", "orders", sql=sql).perform(lambda: connection.execute(sql).fetchall())
 
     Args:
         kind: The family, a word of your own.
-        name: Which one of its kind.
-        args: All that the answer depends on.
+        name: The name within its kind.
+        args: All values that the answer depends on.
     """
 
     def __init__(self, kind: str, name: str, /, **args: Any) -> None:
@@ -101,6 +104,6 @@ class effect:  # noqa: N801 - read as a verb: `reenact.effect("db", "orders").pe
 
 @contextmanager
 def span(name: str) -> Iterator[None]:
-    """Name a stretch of the program, so that what happens in it keeps its identity when code around it changes."""
+    """Name a part of the program; its effects keep their addresses when other code changes."""
     with boundary.span(name):
         yield

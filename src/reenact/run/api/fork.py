@@ -1,4 +1,7 @@
-"""`fork`: run code on a recording up to a step, and live from there; and `load`, whose recordings can be forked."""
+"""`fork`: run code on a recording up to a step, and live from there.
+
+`load`: read a recording.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from reenact.team.open import Reaching
 
 
 class Recording(recording.Recording):
-    """What one run of an agent left behind; it can be forked."""
+    """The recorded run of an agent; it can be forked."""
 
     @overload
     def fork(
@@ -69,12 +72,12 @@ class Recording(recording.Recording):
 
 
 class Fork(Session):
-    """A fork under way; made by `fork()`.
+    """A fork in progress; made by `fork()`.
 
     Attributes:
         id: The child's id, known from the start.
-        parent: What is forked.
-        output: What the run gave; set it to have it kept.
+        parent: The forked recording.
+        output: The run's output; set it to keep it.
     """
 
     def __init__(
@@ -86,7 +89,7 @@ class Fork(Session):
         self.ending: dict[str, Tree] = {}
         self.plan: Plan | None = None
         self.reason = ""
-        """Why it stopped, if it did."""
+        """The reason that it stopped, if it did."""
         self._point = at
         self._store = store
         self._secrets = secrets
@@ -100,19 +103,19 @@ class Fork(Session):
 
     @property
     def recording(self) -> Recording:
-        """The child, as far as it is written. Raises RecordingNotFound where it came to nothing."""
+        """The child, as far as it is written. Raises RecordingNotFound if there is none."""
         return loaded(self._store.load(self.id), self._store.root)
 
     @property
     def child(self) -> Child:
-        """What is behind it. Raises UsageError before the fork has begun."""
+        """The child recording's writer. Raises UsageError before the fork has begun."""
         if self._child is None:
             raise UsageError("the fork has not begun: use it in a `with` statement")
         return self._child
 
     @property
     def live(self) -> bool:
-        """Whether the world answers by now."""
+        """True if the fork has gone live."""
         return self._child is not None and self._child.forker.gone_live
 
     def _begin(self) -> Run:
@@ -180,7 +183,7 @@ def fork(
     secrets: SecretRules = DEFAULT_RULES,
     home: str | os.PathLike[str] | None = None,
 ) -> Fork:
-    """Run code on a recording up to a step, and live from there. What comes of it is a recording of its own.
+    """Run code on a recording up to a step, and live from there. The run is recorded.
 
         with reenact.fork("last", at=7, edit={"output.status": "lost"}) as fork:
             agent.run_sync("Cancel my order ORD-5521")

@@ -1,4 +1,4 @@
-"""`record` and `recorded`: write down what a stretch of the program does."""
+"""`record` and `recorded`: record the effects of a block or function."""
 
 from __future__ import annotations
 
@@ -46,20 +46,21 @@ _marked: dict[str, Callable[..., Any]] = {}
 
 
 def substitute(claimed: Callable[[str, int], Replay | Fork | None]) -> None:
-    """Under `reenact replay` (or `fork`) of a recording that a block made: `claimed` gives the replay in place of the
-    block of that name and ordinal, or None for any other block.
+    """Replace recorded blocks by replays, under `reenact replay` (or `fork`).
+
+    `claimed` returns the replay in place of the block of that name and ordinal, or None for any other block.
     """
     global _substitute
     _substitute = claimed
 
 
 class RecordingInProgress(Session):
-    """A recording that is being written; made by `record()`.
+    """A recording in progress; made by `record()`.
 
     Attributes:
         id: The recording's id, known from the start.
         path: The folder that it is written to, as text.
-        output: What the run gave; set it to have it kept (and compared in a replay).
+        output: The run's output; set it to keep it (a replay compares it).
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class RecordingInProgress(Session):
         self._held: ship.Held | None = None
 
     def load(self) -> Recording:
-        """What is written so far, read back."""
+        """Read the recording so far."""
         return loaded(self._store.load(self.path), self._store.root)
 
     def __repr__(self) -> str:
@@ -144,7 +145,7 @@ class RecordingInProgress(Session):
         return self._run
 
     def _replayed(self, replay: Replay | Fork | None) -> Run | None:
-        """Under `reenact replay` the recorded block is a replay, and the others are not recorded again."""
+        """Replay the recorded block under `reenact replay`; other blocks are not recorded again."""
         if replay is None:
             return None
         self._replay = replay
@@ -201,7 +202,7 @@ class RecordingInProgress(Session):
         }
 
     def _function(self) -> dict[str, Tree]:
-        """Which function is recorded, with which arguments: what it takes to run it again."""
+        """Return the recorded function and its arguments, to run it again."""
         if not self.function or self._recorder is None:
             return {}
         given = {name: self._recorder.encode(value) for name, value in self.function["args"].items()}
@@ -254,7 +255,7 @@ def record(
     risky: str = "",
     snapshot_every: int | None = None,
 ) -> RecordingInProgress:
-    """Record what the body of a `with` (or `async with`) statement does.
+    """Record the effects in the body of a `with` (or `async with`) statement.
 
         with reenact.record("support") as recording:
             agent.run_sync("Cancel my order ORD-5521")
@@ -316,9 +317,10 @@ def recorded(function: Any = None, /, *, name: str = "", tags: Iterable[str] = (
 
 
 def marked(name: str) -> Callable[..., Any] | None:
-    """The function that this program has marked with `@recorded`, by its module and qualified name (`shop:answer`).
+    """Return the function that this program has marked with `@recorded`, or None.
 
-    No other object is found by the name that a recording says: that may be any.
+    Its name is the module and qualified name (`shop:answer`). No other object is ever found by a recorded name: that
+    could be any object.
     """
     return _marked.get(name)
 

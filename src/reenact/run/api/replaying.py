@@ -32,10 +32,10 @@ class Replay(Session):
     """A replay; made by `replay()`.
 
     Attributes:
-        recording: What is replayed.
+        recording: The replayed recording.
         output: Set it as in the recording, to have the two compared.
-        breakpoints: Where to stop; may be changed while it runs.
-        terminal: The path of the terminal that a `breakpoint()` talks on, where that is not standard input.
+        breakpoints: The places to stop; may be changed while it runs.
+        terminal: The path of the terminal of a `breakpoint()`, if that is not standard input.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Replay(Session):
 
     @property
     def verdict(self) -> Verdict:
-        """What the replay amounts to: final once the body has ended."""
+        """The verdict so far: final once the body has ended."""
         return merged([self.replayer.verdict(self.recording.id), *self._others])
 
     @property

@@ -1,4 +1,4 @@
-"""What recording and replaying share: a run is active in the body of a `with` or `async with` statement."""
+"""The common base of recordings and replays: a run in the body of a `with` statement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["UNSET", "Session"]
 
 
 class Session:
-    """What `with` and `async with` share: a run is active in the body."""
+    """The context managers, sync and async: a run is active in the body."""
 
     _token: Any = None
 

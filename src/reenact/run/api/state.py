@@ -70,12 +70,12 @@ def track(
 
 
 def untrack(name: str) -> None:
-    """Track that name no more. Harmless where nothing has it."""
+    """Stop tracking that name. Harmless if it is not tracked."""
     tracked.forget(name)
 
 
 def snapshot(label: str = "") -> None:
-    """Keep the tracked state as it is now, under a name of its choice: `reenact.snapshot("before cancel")`.
+    """Take a snapshot of the tracked state, with a label: `reenact.snapshot("before cancel")`.
 
     Harmless in a replay, and where nothing is recorded.
     """
@@ -85,7 +85,7 @@ def snapshot(label: str = "") -> None:
 
 
 def restore(source: Source, step: int | None = None, *names: str) -> State:
-    """Put the state of a step back into the living objects that are tracked by the same names.
+    """Put the state of a step back into the live objects that are tracked by the same names.
 
         recording.restore(7)
         reenact.restore("last", 7, "memory")
@@ -129,7 +129,7 @@ def resume(
     run_foreign: bool = False,
     **changes: Any,
 ) -> Recording:
-    """Run a program again from the state of a step, with other parameters, as a recording of its own.
+    """Run a program again from a step's state, with other parameters, as a new recording.
 
         again = recording.resume(7, agent_run, model="gpt-5-mini")
 
@@ -228,7 +228,7 @@ def _lost(name: str, what: str) -> None:
 
 @contextmanager
 def _resumed(recording: Recording, step: int | None) -> Iterator[RecordingInProgress]:
-    """A new recording, the state of that step in what is tracked, and in what will be."""
+    """Start a new recording with the state of that step in all objects tracked now or later."""
     if boundary.current() is not None:
         raise UsageError("a program cannot be resumed inside a recording or a replay")
     state = recording.state(step)
@@ -253,7 +253,7 @@ def _resumed(recording: Recording, step: int | None) -> Iterator[RecordingInProg
 
 
 def _home(recording: Recording) -> str | None:
-    """The folder of the recordings that this one lies in; None for a file, or a folder that lies elsewhere."""
+    """Return the home that holds this recording; None for a file or a folder elsewhere."""
     path = Path(recording.path).absolute()
     return str(path.parents[1]) if path.is_dir() and path.parent.name == "recordings" else None
 
@@ -284,7 +284,7 @@ def _call(
 
 
 def _found(recording: Recording, name: str, *, run_foreign: bool) -> Callable[..., Any]:
-    """The recorded function: only one that is marked with `@recorded`, whatever the recording says."""
+    """Return the recorded function: only a function marked with `@recorded`."""
     function = marked(name)
     if function is None:
         # Its module is imported, which runs it: as much as running the recorded command.

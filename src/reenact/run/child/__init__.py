@@ -1,4 +1,4 @@
-"""What happens in a process that is started under Reenact, before its program's first line and after its last.
+"""Run a program under Reenact: the code before its first line and after its last.
 
 Called by `_bootstrap/sitecustomize.py`. The program notices nothing: the environment is put back, its streams stay
 what they were, and whatever goes wrong here while recording costs one line on standard error.
@@ -83,7 +83,7 @@ def _give_up(plan: Plan, text: str) -> None:
 
 
 class _Process:
-    """What all of them share: how the program ends, and what it writes."""
+    """The common base: the program's end and its output."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -94,7 +94,7 @@ class _Process:
         self.output.install()
 
     def exit(self, status: Any = None, /) -> None:
-        """`sys.exit`: its argument is the only thing that tells what the exit status will be."""
+        """Replace `sys.exit`: its argument is the only source of the exit status."""
         if threading.current_thread() is threading.main_thread():
             self._left, self._exited = True, status
         self._exit(status)
@@ -116,7 +116,7 @@ class _Process:
         return 0, None
 
     def ending(self, code: int | None) -> dict[str, Tree]:
-        """What the seal says of the program's end."""
+        """Return the seal's data about the program's end."""
         return {"exit": code, "stdout": self.output.tree(), "packages": _imported()}
 
 
@@ -199,7 +199,7 @@ class _Replayed(_Process):
         self._ended(status, verdict)
 
     def _written(self) -> dict[str, Tree]:
-        """What the program wrote, as the recording would have it."""
+        """Return the program's output in the recording's form."""
         actual: dict[str, Tree] = {}
         actual.update(self.output.tree())
         self.session.replayer.terms.clean_args(actual)
@@ -215,7 +215,7 @@ class _Replayed(_Process):
 
 
 class _Block(_Process):
-    """A program of which one `record()` block is replayed; what is around it runs, but reaches no network."""
+    """A program with one `record()` block to replay; the rest runs, but reaches no network."""
 
     def __init__(self, plan: Plan) -> None:
         self.recording = load(Path(plan.folder))
@@ -302,7 +302,7 @@ class _Forked(_Process):
 
 
 class _ForkedBlock(_Block):
-    """A program of which one `record()` block is forked; until that is live, the rest reaches no network."""
+    """A program with one `record()` block to fork; until that is live, the rest has no network."""
 
     _fork: Forking | None = None
 
@@ -331,7 +331,7 @@ class _ForkedBlock(_Block):
 
 
 def _silent(text: str) -> None:
-    """While recording, the terminal itself shows what is typed."""
+    """Show nothing: while recording, the terminal itself shows the typed text."""
 
 
 def _options(plan: Plan) -> dict[str, Any]:
@@ -356,7 +356,7 @@ def _ended(session: api.Replay, error: BaseException | None) -> Verdict:
 
 
 def _outcome(session: api.Replay) -> dict[str, Any]:
-    """What came of a replay, for whoever compares it with others."""
+    """Return the outcome of a replay, for comparison with others."""
     if session._replayer is None:
         return {"halted": True}
     found: dict[str, Any] = {"halted": session.replayer.poison is not None}

@@ -1,4 +1,4 @@
-"""Copies of the running program, to go back to: each waits at the question where it was made.
+"""Keep copies of the running program to go back to: each waits at the question of its birth.
 
 To step back, a replay must run again; from the program's first line that takes as long as its imports do. A copy of
 the process (`fork`) is there at once, and shares its memory. It is made only where a copy is as good as a fresh run:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from reenact.run.child.debug import Line
 
 KEPT = 12
-"""How many copies a program has about, at most."""
+"""The approximate maximum number of a program's copies."""
 
 _APART = 8
 _exit = os._exit
@@ -70,13 +70,13 @@ class Copies:
         self._made: set[int] = set()
 
     def due(self, place: Place) -> bool:
-        """Whether to make a copy here, if it can be made."""
+        """Return True if a copy is to be made here, if possible."""
         due = self._count % self._apart == 0
         self._count += 1
         return due and _LINUX and self._safe()
 
     def keep(self, place: Place, places: list[Place]) -> Wake | None:
-        """Make a copy. None in the process that goes on; in a copy, when it is woken, what it is to do."""
+        """Make a copy. Return None in the original; in a copy, once woken, the order to carry out."""
         with entered(None):
             ours, theirs = socket.socketpair()
             loop = asyncio._get_running_loop()
@@ -132,7 +132,7 @@ class Copies:
             self._made.discard(child)
 
     def _safe(self) -> bool:
-        """Whether a copy of this process is as good as running it again."""
+        """Return True if a copy of this process is as good as a new run."""
         replayer = self._replayer
         if replayer.let_live or replayer.gone_live or replayer.opened or replayer.poison is not None:
             return False
@@ -141,7 +141,7 @@ class Copies:
         return self._childless() and not _files() and all(map(_renewable, _loops()))
 
     def _childless(self) -> bool:
-        """Whether the program has no child processes but its own copies."""
+        """Return True if the program has no child processes but its own copies."""
         try:
             children = {
                 int(word) for task in _TASKS.iterdir() for word in (task / "children").read_text().split()
@@ -159,7 +159,7 @@ _libc: Any = ctypes.PyDLL(None) if _LINUX else None
 
 
 def _files() -> bool:
-    """Whether a regular file is open: its position would be shared by all copies."""
+    """Return True if a regular file is open: all copies would share its position."""
     for entry in Path("/proc/self/fd").iterdir():
         number = int(entry.name)
         if number > 2:
@@ -182,8 +182,9 @@ def _renewable(loop: asyncio.AbstractEventLoop) -> bool:
 
 
 def _renew_loops() -> None:
-    """A selector lives in the kernel, and would be shared with the original: each loop gets its own, and its own pipe
-    to be woken by.
+    """Give each loop its own selector and its own wake-up pipe.
+
+    A selector lives in the kernel, and would be shared with the original.
     """
     loops: list[Any] = list(_loops())
     for loop in loops:

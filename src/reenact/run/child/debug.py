@@ -1,4 +1,4 @@
-"""The program's side of the debugger: it says where it stands, and does what it is told."""
+"""The program's side of the debugger: it reports its position, and carries out orders."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from reenact.run.debugger.shell import Shell
 from reenact.run.debugger.watcher import Watcher, frames, here
 
 INTERRUPT = signal.SIGURG
-"""What makes the program stop wherever it is. Ignored by default, and hardly used by anybody."""
+"""The signal that stops the program at any point. Ignored by default, and hardly ever used."""
 
 _exit = os._exit
 # The one of the system: Reenact's own would report the end of the program.
 
 OPTION = "debug"
-"""Where the debugger listens, among a plan's options."""
+"""The plan's option with the debugger's address."""
 
 
 class Line:
@@ -54,8 +54,9 @@ class Line:
         self._socket, self._rest = known, b""
 
     def watch(self) -> None:
-        """Be sent a signal when something happens on the line: the debugger may be killed, and a program that never
-        asks again would not hear of it.
+        """Request a signal when the connection changes.
+
+        The debugger may be killed, and a program that never asks again would not notice.
         """
         handle = self._socket.fileno()
         with suppress(OSError):
@@ -74,7 +75,7 @@ class Line:
             _exit(1)
 
     def send(self, data: bytes, *handles: int) -> None:
-        """Say something, and hand open connections over with it."""
+        """Send data, with open connections if given."""
         try:
             if handles:
                 socket.send_fds(self._socket, [data], handles)
@@ -151,7 +152,7 @@ class Debuggee(Watcher):
     # -- within ----------------------------------------------------------------------------------------------
 
     def _stand(self, report: bytes, frame: FrameType) -> None:
-        """Say where the program stands, and wait for the word to go on."""
+        """Report the program's position, and wait for the order to go on."""
         _flush()
         if self._shell is not None:
             # Whoever steps along in pdb has come to the next question.
@@ -198,7 +199,7 @@ class Debuggee(Watcher):
             self._stand(report, frame)
 
     def _open_shell(self, terminal: str, frame: FrameType) -> bool:
-        """Give the terminal to pdb. True where the program is to run on under it, to the next question."""
+        """Give the terminal to pdb. Return True if the program is to run on under it."""
         own = (frames(frame) or [frame])[-1]
         shell = self._shell or Shell(self.replayer.turnstile, terminal)
         if shell.open_at(own):

@@ -1,4 +1,4 @@
-"""A replay under the debugger, where the plan says so."""
+"""Run a replay under the debugger, if the plan asks for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reenact.run.plan import Plan
 
 
 class Debugged:
-    """The program under the debugger, where the plan says so; without one it does nothing."""
+    """The program under the debugger, if the plan asks for it; otherwise it does nothing."""
 
     def __init__(self, plan: Plan, output: Output) -> None:
         path = plan.options.get(OPTION)
@@ -24,7 +24,7 @@ class Debugged:
         self._debuggee: Debuggee | None = None
 
     def attach(self, session: api.Replay) -> Callable[[int | None, Verdict], None]:
-        """Let the debugger look on. What is returned is to be called with the end."""
+        """Attach the debugger. Return the function to call at the end."""
         if self._line is not None:
 
             def moved(known: int) -> None:

@@ -1,4 +1,4 @@
-"""The fork that a process was started for, and what is told of its end."""
+"""Run the fork that a process was started for, and report its end."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Forking(api.Fork):
 
 
 def tell(plan: Plan, session: Forking | None, found: Exception | None, status: int | None) -> None:
-    """Leave word for the parent: `how` it ended, the `reason`, and the child's `path` where there is one."""
+    """Report to the parent: `how` it ended, the `reason`, and the child's `path`, if any."""
     how = "ran" if found is None else "stopped" if isinstance(found, ForkStopped) else "failed"
     said: dict[str, Any] = {"how": how, "reason": "" if found is None else str(found), "exit": status}
     if session is not None and how != "failed":

@@ -1,4 +1,4 @@
-"""What the program writes to its standard output: kept beside the recording, compared after a replay."""
+"""Record the program's standard output beside the recording, and compare it after a replay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reenact.core.model.divergence import ABSENT, Departure, Divergence, Mismatc
 from reenact.core.model.event import Tree
 
 KEPT = 64 * 1024
-"""Characters of the output that are kept as text. Of a longer one the rest is compared by its hash."""
+"""Characters of the output that are kept as text. The rest is compared by its hash."""
 
 _SHOWN = 3
 _DURATION = re.compile(r"\b\d+(?:\.\d+)? ?(?:s|ms|us|µs|ns|secs?|seconds?|minutes?)\b")
@@ -23,11 +23,11 @@ _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _DRAWN = re.compile(r"[\u2500-\u259f]")
 _LAID_OUT = re.compile(r"[\x1b\r\u2500-\u259f…]")
-"""What tells of an output that is made for the terminal it goes to: colours, frames, bars, and what was cut short."""
+"""The marks of an output laid out for a terminal: colours, frames, bars, cut texts."""
 
 
 class Output:
-    """Listens to `sys.stdout.write`. The stream stays the object that it was."""
+    """Records `sys.stdout.write`. The stream stays the same object."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
@@ -67,7 +67,7 @@ class Output:
             self._left -= len(text)
 
     def tree(self) -> dict[str, Tree]:
-        """What was heard, for the recording's seal."""
+        """Return the recorded output, for the recording's seal."""
         return {
             "sha256": self._hash.hexdigest(),
             "length": self._length,
@@ -80,7 +80,10 @@ class Output:
 def compare(
     process: str, recorded: Any, actual: dict[str, Tree], *, silent: bool = False
 ) -> tuple[Divergence | None, str]:
-    """Where the output of a replay differs from that of the recording, and the rule that was needed where it does not.
+    """Compare a replay's output with the recorded one.
+
+    Return the difference and the applied rule.
+
     `actual` has its secrets removed. With `silent` any output will do, which is a rule as well.
     """
     if not isinstance(recorded, dict):
@@ -102,7 +105,7 @@ def compare(
 
 
 def _lenient(recorded: dict[str, Any], actual: dict[str, Tree], old: str, new: str, *, whole: bool) -> str:
-    """The rule by which two outputs that are not equal are as good as equal, or nothing."""
+    """Return the rule by which two different outputs count as equal, or an empty text."""
     lines = masked(old).splitlines(), masked(new).splitlines()
     if whole and lines[0] == lines[1]:
         return "ignore durations and memory addresses in stdout"
@@ -129,7 +132,7 @@ def _terminal(width: Any) -> str:
 
 
 def masked(text: str) -> str:
-    """What libraries print of their own affairs is not the program's: pytest's `in 1.26s`, an object's address."""
+    """Mask texts that vary by themselves: pytest's `in 1.26s`, an object's address."""
     return _ADDRESS.sub("0x…", _DURATION.sub("… s", text))
 
 
@@ -148,7 +151,7 @@ def _differing(old: list[str], new: list[str]) -> tuple[Mismatch, ...]:
 
 
 def _width() -> int:
-    """The width of the terminal that is written to, 0 where there is none."""
+    """Return the width of the output's terminal in columns; 0 without one."""
     stream = sys.__stdout__
     try:
         return os.get_terminal_size(stream.fileno()).columns if stream is not None and stream.isatty() else 0

@@ -1,4 +1,4 @@
-"""What the program reads from its standard input: an effect like any other, so that a replay needs nobody to type."""
+"""Record standard input as an effect, so that a replay needs no typing."""
 
 from __future__ import annotations
 
@@ -48,8 +48,9 @@ class _Raw(io.RawIOBase):
 
 
 def install(show: Callable[[str], Any], *, tty: bool | None = None) -> None:
-    """Read standard input through the boundary. `tty` says whether it was a terminal in the recording; `show` writes
-    to the screen what a user had typed there.
+    """Read standard input through the boundary.
+
+    `tty`: it was a terminal in the recording. `show` writes the recorded input to the screen.
     """
     given = sys.stdin
     raw = getattr(getattr(given, "buffer", None), "raw", None)
@@ -77,7 +78,7 @@ def install(show: Callable[[str], Any], *, tty: bool | None = None) -> None:
 
 
 def _line(prompt: str) -> str:
-    """As the built-in does it where there is no terminal; that one would look for a terminal again."""
+    """Read a line as the built-in `input` does without a terminal."""
     sys.stdout.write(prompt)
     sys.stdout.flush()
     line = sys.stdin.readline()
@@ -106,7 +107,7 @@ def _typed(ask: Callable[[object], str], prompt: str, show: Callable[[str], Any]
 
 
 def is_terminal() -> bool:
-    """Whether standard input is a terminal."""
+    """Return True if standard input is a terminal."""
     try:
         return sys.stdin is not None and sys.stdin.isatty()
     except ValueError:

@@ -1,4 +1,4 @@
-"""The end of a program whose replay has diverged: promptly, with one line, and no traceback."""
+"""End a program whose replay has diverged: promptly, with one line, and no traceback."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Watch:
 
 
 def of_halt(error: BaseException | None) -> bool:
-    """Whether an error is a divergence, or came of one."""
+    """Return True if an error is a divergence, or was caused by one."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

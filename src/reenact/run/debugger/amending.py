@@ -1,4 +1,4 @@
-"""Another answer, as every face takes it in words: `edit 7 = "no"`, `raise TimeoutError: too slow`, `undo 7`."""
+"""Parse commands that change answers: `edit 7 = "no"`, `raise TimeoutError`, `undo 7`."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from reenact.run.debugger.machine import Machine
 
 
 def answer_of(machine: Machine, facts: RecordingFacts, step: int) -> Edit:
-    """What a step gives: its edited answer, or the recorded one."""
+    """Return a step's edited answer, or the recorded one."""
     known = machine.state.edits.get(step)
     return known if known is not None else answer.recorded(facts.steps[step - 1].step)
 
 
 def step_meant(word: str, rest: str, here: int) -> int:
-    """The step that a command of answers means: the one that stands behind its word, or this one."""
+    """Return the step of an answer command: the given one, or the current one."""
     named, _ = raise_words(rest) if word == "raise" else edit_words(rest)
     return named or here
 
 
 def amended(machine: Machine, facts: RecordingFacts, word: str, rest: str, here: int) -> Edit | None:
-    """The answer that `edit`, `raise` or `undo` means, None for the recorded one again.
+    """Return the answer of an `edit`, `raise` or `undo`; None for the recorded one again.
 
-    Raises UsageError, in one line, where it cannot be given now, or stands for nothing; and for an `edit` without an
-    answer, which is for an editor.
+    Raises UsageError, in one line, if it cannot be given now or is no value, and for an `edit` without an answer,
+    which
+    is for an editor.
     """
     step = step_meant(word, rest, here)
     if word == "undo":

@@ -1,4 +1,4 @@
-"""A recorded answer as text for an editor, and back: what a debugger's user changes before the program goes on.
+"""Convert a recorded answer to text for an editor, and back.
 
 Plain where nothing is lost by it: a text is itself, JSON is JSON, a stream of texts is their joined text. What has
 Python types of its own keeps their tags (docs/format.md). An error is `{"$raises": …}`.
@@ -25,13 +25,13 @@ RETURNS = "$returns"
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer as it stands in the editor.
+    """An answer in the editor.
 
     Attributes:
-        answer: What it was made of.
-        text: What is shown.
-        suffix: The file's ending, by which an editor knows what it is: `.txt` or `.json`.
-        kept: What of the answer is not in the text, in a sentence; or nothing.
+        answer: The original answer.
+        text: The text to edit.
+        suffix: The file's suffix, for the editor: `.txt` or `.json`.
+        kept: The part of the answer that is not in the text, in a sentence; or empty.
     """
 
     answer: Edit
@@ -66,9 +66,9 @@ def draft(answer: Edit) -> Draft:
 
 
 def edited(draft: Draft, text: str) -> Edit | None:
-    """The answer that the edited text means, or None where nothing was changed.
+    """Return the answer of the edited text, or None if unchanged.
 
-    Raises UsageError, in one line with the place, for what cannot be meant.
+    Raises UsageError for an invalid text, in one line with the place.
     """
     if not draft.text.endswith("\n"):
         # Editors end a file's last line, whoever wrote it.
@@ -87,7 +87,7 @@ def edited(draft: Draft, text: str) -> Edit | None:
 
 
 def raising(text: str) -> Edit:
-    """The answer that is an error, written `ValueError: no such order` or `httpx.ReadTimeout: too slow`.
+    """Return the answer that is an error, written `ValueError: no such order`.
 
     Raises UsageError for a name that Python does not have by itself and that names no module.
     """
@@ -95,9 +95,9 @@ def raising(text: str) -> Edit:
 
 
 def giving(text: str, before: Edit) -> Edit:
-    """The answer that is written on one line: JSON, or (where it is none) the text itself.
+    """Return the answer that is written on one line: JSON, or the text itself.
 
-    In the place of a stream that is text it is all that the stream brings. Raises UsageError as `edited` does.
+    For a stream of text it is the whole text. Raises UsageError as `edited` does.
     """
     if _is_text(before):
         return _of_text(before, text)
@@ -109,7 +109,7 @@ def giving(text: str, before: Edit) -> Edit:
 
 
 def _meant(before: Edit, tree: Tree) -> Edit:
-    """The answer that a tree, as somebody wrote it, is."""
+    """Return the answer of a hand-written tree."""
     if isinstance(tree, dict) and len(tree) == 1:
         if RAISES in tree:
             return Edit(error=_error(tree[RAISES]))
@@ -123,7 +123,7 @@ def _meant(before: Edit, tree: Tree) -> Edit:
 
 
 def forking(recording: str, step: int, edit: Edit | None) -> list[str]:
-    """The command that goes on live from a step, with its edited answer where `reenact fork --set` can say it."""
+    """Return the command that forks at a step, with its edited answer if `--set` can express it."""
     words = ["reenact", "fork", recording, "--at", str(step)]
     if edit is None:
         return words
@@ -140,14 +140,14 @@ def forking(recording: str, step: int, edit: Edit | None) -> list[str]:
 
 
 def _words(tree: Tree) -> str | None:
-    """The text that a tree is, bytes that are text among them; None for all else."""
+    """Return the text of a tree, or of its bytes; None for other values."""
     if isinstance(tree, dict) and len(tree) == 1 and isinstance(tree.get("$utf8"), str):
         return str(tree["$utf8"])
     return tree if isinstance(tree, str) else None
 
 
 def _joined(pieces: tuple[Tree, ...]) -> str | None:
-    """The text of a stream that is text throughout, of one kind; None for all else."""
+    """Return the text of a stream of texts of one kind; None for other streams."""
     words = [_words(piece) for piece in pieces]
     if not words or len({isinstance(piece, str) for piece in pieces}) > 1:
         return None
@@ -180,7 +180,7 @@ def _of_text(before: Edit, text: str) -> Edit:
 
 
 def _resized(head: Tree, size: int) -> Tree:
-    """An HTTP answer's head says how long its body is; a client believes it."""
+    """Update the length in an HTTP answer's head: clients rely on it."""
     headers = head.get("headers") if isinstance(head, dict) else None
     if not isinstance(headers, list):
         return head
@@ -212,7 +212,7 @@ def _parsed(text: str) -> Any:
 
 
 def _sound(tree: Tree) -> Tree:
-    """The tree, if it stands for a value."""
+    """Return the tree if it is valid."""
     try:
         codec.view(tree)
     except Exception as error:  # whatever a hand-written tag does to the type that it names

@@ -1,4 +1,4 @@
-"""Where a replay is to stop: a step's number, a filter, a divergence, a change of the tracked state."""
+"""Breakpoints of a replay: a step, a filter, a divergence, a change of the tracked state."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ STATE = "state"
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """One place to stop at, as the user wrote it.
+    """One breakpoint, as the user wrote it.
 
     Attributes:
-        text: `7`, `divergence`, `state`, `state:memory`, or a filter (docs/filters.md), `error` among them.
-        filter: The filter that it is, or None.
-        step: The step's number that it is, or None.
+        text: `7`, `divergence`, `state`, `state:memory`, or a filter (docs/filters.md), for example `error`.
+        filter: The filter, or None.
+        step: The step's number, or None.
         state: The name of the state that it watches (`*` for any), or None.
     """
 
@@ -35,7 +35,7 @@ class Breakpoint:
 
     @property
     def on_divergence(self) -> bool:
-        """Whether it means the place where the program leaves its recording."""
+        """True if it stops at a divergence."""
         return self.text == DIVERGENCE
 
 
@@ -59,7 +59,7 @@ def breakpoint_of(written: str | int) -> Breakpoint:
 
 
 class Matching:
-    """Which steps of a recording the breakpoints mean. Each filter is asked once."""
+    """The steps of a recording that match the breakpoints. Each filter is asked once."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
@@ -71,7 +71,7 @@ class Matching:
         return frozenset().union(*(self._of(point) for point in breakpoints))
 
     def at(self, step: int, breakpoints: Iterable[Breakpoint]) -> Breakpoint | None:
-        """The breakpoint that stops at a step, or None."""
+        """Return the breakpoint that stops at a step, or None."""
         return next((point for point in breakpoints if step in self._of(point)), None)
 
     def _of(self, point: Breakpoint) -> frozenset[int]:
@@ -89,14 +89,14 @@ class Matching:
 
 
 class Unknown:
-    """What a filter can ask about a question that the recording does not have."""
+    """The filter facts of a question that the recording does not have."""
 
     def __init__(self, question: Question) -> None:
         self._question = question
         self._args = {name: plain(tree) for name, tree in question.trees.items()}
 
     def get(self, field: str) -> Any:
-        """The value of a filter's field, or None."""
+        """Return the value of a filter's field, or None."""
         root, _, path = field.partition(".")
         if root == "args":
             return lookup(self._args, path) if path else compact(self._args)

@@ -22,18 +22,21 @@ from reenact.run.debugger.watcher import Watcher, frames, here
 
 
 class Breakpoints:
-    """The breakpoints of a replay: given before, and changed while it stands."""
+    """The breakpoints of a replay: given before, or changed while it stops."""
 
     def __init__(self, recording: Recording, written: Iterable[str | int] = ()) -> None:
         self._matching = Matching(recording)
         self._points: list[Breakpoint] = [breakpoint_of(text) for text in written]
 
     def add(self, written: str | int) -> None:
-        """One more: a step's number, `error`, `divergence`, or a filter. Raises FilterError or UsageError."""
+        """Add a breakpoint. Raises FilterError or UsageError.
+
+        It is a step's number, `error`, `divergence`, or a filter.
+        """
         self._points.append(breakpoint_of(written))
 
     def remove(self, written: str | int) -> None:
-        """One less. Raises UsageError where there is none such."""
+        """Remove a breakpoint. Raises UsageError if there is none."""
         point = breakpoint_of(written)
         if point not in self._points:
             raise UsageError(f"there is no breakpoint {written}")
@@ -47,7 +50,7 @@ class Breakpoints:
 
     @property
     def until(self) -> Until:
-        """How far the program is to run."""
+        """Return the next stops of the program."""
         return Until(
             steps=self._matching.steps(self._points),
             filters=tuple(point.text for point in self._points if point.filter is not None),
@@ -56,7 +59,7 @@ class Breakpoints:
 
     @property
     def on_divergence(self) -> bool:
-        """Whether one of them means the place where the program leaves its recording."""
+        """True if one of them stops at a divergence."""
         return any(point.on_divergence for point in self._points)
 
     def why(self, step: int) -> str:
@@ -66,14 +69,14 @@ class Breakpoints:
 
 
 class Stop:
-    """A program that stands at a breakpoint, with a question that waits for its answer.
+    """A program stopped at a breakpoint, with a question that waits for its answer.
 
     Attributes:
         step: The recorded step's number; of a question that the recording does not have, the one before it.
-        recorded: The recorded step, or None where the recording has none.
+        recorded: The recorded step, or None if the recording has none.
         why: The breakpoint, as it was written.
-        divergence: Where and how the program leaves its recording, if that is why it stands.
-        breakpoints: Add to them or take from them; it holds from here on.
+        divergence: The divergence, if it is the reason for the stop.
+        breakpoints: The breakpoints; changes hold from here on.
         frame: The program's own innermost frame.
     """
 
@@ -105,7 +108,7 @@ class Stop:
 
     @property
     def state(self) -> Mapping[str, Any]:
-        """The tracked state at this moment, by name; what reached it unrecorded included."""
+        """The tracked state at this moment, by name, with unrecorded changes."""
         found = tracked.live(self._question.scope.run) if self._question is not None else {}
         return {name: codec.rebuild(tree) for name, tree in found.items()}
 
@@ -125,7 +128,7 @@ class Stop:
         self._replayer.edits[self._call().number] = Edit(error=codec.encode_error(error, codec.Encoder()))
 
     def open(self) -> None:
-        """Run this call for real; what was recorded inside it is still answered from the recording."""
+        """Run this call for real; its recorded inner calls are still answered from the recording."""
         self._replayer.opened.add(self._call().number)
 
     def pdb(self) -> None:

@@ -1,4 +1,4 @@
-"""The debugger's words: one table of commands for the line mode, for the `:` line of the terminal, and for help."""
+"""The debugger's commands: one table for all interfaces and for help."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Command:
     """One command.
 
     Attributes:
-        name: As it is written out.
+        name: Its full name.
         short: Its abbreviations.
-        argument: What stands behind it, for help; `[…]` where it may be left out.
-        help: What it does, in a line.
-        order: The machine's command that it is, or nothing for one that only shows something.
+        argument: Its argument, for help; `[…]` if optional.
+        help: Its effect, in a line.
+        order: The machine's command, or empty for one that only shows something.
     """
 
     name: str
@@ -65,7 +65,7 @@ _BY_WORD = {word: command for command in COMMANDS for word in (command.name, *co
 
 
 def command_of(line: str) -> tuple[Command, str]:
-    """The command that a line says, and what stands behind it. Raises UsageError for a word that is none."""
+    """Return the command of a line, and its arguments. Raises UsageError for an unknown command."""
     word, _, rest = line.strip().partition(" ")
     found = _BY_WORD.get(word)
     if found is None:
@@ -76,7 +76,7 @@ def command_of(line: str) -> tuple[Command, str]:
 
 
 def arguments(command: Command, rest: str) -> tuple[str | int, ...]:
-    """What the machine's command is to be given. Raises UsageError for what it cannot take."""
+    """Return the arguments of the machine's command. Raises UsageError for invalid ones."""
     if not command.argument:
         if rest:
             raise UsageError(f"`{command.name}` takes nothing behind it, not '{rest}'")
@@ -87,14 +87,14 @@ def arguments(command: Command, rest: str) -> tuple[str | int, ...]:
 
 
 def step_number(text: str, command: Command) -> int:
-    """A step's number as it is written. Raises UsageError for what is none."""
+    """Parse a step's number. Raises UsageError."""
     if not text.isdecimal():
         raise UsageError(f"`{command.name}` wants a step's number, not '{text}'")
     return int(text)
 
 
 def edit_words(rest: str) -> tuple[int | None, str | None]:
-    """The step and the answer behind `edit`, as far as they are there: `7`, `7 = "no"`, `= "no"`."""
+    """Return the step and the answer of an `edit`, if given: `7`, `7 = "no"`, `= "no"`."""
     match = _EDIT.fullmatch(rest)
     if match is None:
         raise UsageError(f"`edit` takes a step's number, `= ANSWER`, both or neither; not '{rest}'")

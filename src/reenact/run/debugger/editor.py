@@ -18,8 +18,10 @@ _KNOWN = ("vi", "nano", "notepad")
 
 
 def answer_in_editor(draft: Draft, name: str, *, ask: bool) -> Edit | None:
-    """What the user makes of an answer, or None where nothing is changed. What cannot be meant is said in a line, and
-    (`ask`) the editor may be opened again. Raises UsageError else.
+    """Edit an answer in an editor; return it, or None if unchanged.
+
+    With `ask`, an invalid answer is reported in a line, and the editor may be opened again; otherwise UsageError is
+    raised.
     """
     text = draft.text
     while True:
@@ -35,9 +37,11 @@ def answer_in_editor(draft: Draft, name: str, *, ask: bool) -> Edit | None:
 
 
 def in_editor(text: str, *, suffix: str = ".txt", name: str = "answer") -> str:
-    """What the user makes of a text, in $VISUAL or $EDITOR (or vi, nano). The terminal is the editor's meanwhile.
+    """Edit a text in $VISUAL or $EDITOR (or vi, nano), which takes the terminal.
 
-    Raises UsageError where there is no editor, or it ends with an error: then nothing was meant.
+    Return the result.
+
+    Raises UsageError if there is no editor, or it ends with an error: then the text is ignored.
     """
     words = _editor()
     with tempfile.TemporaryDirectory(prefix="reenact-") as folder:

@@ -1,8 +1,8 @@
-"""The debugger as a state machine: commands and reports go in, a new state and orders for the driver come out.
+"""The debugger as a state machine: commands and reports in; a new state and orders out.
 
 It knows the whole recording, so it plans every stop beforehand, backwards too: to go back is to run the program
-again to an earlier place. That place is the same whoever went there and how, as long as the edits are the same;
-tests/run/debugger walks it at random to see that it is.
+again to an earlier place. That place does not depend on the way to it, as long as the edits are the same;
+tests/run/debugger checks this with random walks.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from reenact.run.debugger.orders import (
 
 
 class Phase(Enum):
-    """What the program is doing."""
+    """The phases of the program."""
 
     READING = "reading"
-    """There is none: the recording is only read."""
+    """No program runs: the recording is only read."""
     RUNNING = "running"
     STOPPED = "stopped"
     """It waits with a question for its answer."""
@@ -46,23 +46,23 @@ class Phase(Enum):
     """It waits where it leaves its recording."""
     ENDED = "ended"
     DIED = "died"
-    """It is gone without a word: killed, or ended by a signal."""
+    """The program ended without a report: killed, or by a signal."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All that a face shows, and all that the machine remembers.
+    """The whole state of the machine, for every interface.
 
     Attributes:
-        phase: What the program is doing.
-        at: The place where it stands (ENDED, DIED: the last one).
+        phase: The program's phase.
+        at: The current place (ENDED, DIED: the last one).
         passed: The places before that in this execution.
-        why: Why it stopped, for the user.
-        actual: The question as it is asked now, where the program stands.
-        breakpoints: Where `go` stops.
+        why: The reason of the stop, for the user.
+        actual: The current question as the program asks it now.
+        breakpoints: The stops of `go`.
         edits: Answers in place of the recorded ones, by step.
         opened: The steps that run for real, to look inside.
-        divergence: Where the program left its recording, once it has.
+        divergence: The divergence, once there is one.
         exit: The program's exit status, once it has ended.
         verdict: The replay's verdict, once it has ended.
     """
@@ -87,11 +87,11 @@ class Machine:
     """One debugging session over a recording.
 
     Args:
-        recording: What is debugged.
+        recording: The debugged recording.
         reading: There is no program: walk the recorded steps only.
 
-    Every command returns the orders to carry out, and raises UsageError (or FilterError) where it cannot be meant:
-    the state is then as before.
+    Every command returns the orders to carry out, and raises UsageError (or FilterError) if it is not possible: the
+    state is then as before.
     """
 
     def __init__(self, recording: Recording, *, reading: bool = False) -> None:
@@ -214,7 +214,7 @@ class Machine:
         return []
 
     def edit(self, step: int, edit: Edit | None) -> list[Order]:
-        """Give that step another answer, or (None) its own again. The program goes back there, if it was past it."""
+        """Give that step another answer, or (None) its own again. Go back there if it has passed."""
         self.editable(step)
         edits = {number: known for number, known in self.state.edits.items() if number != step}
         if edit is not None:
@@ -224,7 +224,7 @@ class Machine:
         return self._again(Until(place=Place(step)), before=Place(step)) if past else []
 
     def editable(self, step: int) -> None:
-        """Raises UsageError where the answer of that step cannot be edited now: before an editor opens."""
+        """Raise UsageError if the answer of that step cannot be edited now: before an editor opens."""
         self._known(step)
         if self.state.phase is Phase.READING:
             raise UsageError(
@@ -244,7 +244,7 @@ class Machine:
     # -- reports ---------------------------------------------------------------------------------------------
 
     def hear(self, report: Report) -> None:
-        """Take up what the driver says of the program."""
+        """Apply a report of the driver about the program."""
         if isinstance(report, Stopped):
             point = (
                 self._matching.at(report.place.step, self.state.breakpoints)
@@ -283,7 +283,7 @@ class Machine:
     # -- what the faces ask ----------------------------------------------------------------------------------
 
     def current(self) -> Step | None:
-        """The recorded step where the program stands, or None before the first."""
+        """Return the recorded step at the current place, or None before the first."""
         return self.recording.step(self.state.at.step) if self.state.at.step else None
 
     def stops(self) -> frozenset[int]:
@@ -380,6 +380,6 @@ class Machine:
         )
 
     def _after(self, step: int) -> int:
-        """The first later step that is not inside of that one; one too many where there is none."""
+        """Return the first later step outside of that one; one beyond the last if there is none."""
         total = len(self.recording.steps)
         return next((n for n in range(step + 1, total + 1) if step not in self._ancestors(n)), total + 1)

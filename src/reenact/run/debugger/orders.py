@@ -1,4 +1,4 @@
-"""What the machine orders of its driver, and what the driver reports: all that passes between them."""
+"""The orders of the machine to its driver, and the driver's reports."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from reenact.core.replay.watch import Edit
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where the program stands: with the question of a recorded step, before its answer. `extra` counts the questions
-    since then that the recording does not have. Step 0 is the program's beginning.
+    """A place of the program: at the question of a recorded step, before its answer.
+
+    `extra` counts the questions since then that the recording does not have. Step 0 is the program's beginning.
     """
 
     step: int
@@ -29,14 +30,14 @@ START = Place(0)
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """How far the program is to run. It stops wherever it leaves its recording, in any case.
+    """The next stops of the program. It stops at a divergence in any case.
 
     Attributes:
         place: Stop there.
         next: Stop at the very next question.
         beyond: Stop at the next question that is not inside this step.
         steps: Stop at any of these.
-        filters: Stop at a question that the recording does not have, if one of these filters means it.
+        filters: Stop at a question that the recording does not have, if one of these filters matches it.
         states: Stop when this tracked state has changed (`*`: any).
     """
 
@@ -62,7 +63,7 @@ class Go:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """Run the program again, from its beginning or from any place on the way that is not behind `before`."""
+    """Run the program again, from its beginning or any place that is not behind `before`."""
 
     until: Until
     before: Place
@@ -106,12 +107,12 @@ class Actual:
 
 
 NOTHING = Actual()
-"""What is asked where no question stands open."""
+"""The question of a place without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The program has stopped with a question, `why` it did so in a word; `passed` are the questions before it."""
+    """The program has stopped at a question, for the reason `why`; `passed` are those before it."""
 
     place: Place
     passed: tuple[Place, ...]
@@ -140,7 +141,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """The program is gone without a word."""
+    """The program ended without a report."""
 
     text: str
 

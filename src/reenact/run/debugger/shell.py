@@ -1,4 +1,4 @@
-"""pdb in the frame of a program that stands still: on a terminal of its choosing, unseen by the recording."""
+"""Run pdb in the frame of a stopped program, on any terminal, outside of the recording."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from reenact.core.store.writer import warn
 
 
 class Shell(pdb.Pdb):
-    """pdb with a terminal of its own. What is typed or evaluated in it is no part of the run.
+    """pdb with a terminal of its own. Its input and evaluations are no part of the run.
 
     Args:
-        turnstile: The replay's, which stands still while the prompt waits.
+        turnstile: The replay's turnstile, paused while the prompt waits.
         terminal: The path of a terminal; by default the program's own standard streams are used.
     """
 
@@ -32,8 +32,11 @@ class Shell(pdb.Pdb):
             self.use_rawinput = False
 
     def open_at(self, frame: FrameType) -> bool:
-        """Talk to the user in that frame. True where the program is to run on under pdb (`next`, `step`, a
-        breakpoint of pdb's own), False where the user has left it.
+        """Open the prompt in that frame.
+
+        Return True if the program is to run on under pdb (`next`, `step`, a breakpoint of pdb's own), False if the
+        user has
+        left it.
         """
         self.reset()
         above: FrameType | None = frame
@@ -62,13 +65,13 @@ class Shell(pdb.Pdb):
         return self.stopframe is self.botframe and self.stoplineno == -1
 
     def cmdloop(self, intro: str | None = None) -> None:
-        """The prompt: time stands still, and nothing that is evaluated here counts as the program's."""
+        """Run the prompt: time is paused, and its evaluations are not recorded."""
         with entered(None), _paused(self._turnstile):
             super().cmdloop(intro)
 
 
 class Prompt:
-    """The program's own `breakpoint()` in a replay: pdb, with time standing still while it waits.
+    """The program's own `breakpoint()` in a replay: pdb, with time paused while it waits.
 
     Args:
         turnstile: The replay's.
@@ -81,14 +84,14 @@ class Prompt:
         self._before: Any = None
 
     def install(self) -> None:
-        """Answer `breakpoint()`, unless the user has said who does (`PYTHONBREAKPOINT`, an IDE, pytest)."""
+        """Handle `breakpoint()`, unless the user has chosen a handler (`PYTHONBREAKPOINT`, an IDE)."""
         with entered(None):
             chosen = os.environ.get("PYTHONBREAKPOINT")
         if sys.breakpointhook is sys.__breakpointhook__ and not chosen:
             self._before, sys.breakpointhook = sys.breakpointhook, self._asked
 
     def restore(self) -> None:
-        """Leave `breakpoint()` as it was."""
+        """Restore the former `breakpoint()`."""
         if self._before is not None:
             sys.breakpointhook, self._before = self._before, None
 

@@ -1,4 +1,4 @@
-"""What a debugger shows besides the machine's state: what is inside of what, what the model saw, what differs."""
+"""The debugger's further views: nesting, the model's messages, differences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reenact.run.debugger.orders import Actual
 
 
 def depths(facts: RecordingFacts) -> list[int]:
-    """How many calls each step is inside of, in the order of the steps."""
+    """Return the number of enclosing calls of each step, in the order of the steps."""
     found: list[int] = []
     for step in facts:
         within = facts.within(step)
@@ -29,20 +29,24 @@ def holding(facts: RecordingFacts) -> frozenset[int]:
 
 
 def seen(facts: RecordingFacts, number: int) -> int | None:
-    """The step whose messages tell what the model knew: this one, or the last model call before it. None: no model
-    was asked by then.
+    """Return the step with the latest model messages: this one, or an earlier model call.
+
+    None: no model was asked by then.
     """
     return next((n for n in range(number, 0, -1) if facts.steps[n - 1].model_call is not None), None)
 
 
 def compared(step: Step, actual: Actual) -> list[Mismatch]:
-    """What the program asks otherwise than recorded, where it stands at that step. A replay may have let it pass."""
+    """Return the differences of the actual question from the recorded one at that step.
+
+    A replay may have ignored them.
+    """
     trees = {name: plain(tree) for name, tree in step.log.args(step.call).items()}
     return match.mismatches(step.call.label, trees, actual.args, match.Rules())
 
 
 def changed(before: Mapping[str, Tree], now: Mapping[str, Tree]) -> list[Mismatch]:
-    """What has changed in the tracked state from one place to another, by paths that begin with its name."""
+    """Return the changes of the tracked state between two places; paths begin with its name."""
     return [
         Mismatch(found.path.removeprefix("args."), found.recorded, found.actual)
         for found in match.mismatches("state:", before, now, match.Rules())

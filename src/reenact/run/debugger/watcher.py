@@ -51,11 +51,11 @@ class Watcher:
 
     @abstractmethod
     def stopped(self, place: Place, why: str, question: Question, call: CallRecord | None) -> None:
-        """The program stands at a place where it is to stop, and goes on when this returns."""
+        """Called when the program stops at a place; it goes on when this returns."""
 
     @abstractmethod
     def left_recording(self, place: Place, divergence: Divergence, question: Question | None) -> None:
-        """The program leaves its recording; it is told when this returns."""
+        """Called when the program leaves its recording; it goes on when this returns."""
 
     def arrived(self, place: Place) -> None:
         """The program has come to a question, whether it stops there or not."""
@@ -92,7 +92,7 @@ class Watcher:
             self.left_recording(self._next(None), divergence, question)
 
     def left(self, call: int | None, outcome: Outcome) -> None:
-        """What was let through has come back: the next question shows what became of it."""
+        """Note that a call that ran for real has returned: the next question shows its result."""
 
     # -- within ----------------------------------------------------------------------------------------------
 
@@ -103,7 +103,7 @@ class Watcher:
         return Place(last.step, last.extra + 1)
 
     def _why(self, place: Place, question: Question, call: CallRecord | None) -> str | None:
-        """Why to stop here, in a word (mostly none needed), or None."""
+        """Return the reason to stop here (often empty), or None."""
         until = self.until
         if until.states and (changed := self._changed(question.scope.run)):
             return f"state {', '.join(changed)} has changed"
@@ -131,7 +131,7 @@ class Watcher:
         return {name: codec.dumps(tree) for name, tree in tracked.live(run).items()}
 
     def _inside(self, call: int | None, step: int) -> bool:
-        """Whether a call, or one that encloses it, is that step."""
+        """Return True if a call, or one that encloses it, is that step."""
         calls = self.replayer.cursor.log.calls
         while call is not None:
             if self._steps.get(call) == step:
@@ -141,7 +141,7 @@ class Watcher:
 
 
 def frames(frame: FrameType | None) -> list[FrameType]:
-    """The program's own frames, innermost last; those of libraries where it has none of its own."""
+    """Return the program's own frames, innermost last; those of libraries if it has none."""
     found: list[FrameType] = []
     others: list[FrameType] = []
     while frame is not None:
@@ -154,12 +154,12 @@ def frames(frame: FrameType | None) -> list[FrameType]:
 
 
 def here() -> FrameType:
-    """The running frame of whoever asks."""
+    """Return the caller's frame."""
     return sys._getframe(1)
 
 
 def shortened(frame: FrameType) -> str:
-    """A frame's file, as short as it can be said from here."""
+    """Return a frame's file as the shortest path from here."""
     path = frame.f_code.co_filename
     short = os.path.relpath(path) if path.startswith(f"{Path.cwd()}{os.sep}") else path
     return min(short, path, key=len)

@@ -1,4 +1,4 @@
-"""What the debugger and the program say to each other: one line of JSON a message."""
+"""The protocol between the debugger and the program: one line of JSON a message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def go(until: Until, edits: Mapping[int, Edit], opened: frozenset[int]) -> bytes
 
 
 def until_of(tree: Mapping[str, Any]) -> Until:
-    """How far to run."""
+    """Parse the next stops."""
     place = tree["place"]
     return Until(
         Place(**place) if place is not None else None,
@@ -60,7 +60,7 @@ def edits_of(tree: Mapping[str, Any]) -> dict[int, Edit]:
 
 
 def stopped(place: Place, places: list[Place], actual: Actual, why: str) -> bytes:
-    """The program stands at a question."""
+    """Report that the program has stopped at a question."""
     return line("stopped", place=_place(place), passed=_places(places), actual=asdict(actual), why=why)
 
 
@@ -78,7 +78,7 @@ def ended(places: list[Place], status: int | None, verdict: Verdict) -> bytes:
 
 
 def report_of(tree: Mapping[str, Any]) -> Stopped | Departed | Ended:
-    """What the program says, for the machine."""
+    """Parse a report of the program, for the machine."""
     passed = tuple(Place(*place) for place in tree["passed"])
     if tree["say"] == "ended":
         return Ended(passed, tree["exit"], verdict_of(tree["verdict"]))

@@ -1,4 +1,4 @@
-"""The driver of the debugger: it runs the program in a process of its own, and carries out what the machine orders.
+"""Drive the debugger: run the program in a process of its own, and carry out orders.
 
     driver = Driver(reenact.load("last"), on_change=lambda: ...)
     driver.tell("start")
@@ -30,16 +30,16 @@ COMMANDS = frozenset((
     "start", "step", "over", "out", "into", "go", "run_to", "back", "reverse", "break_at", "clear", "edit",
     "interrupt",
 ))  # fmt: skip
-"""What `tell` takes: the machine's commands."""
+"""The machine's commands that `tell` accepts."""
 
 
 class Driver:
     """One debugging session: the machine, and the program that it drives.
 
     Args:
-        recording: What is debugged.
-        command: Another program than the one that the recording remembers.
-        options: How to replay it.
+        recording: The debugged recording.
+        command: Another program than the recorded one.
+        options: The options of the replay.
         home: The folder of the recordings.
         run_foreign: The user lets a foreign recording's program run.
         reading: There is no program to run: only read.
@@ -75,20 +75,19 @@ class Driver:
 
     @property
     def output(self) -> str:
-        """What the program has written, to standard output and error, up to where it stands."""
+        """The program's standard output and error so far."""
         return self._program.output if self._program is not None else ""
 
     @property
     def wants_shell(self) -> bool:
-        """Whether the program stands at a `breakpoint()` of its own, and the user expects a prompt."""
+        """True if the program has stopped at its own `breakpoint()`: the user expects a prompt."""
         state = self.machine.state
         return state.phase is Phase.STOPPED and state.why.startswith("breakpoint()")
 
     def tell(self, command: str, *args: Any) -> None:
         """Give a command: one of `COMMANDS`, a method of the machine. Returns at once.
 
-        Raises UsageError or FilterError, with one line for the user, where it cannot be meant; nothing has changed
-        then.
+        Raises UsageError or FilterError, with one line for the user, if it is not possible; nothing has changed then.
         """
         if command not in COMMANDS:
             raise UsageError(f"there is no command {command}; there are: {', '.join(sorted(COMMANDS))}")
@@ -108,7 +107,7 @@ class Driver:
     def shell(self, terminal: str) -> None:
         """Give a terminal (its path) to pdb in the program's own frame. Returns when pdb is left.
 
-        Raises UsageError where the program does not stand still.
+        Raises UsageError if the program is not stopped.
         """
         with self._changed:
             (order,) = self.machine.shell()
@@ -147,7 +146,7 @@ class Driver:
 
 
 def _unheard(number: int, frame: object) -> None:
-    """A key that is meant for somebody else."""
+    """Ignore a key press for another process."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How a debugging session is opened, for every face: with its program, or only to read where there is none to run."""
+"""Open a debugging session for every interface: with its program, or only to read."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from reenact.run.launch import Options
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What is to be opened.
+    """The parameters of a session.
 
     Attributes:
-        recording: What is debugged.
-        command: Another program than the one that the recording remembers.
-        options: How to replay it.
-        home: The folder of the recordings, where it is not the usual one.
-        breakpoints: Where to stop from the start.
+        recording: The debugged recording.
+        command: Another program than the recorded one.
+        options: The options of the replay.
+        home: The folder of the recordings, if not the default one.
+        breakpoints: The initial breakpoints.
         read: Run nothing.
         run_foreign: The user lets a foreign recording's program run.
     """
@@ -35,8 +35,9 @@ class Opening:
     run_foreign: bool = False
 
     def open(self, on_change: Callable[[], None] = lambda: None) -> tuple[Driver, str]:
-        """The session, and why there is no program in it (or nothing). Raises FilterError or UsageError for a
-        breakpoint that cannot be meant, and ForeignRecording where the program may not run.
+        """Return the session, and the reason that it has no program (or empty).
+
+        Raises FilterError or UsageError for an invalid breakpoint, and ForeignRecording if the program may not run.
         """
         note = ""
         try:

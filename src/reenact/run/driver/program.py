@@ -1,4 +1,4 @@
-"""The program under the debugger: its process, the copies of it that wait at earlier places, and its output."""
+"""The program under the debugger: its process, its copies at earlier places, and its output."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A copy of the program that waits at a place, as it was when these answers were given."""
+    """A copy of the program that waits at a place, with the answers given until then."""
 
     line: Line
     place: Place
@@ -60,7 +60,7 @@ class Copy:
     opened: frozenset[int] = frozenset()
 
     def leads_to(self, order: Again) -> bool:
-        """Whether the program, run on from here, comes to where it is to go as it would from its beginning."""
+        """Return True if a run from here reaches the target as a run from the beginning would."""
         if order.before in self.passed or order.until.place in self.passed:
             return False
         behind = {place.step for place in self.passed}
@@ -72,9 +72,9 @@ class Program:
     """Runs the program, and carries out orders in a thread of its own.
 
     Args:
-        recording: What it replays.
-        options: How.
-        command: Another program than the remembered one.
+        recording: The replayed recording.
+        options: The options of the replay.
+        command: Another program than the recorded one.
         home: The folder of the recordings.
         run_foreign: The user lets a foreign recording's program run.
         hear: Called with each report.
@@ -128,12 +128,12 @@ class Program:
 
     @property
     def output(self) -> str:
-        """What the program has written so far."""
+        """The program's output so far."""
         return bytes(self._written).decode("utf-8", "replace")
 
     @property
     def connected(self) -> bool:
-        """Whether there is a program."""
+        """True if a program is connected."""
         return self._now is not None
 
     def carry_out(self, order: Order) -> None:
@@ -208,7 +208,7 @@ class Program:
         copy.line.send(_go(order))
 
     def _sound(self, copy: Copy, order: Again) -> bool:
-        """Whether a copy was made under the answers that hold now; else it is of no use any more."""
+        """Return True if a copy was made under the current answers; otherwise it is of no use."""
         behind = {place.step for place in copy.passed}
         edits = {step: edit for step, edit in order.edits.items() if step in behind}
         if edits == copy.changed and {step for step in order.opened if step in behind} == copy.opened:
@@ -330,7 +330,7 @@ class Program:
         return "the program is gone without a word"
 
     def _look(self) -> None:
-        """What nobody says: a program that never came to us, and one that does not listen."""
+        """Detect the silent ends: a program that never connected, and one that does not react."""
         if self._deadline is not None and monotonic() > self._deadline:
             self._deadline = None
             self._running = False

@@ -1,1 +1,1 @@
-"""Forking: replay up to a step, then go on live, or with an edited answer; what comes of it is a recording too."""
+"""Fork: replay up to a step, then go on live, or with an edited answer, as a new recording."""

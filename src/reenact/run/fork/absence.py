@@ -1,4 +1,4 @@
-"""Whether a model is at hand: how the libraries say that none is."""
+"""Detect that no model is available, from the libraries' errors."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ _NAMES = {
     "APIConnectionError", "ClientConnectorDNSError", "ClientConnectorError", "ConnectError", "ConnectTimeout",
     "ConnectTimeoutError", "NameResolutionError", "NewConnectionError",
 }  # fmt: skip
-"""What HTTP libraries and SDKs call it; none of them need be installed."""
+"""The errors of HTTP libraries and SDKs for it; none of them need be installed."""
 
 _KEYS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 _TOKEN = "[[secret:"  # noqa: S105 - how the place of a secret is marked
 
 
 def keyless(effect: Effect) -> str:
-    """Why a question to a model cannot be sent at all, or nothing: its key is only the token in a recording."""
+    """Return the reason that a question to a model cannot be sent, or empty.
+
+    The reason is that its key is only the token in a recording.
+    """
     headers = effect.args.get("headers")
     if effect.kind != "http" or not asks_model(effect.kind, effect.name) or not isinstance(headers, dict):
         return ""
@@ -35,7 +38,7 @@ def keyless(effect: Effect) -> str:
 
 
 def unanswered(outcome: Outcome) -> str:
-    """Why a model did not answer, where that is because none is at hand; else nothing."""
+    """Return the reason that no model is available, from a model's outcome; else an empty text."""
     if isinstance(outcome, Value):
         status = outcome.value.get("status") if isinstance(outcome.value, dict) else None
         return f"it refused the key (HTTP {status})" if status in (401, 403) else ""
@@ -61,7 +64,7 @@ def _unreachable(error: BaseException) -> bool:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error, what it came of, and what that came of."""
+    """Yield the error and all of its causes."""
     todo: list[Any] = [error]
     seen: set[int] = set()
     while todo:

@@ -1,5 +1,6 @@
-"""A new text in the shape of a recorded model answer: Pydantic AI's, LangChain's, OpenAI's and Anthropic's, whole or
-streamed.
+"""Put a new text into a recorded model answer of any supported library.
+
+The answer may be whole or streamed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _KNOWN = "Pydantic AI, the OpenAI Agents SDK, LangChain, OpenAI (chat and respon
 
 
 def said(step: Step, old: Edit, text: str, where: str) -> Edit:
-    """The answer with nothing in it but that text. Raises UsageError where that is not possible."""
+    """Return the answer with only that text. Raises UsageError if that is not possible."""
     if not asks_model(step.call.kind, step.call.name):
         raise UsageError(f"{where} is no model call: set output = …, or error = …")
     if old.error is not None:
@@ -69,7 +70,7 @@ def _joined(old: Edit) -> bytes:
 
 
 def _with_body(old: Edit, data: bytes) -> Edit:
-    """The same head; what it says of the body's length follows."""
+    """Return the same head with the new body's length."""
     head = old.value
     if isinstance(head, dict) and isinstance(head.get("headers"), list):
         kept = [pair for pair in head["headers"] if str(pair[0]).lower() != "content-length"]
@@ -119,7 +120,7 @@ def _finished(tree: dict[str, Tree]) -> dict[str, Tree]:
 
 
 def _langchain(old: Edit, text: str) -> Edit | None:
-    """The whole answer with one message, or one chunk with all of it; None where it is not LangChain's."""
+    """Return the whole answer with one message, or one chunk; None if it is not LangChain's."""
     if old.pieces is None:
         given = old.value.get("generations") if isinstance(old.value, dict) else None
         if not given:
@@ -141,7 +142,7 @@ _CALLS = ("tool_calls", "tool_call_chunks", "invalid_tool_calls")
 
 
 def _generation(old: dict[str, Tree], text: str) -> dict[str, Tree]:
-    """A generation or a chunk that says that, and calls nothing."""
+    """Return a generation or a chunk with that text, and no tool calls."""
     message = {key: item for key, item in old["message"].items() if key not in (*_CALLS, "set")}
     more = message.get("additional_kwargs")
     if isinstance(more, dict):
@@ -160,7 +161,7 @@ def _generation(old: dict[str, Tree], text: str) -> dict[str, Tree]:
 
 
 def _openai_agents(old: Edit, text: str, where: str) -> Edit:
-    """Its answers have the form of the responses API, whichever API was asked."""
+    """Edit an answer in the form of the responses API, which the SDK uses for every API."""
     if old.pieces is not None:
         pieces = [openai_agents.event(piece) for piece in old.pieces]
         if not pieces:

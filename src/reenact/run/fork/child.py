@@ -35,15 +35,15 @@ _KEPT = ("argv", "cwd", "hash_seed", "proxy", "tty")
 
 
 class Child:
-    """A fork's recording under way.
+    """A fork's recording in progress.
 
     Args:
-        parent: What is forked.
-        point: Where.
-        store: Where the child goes.
+        parent: The forked recording.
+        point: The point of the fork.
+        store: The child's store.
         id: Its id.
-        secrets: What counts as a secret beside what the parent's header says.
-        plan: The plan of this process, where it was started to fork.
+        secrets: The rules for secrets, besides those in the parent's header.
+        plan: The plan of this process, if it was started to fork.
         turnstile: A turnstile of another kind.
     """
 
@@ -105,7 +105,7 @@ class Child:
         ship.ended(self._store.root, self._held)
 
     def drop(self) -> None:
-        """It came to nothing: leave no trace."""
+        """Delete the recording: the fork failed."""
         self._writer.close()
         shutil.rmtree(self.folder, ignore_errors=True)
         ship.ended(self._store.root, self._held)

@@ -1,4 +1,4 @@
-"""Another answer in the place of the recorded one: `output.status = "lost"`, `error = "KeyError: x"`, `text = "No."`.
+"""Parse edits of a recorded answer: `output.status = "lost"`, `error = "KeyError: x"`.
 
 A path leads into the answer as `reenact show ID STEP --json` shows it; the types that were recorded (a tuple, a
 Decimal, a dataclass) stay what they are around and under what is changed.
@@ -23,7 +23,7 @@ from reenact.run.fork import answers
 from reenact.run.fork.fit import fit, put
 
 Change = Mapping[str, Any] | Callable[[Any], Any]
-"""What the verbs take: paths and values, or a function from the old output to the new one."""
+"""An edit: paths and values, or a function from the old output to the new one."""
 
 ROOTS = ("output", "error", "text", "body")
 
@@ -32,7 +32,7 @@ _ERROR = re.compile(r"(?P<type>[A-Za-z_][\w.:]*)\s*(?::\s*(?P<text>.*))?", re.DO
 
 
 def parse(settings: Iterable[str]) -> dict[str, Any]:
-    """What `--set` was given: `path = value`, the value JSON or bare text. Raises UsageError."""
+    """Parse the `--set` options: `path = value`, the value JSON or bare text. Raises UsageError."""
     found: dict[str, Any] = {}
     for text in settings:
         match = _SETTING.fullmatch(text)
@@ -128,7 +128,7 @@ def _error(recording: Recording, value: Any, rest: str) -> Tree:
 
 
 def _type(recording: Recording, name: str) -> str:
-    """The full name of an exception's type: as it is written, of the built-in ones, or of one that was recorded."""
+    """Return the full name of an exception's type: as written, built-in, or recorded."""
     if ":" in name:
         return name
     if isinstance(kind := getattr(builtins, name, None), type) and issubclass(kind, BaseException):

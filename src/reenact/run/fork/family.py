@@ -11,11 +11,11 @@ from reenact.run.processes import Recorded, Replayed
 
 
 class Forked:
-    """What becomes of the processes that a fork starts.
+    """The processes that a fork starts.
 
     Args:
         replayed: Knows the parent's processes.
-        plan: Makes the plan of a recording's process, which holds once the fork is live.
+        plan: Makes the plan of a recorded process, which holds once the fork is live.
     """
 
     def __init__(self, run: Run, forker: Forker, replayed: Replayed, plan: Callable[[], Plan]) -> None:
@@ -44,7 +44,7 @@ class Forked:
         return path
 
     def handover(self, path: str, environ: Mapping[str, str]) -> dict[str, str]:
-        """What to add to its environment, so that it joins."""
+        """Return the environment variables with which it joins."""
         return self._now.handover(path, environ)
 
     def running(self, path: str | None, pid: int | None) -> None:

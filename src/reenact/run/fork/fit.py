@@ -20,7 +20,7 @@ _TEXTS = ("$decimal", "$fraction", "$uuid", "$path", "$date", "$time", "$datetim
 
 
 def put(tree: Tree, path: str, value: Any, where: str) -> Tree:
-    """The tree with another value at a dotted path (`parts[0].content`). Raises UsageError where there is none."""
+    """Return the tree with another value at a dotted path. Raises UsageError for a bad path."""
     keys = _KEY.findall(path)
     if not keys:
         raise UsageError(f"{where}: {path!r} is no path; write it as parts[0].content")

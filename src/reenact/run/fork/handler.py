@@ -1,6 +1,6 @@
-"""The handler of a fork: the parent answers up to a step, from there on the world, and all of it is written down.
+"""The handler of a fork: the parent answers up to a step, then the world; all is recorded.
 
-What the parent answers is written as a reference to the parent's line, in the order in which it comes to pass here.
+An answer of the parent is written as a reference to the parent's line, in the order of the fork.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Forker:
 
     Args:
         replayer: Answers from the parent; its turnstile is a `ForkingTurnstile`.
-        recorder: Writes what is new.
-        lines: Where everything stands in the parent's file.
+        recorder: Writes the new events.
+        lines: The line numbers of the parent's file.
         log: The parent's process.
         at: The number of the call.
         edit: Its answer, in the place of the recorded one; None to let it go live.
-        share: Writes down a line of the parent's.
+        share: Writes a reference to a line of the parent's.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class Forker:
         self.replayer = replayer
         self.recorder = recorder
         self.reached = False
-        """Whether the program has asked the question of the step."""
+        """True if the program has asked the question of the step."""
         self.stop: Stop | None = None
-        """Why the fork could not go on, if it could not."""
+        """The reason that the fork could not go on, if any."""
         self.on_stop: Callable[[], None] = lambda: None
         self.model: str | None = None
         self.run: Run | None = None
@@ -129,7 +129,7 @@ class Forker:
             self.recorder.end(ticket, how)
 
     def came(self, answer: Answer, piece: int | None) -> None:
-        """An outcome of the parent's (None), a chunk (its number) or an end (their count) reaches the program."""
+        """Record that an outcome (None), a chunk (its number) or an end (their count) has passed."""
         if answer.call is None or self.replayer.poison is not None:
             return
         try:
@@ -189,7 +189,7 @@ class Forker:
 
     @property
     def gone_live(self) -> bool:
-        """Whether the world answers by now."""
+        """True if the fork has gone live."""
         if not self._live and self.replayer.gone_live:
             self._begin_live()
         return self._live
@@ -201,7 +201,7 @@ class Forker:
 
     @property
     def strict(self) -> bool:
-        """Whether what the parent does not know is refused."""
+        """True if questions that the parent does not have are refused."""
         return self.replayer.strict
 
     @property
@@ -210,11 +210,14 @@ class Forker:
         return self.replayer.poison
 
     def lets_live(self, kind: str, label: str) -> bool:
-        """Whether that may reach the world past the boundary. Behind an edit it is a departure like any question."""
+        """Return True if that may reach the world past the boundary.
+
+        Behind an edit it is a departure like any question.
+        """
         return self.replayer.lets_live(kind, label) or self.departs()
 
     def departs(self) -> bool:
-        """The program does what the parent did not: behind an edit, that is where the fork goes live."""
+        """Handle a departure from the parent: behind an edit, the fork goes live there."""
         if self.reached and not self.gone_live and self.replayer.poison is None:
             self.replayer.go_live()
         return self.gone_live
@@ -231,12 +234,15 @@ class Forker:
             self.recorder.note(what, text, **more)
 
     def secret(self, value: str) -> str:
-        """The token that stands for a value known to be secret, in what the parent answers and in what is new."""
+        """Return the token for a value known to be secret, in parent and child."""
         self.replayer.secret(value)
         return self.recorder.secret(value)
 
     def beside(self, name: str) -> Beside | None:
-        """A further file of the fork's recording, for what is seen beside the effects; None before it goes live."""
+        """Open a further file of the fork's recording, for events beside the effects.
+
+        None before it goes live.
+        """
         return self.recorder.beside(name) if self.gone_live else None
 
     def spawned(self, scope: Scope, process: str, command: Sequence[str]) -> None:
@@ -269,13 +275,13 @@ class Forker:
             self._live = True
 
     def _kept_snapshots(self) -> Counter[str]:
-        """How many snapshots of each part of the state the fork has from its parent."""
+        """Return the number of snapshots, by name, that the fork has from its parent."""
         lines = (line for number in self._sharing.written for line in self._lines.before.get(number, ()))
         events = (orjson.loads(self._lines.raw(line)) for line in lines)
         return Counter(str(event["name"]) for event in events if event["event"] == "snapshot")
 
     def _onward(self, source: str, live: Callable[[], Any]) -> Callable[[], Any]:
-        """A clock that only goes forward goes on from what it last showed."""
+        """Continue a monotonic clock from its last value."""
         ahead = self._ahead.get(source)
         return live if ahead is None else lambda: live() + ahead
 

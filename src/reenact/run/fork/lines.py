@@ -1,4 +1,4 @@
-"""At which line of the parent's file everything stands, so that a fork can point at it."""
+"""The line numbers of events in the parent's file, so that a fork can refer to them."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class Lines:
         return self._times.get(line)
 
     def call_at(self, line: int) -> int | None:
-        """The call whose question stands there, or None."""
+        """Return the call whose question is on that line, or None."""
         return self._calls.get(line)
 
     def inside(self, call: int) -> list[int]:
-        """All lines of what happened inside a call, however deep, in their order."""
+        """Return all lines inside a call, at any depth, in order."""
         found: list[int] = []
         for line in self._within.get(call, ()):
             found.append(line)

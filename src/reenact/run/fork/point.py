@@ -1,4 +1,4 @@
-"""Where a recording is forked, and what is other from there on."""
+"""The point of a fork, and its changes from there on."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from reenact.run.fork.edit import Change, edit_of
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A step of a recording, and what comes in the place of its answer.
+    """A step of a recording, and the changes from there on.
 
     Attributes:
         step: The step that is the first to be live, or edited.
         edit: Its new answer, or None to let it go live.
-        model: The language model to ask from there on, in the place of the program's; or nothing.
-        live, ignore: What need not be answered from the parent, and what need not match, before.
+        model: The language model to ask from there on, in the place of the program's; or empty.
+        live, ignore: The calls that run for real, and the parts that need not match, before the step.
     """
 
     step: Step
@@ -39,7 +39,7 @@ def point(
     live: Iterable[str] = (),
     ignore: Iterable[str] = (),
 ) -> Point:
-    """The point of a fork. Raises UsageError where it cannot be forked there, or not with that change."""
+    """Return the point of a fork. Raises UsageError if it cannot be forked there or so."""
     if len(recording.logs) > 1:
         raise UsageError(
             f"recording {recording.id} has {len(recording.logs)} processes, and only one of a single process can "

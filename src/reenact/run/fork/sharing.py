@@ -1,4 +1,4 @@
-"""What a fork writes of what its parent answers: references, in the order in which things come to pass here."""
+"""Write the parent's part of a fork: references, in the order of the fork."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Sharing:
     """Writes the parent's part of a fork.
 
     Args:
-        recorder: Writes what is new.
-        lines: Where everything stands in the parent's file.
+        recorder: Writes the new events.
+        lines: The line numbers of the parent's file.
         log: The parent's process.
-        write: Writes down a line of the parent's.
+        write: Writes a reference to a line of the parent's.
 
     Attributes:
         written: The parent's calls whose questions are in the child.
@@ -50,7 +50,7 @@ class Sharing:
             self.share(line)
 
     def question(self, number: int) -> None:
-        """Write down that a question of the parent's is asked; once."""
+        """Write a question of the parent's, once."""
         if number in self.written:
             return
         for line in self._lines.before.get(number, ()):
@@ -88,7 +88,7 @@ class Sharing:
             self.share(end)
 
     def edited(self, call: CallRecord, edit: Edit, piece: int | None) -> None:
-        """The same for an answer that somebody put in the place of the recorded one."""
+        """Write an edited answer."""
         line: dict[str, Tree]
         if piece is not None and piece < len(edit.pieces or ()):
             line = {"event": "chunk", "value": (edit.pieces or ())[piece]}

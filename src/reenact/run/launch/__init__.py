@@ -1,4 +1,4 @@
-"""Starting a program so that it is recorded or replayed, whatever it is and however it is started.
+"""Start a program so that it is recorded or replayed, in any of the ways to start it.
 
 The program's terminal, streams, exit status and signals stay its own. What becomes of the recording it tells
 in a folder that it is given; a process that dies without a word is said to have done so.
@@ -53,7 +53,7 @@ LIBRARIES = (
     "aiohttp", "anthropic", "anyio", "google-genai", "httpx", "httpx2", "langchain-core", "langgraph", "mcp", "openai",
     "openai-agents", "pydantic", "pydantic-ai", "pydantic-ai-slim", "requests", "urllib3",
 )  # fmt: skip
-"""Packages whose version may matter to a replay, where the recording does not say which the program imported."""
+"""Packages whose version may matter to a replay, if the recording has no list of imports."""
 
 # -- record --------------------------------------------------------------------------------------------------
 
@@ -68,10 +68,10 @@ def record(
     risky: str = "",
     every: int = 0,
 ) -> Recorded:
-    """Run a command; the first Python in it, and what that starts, is recorded. `quiet` sends what it writes to
-    standard error. `risky` and `every` (0: as always) say when the tracked state is kept.
+    """Run a command; record the first Python in it, and its child processes.
 
-    Raises UsageError where there is nothing to run, FilterError where `risky` does not parse.
+    `quiet` sends its output to standard error. `risky` and `every` (0: the default) decide when the tracked state is
+    kept. Raises UsageError if there is nothing to run, FilterError if `risky` does not parse.
     """
     risky_filter(risky)
     root, id = LocalStore(home).root, new_id()
@@ -134,10 +134,10 @@ def replay(
     quiet: bool = False,
     run_foreign: bool = False,
 ) -> Replayed:
-    """Run the recorded program again, or another command, answered from the recording. `quiet` sends what it writes
-    to standard error; `run_foreign` lets the program of a foreign recording run.
+    """Run the recorded program again, or another command, answered from the recording.
 
-    Raises ForeignRecording, RecordingError, ProgramError or UsageError where it cannot be run.
+    `quiet` sends its output to standard error; `run_foreign` lets the program of a foreign recording run. Raises
+    ForeignRecording, RecordingError, ProgramError or UsageError if it cannot be run.
     """
     words = options.tree()
     recording = Reaching(home).load(ref)
@@ -165,7 +165,7 @@ def replaying(
     verb: str = "replay",
     run_foreign: bool = False,
 ) -> Start:
-    """How to start a program so that it replays. Its processes leave word in the folder `place`.
+    """Return the way to start a program so that it replays; reports go to `place`.
 
     Raises ForeignRecording, ProgramError or UsageError where it cannot be run.
     """
@@ -191,7 +191,7 @@ def replaying(
 def judged(
     recording: Recording, argv: Sequence[str], status: int, pid: int, reports: dict[str, Any]
 ) -> Replayed:
-    """What a replay amounted to: of its command, exit status and process id, and the words left (`reports_in`)."""
+    """Return the outcome of a replay, from the exit status, process id and reports."""
     failed = next((str(said["failed"]) for said in reports.values() if "failed" in said), "")
     said = reports.get("main", {})
     if failed or "verdict" not in said:
@@ -208,7 +208,7 @@ def judged(
 
 
 def _completeness(recording: Recording, reports: dict[str, Any], status: int, *, mine: bool) -> Verdict:
-    """What only the parent sees: a Python of the command that was not started, another exit status."""
+    """Return the departures that only the parent sees: unstarted processes, another exit status."""
     found = [
         Divergence(Departure.MISSING, log.process, detail="the process was not started")
         for log in recording.logs
@@ -249,7 +249,7 @@ def _differing(recording: Recording, said: dict[str, Any]) -> Iterator[str]:
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """A folder where processes leave word, for as long as the body runs."""
+    """Make a folder for the processes' reports, for the duration of the body."""
     path = tempfile.mkdtemp(prefix="reenact-")
     try:
         yield Path(path)
@@ -258,7 +258,7 @@ def folder() -> Iterator[Path]:
 
 
 def reports_in(place: Path) -> dict[str, Any]:
-    """What the processes have said there, by their scope paths."""
+    """Return the processes' reports in a folder, by their scope paths."""
     found: dict[str, Any] = {}
     for path in sorted(place.glob("*.json")):
         try:

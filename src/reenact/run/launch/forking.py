@@ -21,14 +21,14 @@ from reenact.run.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Forked:
-    """What became of a program that was to be forked.
+    """The result of a fork of a program.
 
     Attributes:
-        parent: What was forked.
+        parent: The forked recording.
         status: The program's exit status as the shell sees it; ended by a signal, minus its number.
-        recording: The child, or None where nothing came of it.
-        how: `ran` to its end, `stopped` for want of a model, or `failed`.
-        reason: Why it stopped or failed, in one sentence.
+        recording: The child, or None if there is none.
+        how: `ran` to its end, `stopped` for lack of a model, or `failed`.
+        reason: The reason that it stopped or failed, in one sentence.
     """
 
     parent: Recording
@@ -38,7 +38,7 @@ class Forked:
     reason: str = ""
 
     def tree(self, at: int) -> dict[str, Any]:
-        """What `fork --json` gives; `at` is the step that it was forked at."""
+        """Return the output of `fork --json`; `at` is the step of the fork."""
         return {
             "parent": self.parent.id,
             "step": at,
@@ -51,7 +51,7 @@ class Forked:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Where to fork, and what is other from there on; the words are those of `reenact.fork()`."""
+    """The options of a fork, named as in `reenact.fork()`."""
 
     at: int
     set: tuple[str, ...] = ()
@@ -74,10 +74,10 @@ def fork(
     quiet: bool = False,
     run_foreign: bool = False,
 ) -> Forked:
-    """Run the recorded program again, or another command, answered from the recording up to a step, and live from
-    there. `quiet` sends what it writes to standard error; `run_foreign` lets the program of a foreign recording run.
+    """Run the recorded program, from the recording up to a step, and live from there.
 
-    Raises ForeignRecording, RecordingError, ProgramError or UsageError where it cannot be run.
+    `quiet` sends its output to standard error; `run_foreign` lets the program of a foreign recording run. Raises
+    ForeignRecording, RecordingError, ProgramError or UsageError if it cannot be run.
     """
     store = LocalStore(home)
     parent = load(ref, home=home)
@@ -113,7 +113,7 @@ def fork(
 def _unfinished(
     parent: Recording, argv: Sequence[str], status: int, failed: str, path: Path, *, known: bool
 ) -> Forked:
-    """It did not tell how it ended: killed, say. What it had written by then is there."""
+    """Return the result of a program without a report (killed, for example), with its events."""
     how = f"ended by {ended_by(status)}" if status < 0 else f"exit status {status}"
     if not failed and (path / EVENTS).is_file():
         return Forked(parent, status, load(path), "ran", f"unsealed: {how}")

@@ -1,4 +1,4 @@
-"""What a launch is told, and what it tells."""
+"""The options and results of a launch."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ STDOUT = "stdout"
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What became of a program that was to be recorded.
+    """The result of recording a program.
 
     Attributes:
         status: Its exit status as the shell sees it; of a program ended by a signal, minus the signal's number.
-        recording: What it left behind, or None.
-        failed: Why nothing was recorded, in one sentence.
+        recording: Its recording, or None.
+        failed: The reason that nothing was recorded, in one sentence.
     """
 
     status: int
@@ -31,14 +31,14 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What became of a program that was replayed.
+    """The result of replaying a program.
 
     Attributes:
-        recording: What was replayed.
-        verdict: What the replay amounted to, or None where it died without one.
+        recording: The replayed recording.
+        verdict: The verdict, or None if the program died without one.
         status: The program's exit status.
-        failed: Why there is no verdict, in one sentence.
-        warnings: What differs from when it was recorded, one sentence each.
+        failed: The reason that there is no verdict, in one sentence.
+        warnings: The differences from the recorded environment, one sentence each.
     """
 
     recording: Recording
@@ -50,7 +50,7 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to replay; the words are those of `reenact.replay()`."""
+    """The options of a replay, named as in `reenact.replay()`."""
 
     live: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Options:
     pace: str = "fast"
 
     def tree(self) -> dict[str, Any]:
-        """For the plan of a process. Raises UsageError for what cannot be meant."""
+        """Return the options for the plan of a process. Raises UsageError for invalid ones."""
         for name, value, known in (
             ("on-divergence", self.on_divergence, ("raise", "realign", "live")),
             ("inserted", self.inserted, ("refuse", "live")),

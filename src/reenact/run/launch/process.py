@@ -14,7 +14,7 @@ from reenact.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How a program is started."""
+    """The parameters to start a program."""
 
     argv: list[str]
     executable: str
@@ -22,7 +22,7 @@ class Start:
     cwd: str | None
 
     def open(self, stdout: int, stderr: int) -> subprocess.Popen[bytes]:
-        """Start it without a terminal, in a session of its own; what it writes goes to these descriptors.
+        """Start it without a terminal, in a session of its own, with output to these descriptors.
 
         Raises UsageError where it cannot be run.
         """
@@ -42,7 +42,7 @@ class Start:
 
 
 def executable_of(command: Sequence[str]) -> str:
-    """Where the program of a command lies. Raises UsageError where there is none."""
+    """Return the path of a command's program. Raises UsageError if there is none."""
     if not command:
         raise UsageError("no command given; write it behind two dashes: reenact record -- python agent.py")
     if command[0].startswith("-"):
@@ -62,10 +62,10 @@ def run(
     stdout: int | None = None,
     started: Callable[[subprocess.Popen[bytes]], None] | None = None,
 ) -> tuple[int, int]:
-    """Run it to its end: its exit status, and its process id. `stdout` is the file that it writes to, if not ours;
-    `started` is told when it runs.
+    """Run it to its end; return its exit status and its process id.
 
-    Ctrl-C reaches it from the terminal as it reaches us; other signals are passed on.
+    `started` is called once it runs. Ctrl-C reaches it from the terminal as it reaches us; other signals are passed
+    on.
     """
     child: subprocess.Popen[bytes] | None = None
 
@@ -118,7 +118,7 @@ def _wait(child: subprocess.Popen[bytes]) -> int:
 
 
 def aside(quiet: bool) -> int | None:
-    """Where a program writes that is to be `quiet`: to standard error."""
+    """Return the output descriptor of a `quiet` program: standard error."""
     return sys.stderr.fileno() if quiet else None
 
 

@@ -15,7 +15,7 @@ from reenact.errors import ProgramError
 
 
 def by_proxy(recording: Recording) -> bool:
-    """Whether a recording was made by the proxy."""
+    """Return True if a recording was made by the proxy."""
     return "proxy" in (recording.header.get("program") or {})
 
 
@@ -26,17 +26,17 @@ def remembered(
     run_foreign: bool = False,
     verb: str = "replay",
 ) -> tuple[list[str], str]:
-    """The command and the folder that a recording remembers.
+    """Return the recorded command and its folder.
 
     Args:
         recording: The recording.
-        home: The folder of the recordings; it decides whether this one is foreign.
+        home: The folder of the recordings, with the keys that decide if this one is foreign.
         run_foreign: The user lets a foreign recording's program run.
-        verb: What the user may try with another command.
+        verb: A verb to suggest with another command.
 
     Raises:
         ForeignRecording: It comes from elsewhere, or was changed, and the user has not agreed.
-        ProgramError: The command or the folder is of no use.
+        ProgramError: The command or the folder cannot be used.
     """
     program = recording.header.get("program") or {}
     argv = [str(word) for word in program.get("argv") or ()]
@@ -61,7 +61,10 @@ def remembered(
 
 
 def _script(argv: Sequence[str]) -> str | None:
-    """The file that a Python's command line names; None for a module, code, or standard input."""
+    """Return the file that a Python's command line names.
+
+    None for a module, code, or standard input.
+    """
     rest = iter(argv[1:])
     for word in rest:
         if word in ("-m", "-c", "-"):

@@ -1,4 +1,4 @@
-"""Starting a program in any language behind the proxy, so that it is recorded, replayed or forked."""
+"""Start a program in any language behind the proxy, to record, replay or fork it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from reenact.run.processes import OPTIONS
 from reenact.run.proxy import Route, Serving
 
 _PROMPT = 3.0
-"""Seconds that a program has to end by itself once its replay has diverged, and again to heed a signal."""
+"""Seconds for a program to end once its replay has diverged, and again after a signal."""
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ def _run(
     quiet: bool,
     program: _Program | None = None,
 ) -> tuple[int, Output]:
-    """Run it to its end; its exit status, and what it wrote."""
+    """Run it to its end; return its exit status and its output."""
     executable = executable_of(command)
     started = program.started if program is not None else None
     where = None if cwd is None else os.fspath(cwd)
@@ -104,9 +104,9 @@ def record(
     home: str | os.PathLike[str] | None = None,
     quiet: bool = False,
 ) -> Recorded:
-    """Run a command whose SDKs are pointed at the proxy, and record what it asks.
+    """Run a command whose SDKs are pointed at the proxy, and record its requests.
 
-    Raises UsageError where there is nothing to run.
+    Raises UsageError if there is nothing to run.
     """
     executable_of(command)
     with _recording(command, name=name, tags=tags, home=home) as (serving, session, found):
@@ -123,7 +123,10 @@ def beside(
     tags: Sequence[str] = (),
     home: str | os.PathLike[str] | None = None,
 ) -> Recorded:
-    """Record whoever asks the proxy, until ctrl-C or SIGTERM. `ready` is told the variables to set, when it listens."""
+    """Record all clients of the proxy, until ctrl-C or SIGTERM.
+
+    `ready` is called with the variables to set, once the proxy listens.
+    """
     over = threading.Event()
     before = {
         number: signal.signal(number, lambda *_: over.set()) for number in (signal.SIGINT, signal.SIGTERM)
@@ -176,10 +179,10 @@ def _recorded(session: proxy.Recording, status: int) -> Recorded:
 def _again(
     recording: model.Recording, *, trusted: bool
 ) -> tuple[socket.socket, tuple[Route, ...], dict[str, str]]:
-    """The socket, the routes and the environment for the program of a recording to be run again.
+    """Return the socket, the routes and the environment to run a recording's program again.
 
-    Without `trusted`, requests that are let through go where this environment says: a header could send them, with the
-    user's keys, to anybody.
+    Without `trusted`, requests that run for real go to the addresses in this environment: a foreign header could send
+    them, with the user's keys, to another address.
     """
     said = (recording.header.get("program") or {}).get("proxy") or {}
     if not trusted:
@@ -201,7 +204,7 @@ def _command(
     home: str | os.PathLike[str] | None,
     run_foreign: bool,
 ) -> tuple[list[str], str | os.PathLike[str] | None, bool]:
-    """What is run, where, and whether all else that the header says may be done too."""
+    """Return the command, its folder, and True if the other settings of the header may be used."""
     if command:
         executable_of(command)
         return list(command), None, run_foreign or consent.allowed(recording, LocalStore(home).root)
@@ -220,9 +223,9 @@ def replay(
     quiet: bool = False,
     run_foreign: bool = False,
 ) -> Replayed:
-    """Run the recorded program again, or another command, the proxy answering from the recording.
+    """Run the recorded program again, or another command, answered by the proxy.
 
-    Raises ForeignRecording, ProgramError or UsageError where it cannot be run.
+    Raises ForeignRecording, ProgramError or UsageError if it cannot be run.
     """
     words = options.tree()
     argv, where, trusted = _command(recording, command, "replay", home=home, run_foreign=run_foreign)
@@ -248,7 +251,7 @@ def replay(
 def _compared(
     recording: model.Recording, session: proxy.Replaying, status: int, heard: Output, *, silent: bool
 ) -> Verdict:
-    """Whether it wrote the same, and ended the same."""
+    """Compare the program's output and exit status with the recorded ones."""
     sealed = recording.logs[0].sealed or {}
     found: list[Divergence] = []
     rules: tuple[str, ...] = ()
@@ -267,7 +270,7 @@ def _compared(
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What became of a fork: where the child lies (or nothing), and the words of `launch.forking.Forked`."""
+    """The result of a fork: the child's path (or empty), and fields as in `Forked`."""
 
     status: int
     path: str
@@ -284,10 +287,9 @@ def fork(
     quiet: bool = False,
     run_foreign: bool = False,
 ) -> Branch:
-    """Run the recorded program again, the proxy answering from the recording up to a step, and its providers from
-    there on.
+    """Run the recorded program, from the recording up to a step, and live from there.
 
-    Raises ForeignRecording, ProgramError or UsageError where it cannot be run.
+    Raises ForeignRecording, ProgramError or UsageError if it cannot be run.
     """
     verb = f"fork --at {point.step.number}"
     argv, where, trusted = _command(parent, command, verb, home=store.root, run_foreign=run_foreign)

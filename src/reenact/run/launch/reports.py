@@ -1,4 +1,4 @@
-"""A program's standard output, listened to from outside while it goes on to where it would."""
+"""Record a program's standard output from outside, and pass it on."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from reenact.run.child.output import Output
 
 _BLOCK = 65536
 _PATIENCE = 1.0
-"""Seconds for the last of it: a process that the program has left behind may keep its end open for good."""
+"""Seconds to wait for the last output: a left child process may keep its end open forever."""
 
 
 @contextmanager
 def listening(onto: int) -> Iterator[tuple[int, Output]]:
-    """A file for a program to write to, and what was heard there by the end of the body. It goes on to the file
-    `onto`; where that is a terminal, the program's is one too.
+    """Make a file for a program to write to, and collect its output until the end of the body.
+
+    The output goes on to the file `onto`; if that is a terminal, the program's is one too.
     """
     ours, theirs = _terminal(onto) if os.isatty(onto) else os.pipe()
     heard = Output()
@@ -69,5 +70,5 @@ def _read(source: int) -> bytes:
 
 
 def out(quiet: bool) -> int:
-    """Where a program writes: to standard output, or (`quiet`) to standard error."""
+    """Return the program's output descriptor: standard output, or (`quiet`) standard error."""
     return (sys.stderr if quiet else sys.stdout).fileno()

@@ -1,7 +1,7 @@
-"""A program in any language: its SDK is pointed at a proxy on this machine, and what crosses it is an HTTP effect.
+"""Record a program in any language: a local proxy makes effects of its HTTP requests.
 
-The proxy is an adapter that stands outside of the program. The effects that it makes are those of the httpx adapter,
-so that whatever reads, compares, forks or judges a recording knows them.
+The program's SDK is pointed at the proxy, an adapter outside of the program. Its effects are those of the httpx
+adapter, so that all readers of a recording know them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The proxy as an ASGI application: a request comes in, the boundary decides who answers, the answer goes back.
+"""The proxy as an ASGI application: a request comes in, the boundary answers it.
 
 Chunk by chunk, as they come. What the program would see of its provider it sees here: status, headers, body, a
 connection that breaks off. What only the proxy can say is one line of JSON.
@@ -28,7 +28,7 @@ from reenact.errors import Halt
 from reenact.run.proxy.providers import Route
 
 DEPARTED = 400
-"""The status of a departure: of all that say "no", this one is retried by no SDK (LangChain.js retries a 422)."""
+"""The HTTP status of a departure: no SDK retries this one (LangChain.js retries a 422)."""
 
 _HOP = frozenset((
     "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer",
@@ -37,24 +37,24 @@ _HOP = frozenset((
 """Headers of one connection, which end at the proxy."""
 
 _LINGER = 0.05
-"""Seconds for a stream to end by itself where the program has left at its last word."""
+"""Seconds for a stream to end by itself if the program has left at its last chunk."""
 
 _TIMEOUT = httpx.Timeout(None, connect=30)
 """The program knows how long it wants to wait."""
 
 
 class Session(Protocol):
-    """What stands behind the proxy: a recording, a replay, a fork."""
+    """The run behind the proxy: a recording, a replay, a fork."""
 
     async def begin(self, effect: Effect) -> Call | None:
-        """Cross the boundary; None where nobody records. Raises Halt where a replay departs."""
+        """Cross the boundary; None if no run records. Raises Halt at a divergence."""
 
     def given_up(self, call: Call) -> None:
-        """The program has left before the end of a recorded answer."""
+        """Report that the program has left before the end of a recorded answer."""
 
 
 class Upstream:
-    """Who asks the providers. Made when it is needed, which in a replay is never: certificates take their time."""
+    """The client to the providers. Made on first use, never in a replay: certificates take time."""
 
     def __init__(self) -> None:
         self._client: httpx.AsyncClient | None = None
@@ -67,7 +67,7 @@ class Upstream:
         return await self._client.send(request, stream=True)
 
     async def close(self) -> None:
-        """Nobody is asked any more."""
+        """Close the client."""
         if self._client is not None:
             await self._client.aclose()
 
@@ -123,7 +123,7 @@ async def _left(receive: Receive) -> None:
 
 
 class _Exchange:
-    """One request, and what comes of it."""
+    """One request and its answer."""
 
     def __init__(self, session: Session, upstream: Upstream, send: Send) -> None:
         self._session = session
@@ -242,7 +242,7 @@ def _sized(header: Sequence[str], size: int) -> Sequence[str]:
 
 
 def _said(status: int, kind: str, text: str) -> JSONResponse:
-    """What the proxy itself has to say, in the form that providers' SDKs read errors from."""
+    """Return the proxy's own message, in the error form of the providers' SDKs."""
     error = {"type": kind, "code": kind, "message": f"reenact: {text}"}
     # To ask again would give the same; where the provider was not reached, that is the SDK's own business.
     final = {"x-should-retry": "false"} if status < 500 else {}

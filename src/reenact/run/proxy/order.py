@@ -1,4 +1,4 @@
-"""When a recorded answer may go out, and which one is meant: a program in another process, seen only at its requests.
+"""Order the recorded answers for a program in another process, seen only by its requests.
 
 Inside of a Python program every task has a name, and the turnstile sees when its loop is quiet. Here there is neither.
 So a request is known by its content, equal ones by their order of arrival, and the program is held to what is seen of
@@ -21,7 +21,7 @@ from reenact.core.replay.cursor import Cursor
 from reenact.core.replay.question import Question
 
 PATIENCE = 3.0
-"""Seconds for something that is due, beside the time that it took when it was recorded."""
+"""Seconds for a due event, besides its recorded duration."""
 
 _APART = 0.005
 """Seconds between answers of two exchanges, for the program to take them in that order."""
@@ -47,19 +47,19 @@ class Turns(ReplayingTurnstile):
         self._waiters: list[asyncio.Future[None]] = []
         self._loop = asyncio.get_running_loop()
         self.cursor: Cursor | None = None
-        """What has been asked for."""
+        """The calls that have been asked for."""
         self.on_hurry: Callable[[str], object] = len
-        """Told where something went on without what was recorded to come before."""
+        """Called when the replay continues without an earlier recorded event."""
 
     # -- for requests ----------------------------------------------------------------------------------------
 
     async def reached(self, call: CallRecord) -> bool:
-        """Wait until all has gone out that went out before this request. False where it does not."""
+        """Wait until all earlier recorded answers have gone out. Return False if they do not."""
         self._moved()
         return await self._until(lambda: self._open or self._next >= call.place, call.place)
 
     def arrived(self) -> None:
-        """A request has come, or its program has left."""
+        """Note that a request has come, or its program has left."""
         self._progress = monotonic()
         self._moved()
 
@@ -82,7 +82,7 @@ class Turns(ReplayingTurnstile):
         return _leaving(self._times, stuck)
 
     def rest(self) -> None:
-        """Whoever else may ask is not in this process."""
+        """Do nothing: the other threads are not in this process."""
 
     def over(self, place: int) -> bool:
         return False
@@ -106,7 +106,7 @@ class Turns(ReplayingTurnstile):
         return self._open or (order <= self._next and self._unasked(order) is None)
 
     def _unasked(self, order: int) -> CallRecord | None:
-        """The first call that was asked before that place, and has not been yet."""
+        """Return the first call recorded before that place that has not been asked for."""
         asked = self.cursor.asked if self.cursor is not None else set()
         while self._came < len(self._calls) and self._calls[self._came].number in asked:
             self._came += 1
@@ -137,7 +137,7 @@ class Turns(ReplayingTurnstile):
 
 
 def _owners(log: Log) -> list[int | None]:
-    """Which call each place in the order belongs to."""
+    """Return the call that each place in the order belongs to."""
     found: list[int | None] = [None] * len(log.times)
     for call in log.calls.values():
         for place in (call.order, call.end_order, *(order for order, _, _ in call.pieces)):
@@ -168,12 +168,12 @@ async def _leaving(times: list[float], stuck: Callable[[], BaseException]) -> No
 
 
 class Asked:
-    """Finds the recorded call that a request means.
+    """Finds the recorded call for a request.
 
     Args:
         log: The recorded process.
-        cursor: What of it has been asked for.
-        rules: What need not match, and where to note what was needed.
+        cursor: The calls that have been asked for.
+        rules: The parts that need not match; used rules are noted here.
     """
 
     def __init__(self, log: Log, cursor: Cursor, rules: match.Rules) -> None:
@@ -184,7 +184,7 @@ class Asked:
         self._used: dict[str, set[int]] = {}
 
     def claim(self, question: Question) -> CallRecord | None:
-        """The first call that nobody has claimed and that asks the same, or None."""
+        """Return the first unclaimed call that asks the same, or None."""
         body = question.args.get("body")
         # Mostly equal is equal to the letter: only where nothing is, every part is looked at.
         alike = (call for call in self._open(question) if self._log.args(call).get("body") == body)
@@ -195,7 +195,7 @@ class Asked:
         return None
 
     def nearest(self, question: Question, position: int) -> CallRecord | None:
-        """The unclaimed call for a departure to be named against: of those that are due, the one most like it."""
+        """Return the unclaimed call to name a departure by: the most similar of those due."""
         calls = list(self._open(question))
         due = [call for call in calls if call.place <= position] or calls[:1]
         body = {"body": question.args.get("body")}
@@ -224,13 +224,13 @@ class Asked:
                 self._rules.applied[ARRIVAL] = None
 
     def _twins(self, one: CallRecord, other: CallRecord) -> bool:
-        """Whether two calls ask the same, and were answered otherwise."""
+        """Return True if two calls ask the same and have different answers."""
         equal = self._cursor.equal(one, other.label, self._log.args(other))
         return equal and counterparts.answer(self._log, one) != counterparts.answer(self._log, other)
 
 
 def _together(one: CallRecord, other: CallRecord) -> bool:
-    """Whether both were under way at the same time."""
+    """Return True if both calls overlapped in time."""
     ends: list[Any] = [
         call.began + call.duration if call.duration is not None else 1e18 for call in (one, other)
     ]

@@ -1,4 +1,4 @@
-"""Which environment variables the providers' SDKs read for the address of their service, and where each one leads.
+"""The environment variables with the providers' addresses, as their SDKs read them.
 
 Read off the SDKs' own source, in Python and JavaScript. A variable that has no one address of its own (a resource of
 the user's, a regional one) is pointed at the proxy only where the user has set it.
@@ -39,14 +39,14 @@ VARIABLES: dict[str, str] = {
     "VLLM_BASE_URL": "",
     "XAI_API_BASE": "",
 }
-"""Each variable, and the address that an SDK takes where it is not set; nothing where that depends on the user."""
+"""Each variable, and the SDK's default address; empty if that depends on the user."""
 
 _LOOPBACK = ("127.0.0.1", "localhost")
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One variable: what comes to the proxy below `/variable` goes on to `upstream`."""
+    """One variable: requests below `/variable` go on to `upstream`."""
 
     variable: str
     upstream: str
@@ -57,7 +57,7 @@ class Route:
         return self.variable.lower()
 
     def url(self, rest: str, query: str) -> str:
-        """Where a request goes, of the path behind the key and the query."""
+        """Return the target of a request, from the path behind the key and the query."""
         if self.upstream == _ANTHROPIC and not rest.startswith("/v1/"):
             # Anthropic's own SDKs add the version to the address, and others expect it to be there.
             rest = f"/v1{rest}"
@@ -65,7 +65,7 @@ class Route:
 
 
 def routes(given: Mapping[str, str]) -> tuple[Route, ...]:
-    """The routes for a program with that environment: what the user has set stays where it leads.
+    """Return the routes for a program with that environment: the user's addresses stay.
 
     `REENACT_PROXY=VARIABLE,VARIABLE` names more that lead to the proxy: of services that the program's tools ask.
     Raises UsageError where one of them is no address.
@@ -96,8 +96,9 @@ def _own(variable: str, given: Mapping[str, str]) -> str:
 
 
 def _spares(variable: str, given: Mapping[str, str]) -> bool:
-    """Whether setting a variable would turn the program to another service: `AzureOpenAI` of the JavaScript SDK
-    prefers OPENAI_BASE_URL to the endpoint that the user has set.
+    """Return True if setting a variable would turn the program to another service.
+
+    `AzureOpenAI` of the JavaScript SDK prefers OPENAI_BASE_URL to the endpoint that the user has set.
     """
     azure = given.get("AZURE_OPENAI_ENDPOINT") and not given.get("OPENAI_API_KEY")
     return variable == "OPENAI_BASE_URL" and bool(azure) and not given.get(variable)
@@ -115,7 +116,7 @@ def _host(text: str) -> str:
 
 
 def environ(found: Iterable[Route], port: int, given: Mapping[str, str]) -> dict[str, str]:
-    """What to add to the program's environment: each variable leads to the proxy, and no other proxy is in between."""
+    """Return the environment variables that lead to the proxy, with no other proxy in between."""
     added = {route.variable: f"http://127.0.0.1:{port}/{route.key}" for route in found}
     if any(name.lower() in ("http_proxy", "all_proxy") and value for name, value in given.items()):
         known = given.get("no_proxy") or given.get("NO_PROXY") or ""
@@ -132,5 +133,8 @@ def wanted(given: Mapping[str, str]) -> list[str]:
 
 
 def placeholders(names: Iterable[str], given: Mapping[str, str]) -> dict[str, str]:
-    """Something for each key that was set when the program was recorded and is not now. A replay asks nobody."""
+    """Return a placeholder for each key that was set at record time and is not now.
+
+    A replay sends no request.
+    """
     return {name: "replayed" for name in names if not given.get(name)}

@@ -1,4 +1,4 @@
-"""The proxy's server: uvicorn on loopback, in a thread of its own, for as long as the program runs."""
+"""The proxy's server: uvicorn on loopback, in a thread of its own, while the program runs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Serving:
 
     Args:
         listening: The socket, from `free`.
-        routes: What leads where.
+        routes: The routes.
         begin: Makes the session; called in the server's own thread and event loop.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""What stands behind the proxy: a recording, a replay, or a fork of a program that is not Python, or not ours."""
+"""The runs behind the proxy: the recording, replay or fork of a program in any language."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ from reenact.run.proxy.order import Asked, Forks, Turns
 from reenact.team import ship
 
 _SETTLING = 0.25
-"""Seconds to wait for other requests, before one that the recording does not have is called a departure: what is
-said of it is then said of the right one.
+"""Seconds to wait for other requests before an unknown one is called a departure.
+
+The departure then names the right request.
 """
 
 
 SEEN = "look only at what comes by the proxy, and at what is written to standard output"
-"""What a replay through the proxy cannot promise: the rest of the program runs for real."""
+"""The limit of a replay through the proxy: the rest of the program runs for real."""
 
 
 class Recording(api.RecordingInProgress):
-    """Writes down what crosses the proxy."""
+    """Records the requests through the proxy."""
 
     def __init__(
         self,
@@ -67,7 +68,7 @@ class Recording(api.RecordingInProgress):
 
     @property
     def started(self) -> bool:
-        """Whether there is anything to seal."""
+        """True if there is anything to seal."""
         return self._recorder is not None
 
     async def begin(self, effect: Effect) -> Call | None:
@@ -103,7 +104,7 @@ class _Place(Scope):
 
 
 class _Answering:
-    """What a replay and a fork share: each request gets the place of the recorded one that it means."""
+    """The common base of replay and fork: each request gets the place of its recorded one."""
 
     def __init__(self, run: Run, log: Log, replayer: Replayer) -> None:
         self.run = run
@@ -115,7 +116,7 @@ class _Answering:
         replayer.rules.applied[SEEN] = None
 
     async def begin(self, effect: Effect) -> Call | None:
-        """Cross the boundary at the place that is meant. Raises Halt where there is none."""
+        """Cross the boundary at the matching place. Raises Halt if there is none."""
         ordinal = await self._ordinal(effect)
         self._asked.use(effect.label, ordinal)
         with entered(_Place(self.run, ordinal)):
@@ -139,7 +140,7 @@ class _Answering:
     async def _await_turn(self, call: CallRecord) -> None: ...
 
     def given_up(self, call: Call) -> None:
-        """What it has not read will not be waited for."""
+        """Give up the answer's unread part: it is not waited for."""
         answer = call.answer
         if isinstance(answer, Answer):
             orders = [answer.order, answer.end_order, *(piece.order for piece in answer.pieces)]
@@ -150,10 +151,10 @@ class Replaying(_Answering):
     """Answers from a recording. Made in the server's event loop.
 
     Args:
-        recording: What is replayed.
-        options: How, as `Replayer` has it.
+        recording: The replayed recording.
+        options: The options, as for `Replayer`.
         halted: Called when the replay has diverged.
-        real_time: To take as long as recorded.
+        real_time: Take as long as recorded.
     """
 
     def __init__(
@@ -195,21 +196,21 @@ class Replaying(_Answering):
         self.replayer._named(Divergence(Departure.REORDERED, call.address, step, detail=detail))
 
     def verdict(self, *, whole: bool) -> Verdict:
-        """What the replay amounts to, when the program has ended: by itself (`whole`), or because it was ended."""
+        """Return the verdict after the program's end, by itself (`whole`) or by force."""
         self.replayer.finish(whole=whole)
         return self.replayer.verdict(self._recording.id)
 
 
 class Forking(_Answering):
-    """Answers from a recording up to a step, and lets the program ask its provider from there on.
+    """Answers from a recording up to a step, and from the provider after it.
 
     Args:
-        parent: What is forked.
-        point: Where.
-        store: Where the child goes.
+        parent: The forked recording.
+        point: The point of the fork.
+        store: The child's store.
         id: The child's id.
-        program: What the child's header says of the program.
-        halted: Called where it cannot go on.
+        program: The program's description for the child's header.
+        halted: Called if it cannot go on.
     """
 
     def __init__(
@@ -228,10 +229,11 @@ class Forking(_Answering):
         return str(self.child.folder)
 
     def seal(self, ending: Mapping[str, Tree]) -> None:
-        """The program has ended.
+        """End the program.
 
-        Raises UsageError where it never came to the step, and nothing is left; ForkStopped where it could not go on
-        from there, and what there is has been kept.
+        Raises UsageError if it never came to the step (nothing is kept), and ForkStopped if it could not go on from
+        there
+        (the recording so far is kept).
         """
         forker, child = self.forker, self.child
         if not forker.reached:
