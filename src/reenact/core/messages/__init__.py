@@ -1,4 +1,4 @@
-"""How to read a model call: which messages went in, what came out, how many tokens, at what price.
+"""Read model calls: the messages, the answer, the tokens and the price.
 
 One registry of readers for all who need it (show, filters, the index, later diff and diagnose). A reader looks at
 the effect of one kind and gives a `ModelCall`, or None to what it does not know; `add_reader` takes more of them.
@@ -40,7 +40,7 @@ __all__ = [
 
 
 class Exchange:
-    """An effect and its outcome as readers see it: plain, and decoded only where somebody looks."""
+    """An effect and its outcome for readers: plain values, decoded on use."""
 
     def __init__(self, log: Log, call: CallRecord) -> None:
         self.kind = call.kind
@@ -89,7 +89,7 @@ class Exchange:
 
 
 def read(log: Log, call: CallRecord) -> ModelCall | None:
-    """The model call that an effect is, or None where it is none. Never raises, however odd the effect is."""
+    """Return the model call of an effect, or None if it is none. Never raises."""
     if call.kind not in _KINDS:
         return None
     asked = Exchange(log, call)
@@ -103,22 +103,22 @@ def read(log: Log, call: CallRecord) -> ModelCall | None:
 
 
 def readable(kind: str) -> bool:
-    """Whether an effect of that kind may be a model call."""
+    """Return True if an effect of that kind may be a model call."""
     return kind in _KINDS
 
 
 def arguments(log: Log, call: CallRecord) -> dict[str, Any]:
-    """An effect's arguments, plain; what many calls share is made plain once, so none of it may be changed."""
+    """Return an effect's plain arguments. Do not change them: calls share them."""
     return Exchange(log, call).args
 
 
 def request(log: Log, body: Any) -> Any:
-    """What the JSON text of an HTTP request says, or the text where it is none; nothing of it may be changed."""
+    """Return the JSON value of an HTTP request's text, or the text itself. Do not change it."""
     return _memory(log).request(body)
 
 
 def asks_model(kind: str, name: str) -> bool:
-    """Whether an effect of that kind and name asks a language model."""
+    """Return True if an effect of that kind and name calls a language model."""
     return kind == "model" or (
         kind == "http" and name.startswith("POST ") and name.rstrip("/").endswith(http.CHATS)
     )
@@ -131,7 +131,7 @@ def add_reader(reader: Reader, kind: str) -> None:
 
 
 def _model(asked: Asked) -> ModelCall | None:
-    """Any other effect of kind `model`: a chat in OpenAI's form where it is one, else whatever text there is."""
+    """Read another effect of kind `model`: as a chat in OpenAI's form, else as any text."""
     if asked.kind != "model":
         return None
     args, value = asked.args, asked.value
@@ -164,7 +164,7 @@ def _memory(log: Log) -> Memory:
 
 
 def _told(log: Log) -> dict[str, list[tuple[int, str]]]:
-    """What was said over each connection, by its scope, with its place in the log."""
+    """Return the messages of each connection, by its scope, with their places in the log."""
     length, found = _connections.get(log, (-1, {}))
     if length != len(log.times):
         found = {}

@@ -1,4 +1,4 @@
-"""Amazon Bedrock's converse, whole and streamed. (What `invoke` carries is each vendor's own form.)"""
+"""Read Amazon Bedrock's converse, whole and streamed; `invoke` has each vendor's own form."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _usage(usage: Any) -> Usage | None:
 
 
 def events(body: bytes) -> list[dict[str, Any]]:
-    """The JSON objects of Amazon's event stream, as far as it goes; `:event` is each one's type.
+    """Return the JSON objects of Amazon's event stream; `:event` is the type of each.
 
     What `invoke-with-response-stream` wraps as base64 is unwrapped: the vendor's own events.
     """

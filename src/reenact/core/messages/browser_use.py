@@ -14,7 +14,7 @@ _ACTIONS = "ActionModel"
 
 
 def read(asked: Asked) -> ModelCall | None:
-    """A request of an agent's, or of one of its helpers (extraction, judge); None for all else."""
+    """Read a request of an agent or its helpers (extraction, judge); None for other calls."""
     args = asked.args
     if asked.kind != "model" or not {"output", "settings", "messages"} <= args.keys():
         return None
@@ -58,7 +58,7 @@ def _usage(usage: Any) -> Usage | None:
 
 
 def _tools(output: Any) -> tuple[str, ...]:
-    """The actions that the answer's schema offers: one definition each, with one property of that name."""
+    """Return the actions in the answer's schema: one definition each, with one property."""
     schema = output.get("schema") if isinstance(output, dict) else None
     defined = schema.get("$defs") if isinstance(schema, dict) else None
     return tuple(

@@ -1,4 +1,4 @@
-"""A model call as every reader gives it: messages in, one answer out, whichever library asked and whoever answered."""
+"""A model call in one form for all libraries and providers: messages and one answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CUT = {"length", "max_tokens", "max_output_tokens", "model_context_window_excee
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that an answer asks for; `args` are plain JSON, or text that is none."""
+    """A tool call in an answer; `args` are plain JSON, or text that is no JSON."""
 
     name: str
     args: Any = None
@@ -26,11 +26,11 @@ class Message:
 
     Attributes:
         role: `system`, `user`, `assistant` or `tool`.
-        text: What it says; an image or a file stands in it as `[image]`.
-        calls: The tools that it asks for.
-        name: Of a `tool` message the tool's name, else the author's, where it is known.
+        text: Its text; an image or a file stands in it as `[image]`.
+        calls: Its tool calls.
+        name: Of a `tool` message the tool's name, else the author's, if known.
         id: Of a `tool` message the id of the call that it answers.
-        thinking: What the model thought aloud before it answered.
+        thinking: The model's reasoning before the answer.
     """
 
     role: str
@@ -41,7 +41,7 @@ class Message:
     thinking: str = ""
 
     def says(self, other: Message) -> bool:
-        """Whether both say the same and ask for the same tools; ids and thinking may have been left out on the way."""
+        """Return True if text and tool calls are equal; ids and thinking may differ."""
         return (
             self.role == other.role
             and self.text.strip() == other.text.strip()
@@ -52,7 +52,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens of a call, as its provider counted them. `input` includes `cached` and `written`.
+    """The tokens of a call, as its provider counted them.
+
+    `input` includes `cached` and `written`.
 
     `heard` and `spoken` are those of `input` and `output` that are audio, which has a price of its own; `heard_cached`
     those that are in `cached` as well.
@@ -74,7 +76,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """What a call for embeddings made: of how many texts how many vectors, and how many numbers are in each."""
+    """The counts of an embedding call: texts, vectors, and numbers in each vector."""
 
     inputs: int
     vectors: int = 0
@@ -87,18 +89,18 @@ class ModelCall:
 
     Attributes:
         model: The model that answered, or that was asked for.
-        messages: All that the model saw, the newest last.
-        answer: What it said, or None where it failed or never answered.
-        usage: The tokens, or None where nobody counted them.
-        provider: Whose API it was, where that is known (`openai`, `anthropic`, `google`); for prices.
-        tools: The names of the tools that it was offered.
+        messages: All messages that the model saw, the newest last.
+        answer: The model's message, or None if it failed or never answered.
+        usage: The tokens, or None if not counted.
+        provider: The provider, if known (`openai`, `anthropic`, `google`); for prices.
+        tools: The names of the offered tools.
         streamed: The answer came in pieces.
-        problem: The API's own words where it refused.
-        finish: Why the answer ended, in the API's own word (`stop`, `length`, `max_tokens` …), or nothing.
-        schemas: The JSON schema of each offered tool's arguments, by the tool's name, where it was given one.
-        embedded: What was made of the messages' texts, where embeddings were asked for: then it is no chat, and no
-            turn of one. None for all others.
-        billed: What the API itself says that the call cost, in US dollars (OpenRouter does), or None.
+        problem: The API's error text if it refused.
+        finish: The API's reason for the answer's end (`stop`, `length`, `max_tokens` …), or empty.
+        schemas: The JSON schema of each offered tool's arguments, by the tool's name, if given.
+        embedded: The embeddings of the messages' texts, for an embedding call: it is no turn of a chat. None for all
+            others.
+        billed: The cost in US dollars that the API itself reports (OpenRouter does), or None.
     """
 
     model: str
@@ -116,12 +118,12 @@ class ModelCall:
 
     @property
     def cut(self) -> bool:
-        """Whether the answer was cut off at its greatest length, whatever its API calls that."""
+        """True if the answer was cut off at its maximum length."""
         return self.finish.lower() in _CUT
 
 
 class Asked(Protocol):
-    """What a reader gets to see of an effect and its outcome; everything is plain JSON, and made when looked at."""
+    """The view of an effect and its outcome for readers: plain JSON, made on use."""
 
     kind: str
     name: str
@@ -132,7 +134,7 @@ class Asked(Protocol):
 
     @property
     def value(self) -> Any:
-        """What it returned (a stream: its head), or None."""
+        """The returned value (of a stream: its head), or None."""
 
     @property
     def chunks(self) -> list[Any]:
@@ -144,19 +146,19 @@ class Asked(Protocol):
 
     @property
     def stream(self) -> bool:
-        """Whether the outcome has chunks."""
+        """True if the outcome has chunks."""
 
     @property
     def before(self) -> list[str]:
-        """Of a connection's message: the texts that went over it before, either way, those that say something."""
+        """The earlier texts of a message's connection, in both directions, without partial ones."""
 
     @property
     def memory(self) -> Memory:
-        """What was read of the log's earlier calls."""
+        """The memory of the log's earlier calls."""
 
 
 Reader = Callable[[Asked], ModelCall | None]
-"""Reads the effects that it knows, and says None to all others."""
+"""Reads the effects that it knows, and returns None for all others."""
 
 
 @dataclass(slots=True)

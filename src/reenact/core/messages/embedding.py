@@ -1,4 +1,4 @@
-"""Embeddings: texts in, vectors out. A call that costs tokens, and no turn of any conversation.
+"""Read embeddings: texts in, vectors out. They cost tokens, and are no turn of a chat.
 
 OpenAI's form (Azure, Mistral and others too), Ollama's, Cohere's and Gemini's.
 """
@@ -14,7 +14,7 @@ from reenact.core.messages.text import content, counted, number
 
 
 def read(path: str, named: str, request: dict[str, Any], reply: Any) -> ModelCall:
-    """A call for embeddings; `named` is the model where the path says it."""
+    """Return an embedding call; `named` is the model if the path has it."""
     reply = reply if isinstance(reply, dict) else {}
     texts = _inputs(request)
     sizes = [size for size in map(_size, _vectors(reply)) if size]
@@ -71,7 +71,7 @@ def _vectors(reply: dict[str, Any]) -> list[Any]:
 
 
 def _size(vector: Any) -> int:
-    """How many numbers a vector has; as base64 it is 32-bit floats."""
+    """Return the number of a vector's elements; as base64 they are 32-bit floats."""
     if isinstance(vector, str):
         return len(base64.b64decode(vector)) // 4
     return len(vector) if isinstance(vector, list) else 0

@@ -53,7 +53,7 @@ def _offered(tools: Any) -> tuple[str, ...]:
 
 
 def _blocked(reply: dict[str, Any]) -> str:
-    """Why the prompt was not answered at all."""
+    """Return the reason that the prompt was blocked, or empty."""
     feedback = reply.get("promptFeedback") or {}
     reason = feedback.get("blockReason")
     return f"blocked: {feedback.get('blockReasonMessage') or reason}" if reason else ""

@@ -1,4 +1,4 @@
-"""A chat's requests as they grow: what an earlier request of the log held already is not parsed and read again.
+"""Read the growing requests of a chat without parsing their common part again.
 
 Each call of a chat sends all messages before it. A thousand calls read each by itself are half a million messages,
 nearly all of them the same; here a request is read from where it leaves the one that it goes on from.
@@ -20,7 +20,7 @@ from reenact.core.model.plain import parsed
 T = TypeVar("T")
 
 _KEPT = 4
-"""How many conversations are followed at a time, where agents take turns."""
+"""The number of conversations followed at a time, for agents that alternate."""
 
 _SHORT = 4096
 _GROWS = ("messages", "input", "contents")
@@ -29,7 +29,7 @@ _scan = json.JSONDecoder().raw_decode
 
 
 class Memory:
-    """What was read of the earlier calls of one log."""
+    """The memory of one log's earlier calls."""
 
     def __init__(self) -> None:
         self._made: dict[Any, tuple[Any, Any]] = {}
@@ -37,7 +37,7 @@ class Memory:
         self._lists: dict[Any, list[tuple[list[Any], Any]]] = {}
 
     def once(self, item: Any, make: Callable[[Any], T]) -> T:
-        """What `make` makes of an item that many calls share, made the first time only.
+        """Return the result of `make` for an item that many calls share, made once.
 
         Items are told apart by their place in memory, so they are kept.
         """
@@ -48,9 +48,9 @@ class Memory:
         return known[1]
 
     def request(self, body: Any) -> Any:
-        """What a request's JSON text says, as `parsed` does it; items that it shares with an earlier one are the same.
+        """Return the JSON value of a request's text; items shared with an earlier one are the same.
 
-        So none of it may be changed.
+        Do not change it.
         """
         if not isinstance(body, str) or len(body) < _SHORT:
             return parsed(body)
@@ -62,13 +62,13 @@ class Memory:
     def follow(
         self, name: str, items: list[Any], start: Callable[[], T], go_on: Callable[[T, list[Any]], T]
     ) -> T:
-        """What is made of a list by making it of the list that it goes on from, and adding the items after that.
+        """Return a list's result from the result of the earlier list that it extends.
 
         Args:
-            name: What it is made for.
+            name: The name of the result's kind.
             items: The list.
-            start: What is made of no items.
-            go_on: Adds items; it must leave what it is given as it is.
+            start: Returns the result of no items.
+            go_on: Adds items to a result; it must leave the given one unchanged.
         """
         known = self._lists.setdefault(name, [])
         best = -1
@@ -118,7 +118,7 @@ class _Body:
     ends: list[int] = field(default_factory=list)
 
     def shared(self, text: str) -> int:
-        """How many items another text begins with, all before them being the same too."""
+        """Return the number of leading items that another text shares."""
         low, high = 0, len(self.ends)
         while low < high:
             # Mostly it goes on from the last, so that is looked at first.
@@ -136,7 +136,7 @@ class _Body:
         return _Body(text, self.head, self.key, self.start, self.items[:count], self.ends[:count])
 
     def read_items(self) -> int:
-        """Read what comes after the items that are known; returns where the list is over."""
+        """Read the items behind the known ones; return the place of the list's end."""
         text = self.text
         place = _after(text, self.ends[-1] if self.ends else self.start)
         while text[place] != "]":
@@ -152,7 +152,7 @@ class _Body:
 
 
 def _begun(text: str) -> _Body:
-    """The text of a request up to the list that grows. Raises ValueError where it has none."""
+    """Parse a request's text up to the growing list. Raises ValueError if it has none."""
     place = _after(text, 0)
     if text[place] != "{":
         raise ValueError("no object")

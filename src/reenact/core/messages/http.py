@@ -1,4 +1,4 @@
-"""The model APIs over HTTP: told apart by the end of their path, each read by the module that knows its form."""
+"""Read the model APIs over HTTP: the end of the path decides the API's reader."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ CHATS = (
     "/invoke",
     "/invoke-with-response-stream",
 )
-"""How the paths end that ask a language model for an answer."""
+"""The path endings of language model calls."""
 
 EMBEDDINGS = ("embeddings", "api/embed", "v1/embed", "v2/embed", "mbedContent", "mbedContents")
-"""How the paths end that ask for embeddings."""
+"""The path endings of embedding calls."""
 
 _PROVIDERS = {
     "api.openai.com": "openai",
@@ -52,21 +52,21 @@ _PROVIDERS = {
     "amazonaws.com": "aws",
     "googleapis.com": "google",
 }
-"""Whose API it is, by the end of the host's name, in the words of the price list."""
+"""The provider by the end of the host's name, as in the price list."""
 
 _ASKS = ("messages", "prompt", "input", "contents", "conversation", "previous_response_id", "inputText")
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a reader of one API looks at.
+    """The parts of an exchange for the reader of one API.
 
     Attributes:
         path: The path, without a slash at its end.
         request: The request's JSON.
-        reply: The answer's JSON, or None where it is no JSON.
+        reply: The answer's JSON, or None if it is no JSON.
         pieces: The JSON objects of a streamed answer.
-        memory: What was read of the log's earlier calls.
+        memory: The memory of the log's earlier calls.
     """
 
     path: str
@@ -77,7 +77,7 @@ class Parts:
 
     @property
     def model(self) -> str:
-        """The model, where the path names it: `…/models/NAME:generateContent`, `…/model/NAME/converse`."""
+        """Return the model in the path: `…/models/NAME:generateContent`, `…/model/NAME/converse`."""
         last = self.path.rpartition("/")[2]
         named = last.partition(":")[0] if ":" in last else self.path.split("/")[-2]
         return unquote(named)
@@ -155,7 +155,7 @@ def _provided(call: ModelCall, url: str) -> ModelCall:
 
 
 def _refused(call: ModelCall, head: Any, reply: Any) -> ModelCall:
-    """A status of 4xx or 5xx is a call that failed, whether its body says why or not."""
+    """Mark a call with status 4xx or 5xx as failed, with or without an error in the body."""
     status = head.get("status") if isinstance(head, dict) else None
     if not isinstance(status, int) or status < 400:
         return call

@@ -15,7 +15,7 @@ _CALLED = ("tool_use", "tool_call", "function_call", "input_json_delta", "tool_c
 
 
 def speaks(args: Mapping[str, Any]) -> bool:
-    """Whether that are the arguments of a request that the adapter recorded."""
+    """Return True for the arguments of a request that the adapter recorded."""
     return "class" in args and "api" in args and isinstance(args.get("messages"), list)
 
 
@@ -60,7 +60,7 @@ def _more(before: _Chat, items: list[Any]) -> _Chat:
 
 
 def _apart(given: Any) -> tuple[Any, str]:
-    """What a content says, and what was thought before; calls stand elsewhere."""
+    """Return the text of a content, and the reasoning in it; tool calls are elsewhere."""
     if not isinstance(given, list):
         return given, ""
     blocks = [block for block in given if not (isinstance(block, dict) and block.get("type") in _CALLED)]

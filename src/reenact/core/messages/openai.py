@@ -14,7 +14,7 @@ _Chat: TypeAlias = tuple[tuple[Message, ...], dict[str, str]]
 
 
 def chat_messages(items: Any, memory: Memory | None = None) -> tuple[Message, ...]:
-    """The messages of a chat in OpenAI's form. Tool results learn their tool's name from the call before them."""
+    """Return the messages of a chat in OpenAI's form. Tool results get their tool's name."""
     if not isinstance(items, list):
         return ()
     return (memory or Memory()).follow("chat", items, lambda: ((), {}), _chat)[0]
@@ -210,7 +210,7 @@ def _responses_stream(pieces: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _more_of_item(item: dict[str, Any], kind: str, delta: str) -> None:
-    """Add to an item of a stream that is not over: its text, its arguments, or a summary of its reasoning."""
+    """Add to an item of an open stream: its text, its arguments, or a summary of its reasoning."""
     if "arguments" in kind or "custom_tool_call_input" in kind:
         key = "arguments" if "arguments" in kind else "input"
         item[key] = str(item.get(key) or "") + delta
@@ -221,7 +221,7 @@ def _more_of_item(item: dict[str, Any], kind: str, delta: str) -> None:
 
 
 def _items(items: list[Any], memory: Memory | None = None) -> tuple[Message, ...]:
-    """The items of the responses API as messages: calls and their outputs are items of their own there."""
+    """Return the items of the responses API as messages: calls and outputs are items there."""
     return (memory or Memory()).follow("responses", items, lambda: ((), {}), _more_items)[0]
 
 
@@ -270,7 +270,7 @@ def _joined(messages: tuple[Message, ...]) -> Message:
 
 
 def problem(reply: dict[str, Any]) -> str:
-    """The API's own words where it refused."""
+    """Return the API's error text."""
     error = reply.get("error") or reply.get("detail")
     if isinstance(error, dict):
         return str(error.get("message") or error)

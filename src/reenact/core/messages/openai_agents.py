@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK's requests, as the adapter records them: the Responses API's items, whichever it asked."""
+"""Read the OpenAI Agents SDK's requests, as recorded: as items of the Responses API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reenact.core.messages.growing import Memory
 
 
 def speaks(args: Any) -> bool:
-    """Whether these are the arguments of such a request."""
+    """Return True for the arguments of such a request."""
     return "handoffs" in args and "input" in args
 
 
@@ -38,7 +38,7 @@ def read(
 
 
 def event(chunk: Any) -> Any:
-    """A stream's event, without what the SDK had pinned to it."""
+    """Return a stream's event, without the SDK's wrapper."""
     return chunk["event"] if isinstance(chunk, dict) and "event" in chunk else chunk
 
 

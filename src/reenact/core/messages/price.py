@@ -1,4 +1,4 @@
-"""What a model call cost, by the price list of `genai-prices`."""
+"""Compute the cost of a model call, by the price list of `genai-prices`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reenact.core.messages.call import ModelCall, Usage
 
 
 def cost(call: ModelCall) -> float | None:
-    """US dollars: what the API billed where it says so, else by the price list. None where neither knows."""
+    """Return US dollars: the billed cost, else the cost by the price list, else None."""
     if call.billed is not None:
         return call.billed
     usage = call.usage

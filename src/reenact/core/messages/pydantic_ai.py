@@ -20,7 +20,7 @@ _ROLES = {"system-prompt": "system", "user-prompt": "user", "tool-return": "tool
 
 
 def speaks(messages: Any) -> bool:
-    """Whether that is a list of Pydantic AI's messages."""
+    """Return True for a list of Pydantic AI's messages."""
     return (
         isinstance(messages, list)
         and bool(messages)
@@ -82,7 +82,7 @@ def response(item: dict[str, Any]) -> Message:
 
 
 def _kind(part: Any) -> str:
-    """`text`, `tool-call` …: by its own word, or by its class where the adapter left out what is so by default."""
+    """Return a part's kind (`text`, `tool-call` …), from its own field or its class."""
     if not isinstance(part, dict):
         return ""
     return str(part.get("part_kind") or _CLASSES.get(str(part.get("type")), ""))
@@ -142,7 +142,7 @@ _IN_HISTORY = ("model_name", "provider_name", "provider_details", "provider_resp
 
 
 def in_history(reply: dict[str, Any]) -> dict[str, Any]:
-    """An answer as the adapter records it, in the form in which later requests have it among their messages."""
+    """Return a recorded answer in the form that later requests have among their messages."""
     parts = []
     for part in reply["parts"]:
         kind = _kind(part)

@@ -1,4 +1,7 @@
-"""OpenAI's realtime API: an answer is one message of the server's; what it answers to went over the same connection."""
+"""Read OpenAI's realtime API: an answer is one message of the server's.
+
+Its conversation went over the same connection.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,11 @@ TOLD = (
     '"conversation.item.create"',
     '"conversation.item.input_audio_transcription.completed"',
 )
-"""What is in the messages that say something of the conversation. Most others are pieces of what these say whole."""
+"""The texts that mark whole messages of a conversation. Most others are partial."""
 
 
 def read(asked: Asked) -> ModelCall | None:
-    """The answer that a received message is, with all that was said before it."""
+    """Return a received message's answer, with the conversation before it."""
     if asked.kind != "websocket" or not asked.name.startswith("receive "):
         return None
     response = _event(asked.value, "response.done").get("response")
@@ -68,7 +71,7 @@ def _items(response: dict[str, Any]) -> list[Any]:
 
 
 def _said(item: dict[str, Any]) -> dict[str, Any]:
-    """An item with the words of its speech in the place of the speech."""
+    """Return an item with its speech replaced by the transcript."""
     parts = item.get("content")
     if not isinstance(parts, list):
         return item

@@ -1,4 +1,4 @@
-"""What the providers' formats share: contents of many shapes as text, arguments as values, server-sent events."""
+"""The common parts of the providers' formats: contents, arguments, server-sent events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reenact.core.model.plain import compact, parsed
 
 
 def content(value: Any) -> str:
-    """A message's content as text, whether text, or a list of parts; what is no text stands in brackets."""
+    """Return a message's content as text; parts that are no text stand in brackets."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -41,12 +41,12 @@ def arguments(value: Any) -> Any:
 
 
 def number(value: Any) -> int:
-    """A count, 0 where there is none."""
+    """Return a count; 0 if there is none."""
     return int(value) if isinstance(value, (int, float)) else 0
 
 
 def counted(usage: Any) -> Usage | None:
-    """The tokens of a call by any provider's words, or None where it has no count."""
+    """Return the tokens of a call, from any provider's field names, or None without a count."""
     if not isinstance(usage, dict):
         return None
     given = usage.get("input_tokens", usage.get("prompt_tokens"))
@@ -68,7 +68,7 @@ def assembled(draft: Draft, author: str = "") -> Message:
 
 
 def schemas(tools: Any) -> dict[str, Any]:
-    """The JSON schemas of the tools that a call was offered, by the tools' names, whatever each API calls them."""
+    """Return the JSON schemas of the offered tools, by the tools' names, for every API."""
     found: dict[str, Any] = {}
     for tool in tools if isinstance(tools, list) else []:
         if not isinstance(tool, dict):
