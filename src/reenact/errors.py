@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class ReenactError(Exception):
-    """Base of all errors that a user of Reenact may want to catch. Its text is one line that says what to try."""
+    """Base of all errors that a user may want to catch. Its text is one line with a remedy."""
 
 
 class RecordingError(ReenactError):
@@ -58,7 +58,7 @@ class NotARecording(RecordingError, ValueError):
 
 
 class CorruptRecording(RecordingError, ValueError):
-    """A recording is damaged somewhere before its last line (a torn last line alone is no damage)."""
+    """A recording is damaged before its last line (a torn last line alone is no damage)."""
 
 
 class FutureFormat(RecordingError):
@@ -70,7 +70,7 @@ class TooLarge(RecordingError, ValueError):
 
 
 class UnsafeValue(RecordingError):
-    """A replay needs a recorded value of a class whose objects are not built again: one with a `__del__`, say."""
+    """A replay needs a value of a class that is not rebuilt: one with a `__del__`, for example."""
 
 
 class RecordingHeld(RecordingError):
@@ -78,15 +78,15 @@ class RecordingHeld(RecordingError):
 
 
 class ProgramError(ReenactError):
-    """The recorded program cannot be run again: none is remembered, or its files are gone."""
+    """The recorded program cannot be run again: none is recorded, or its files are gone."""
 
 
 class ForeignRecording(ReenactError):
-    """The recording comes from elsewhere, or was changed: its program may not run before the user has agreed."""
+    """A foreign or changed recording: its program may not run before the user has agreed."""
 
 
 class SearchEnded(ReenactError):
-    """A search on a server took too long and was ended; the text says how to ask for less."""
+    """A search on a server took too long and was ended; the text suggests a smaller one."""
 
 
 class FilterError(ReenactError, ValueError):
@@ -98,7 +98,7 @@ class UsageError(ReenactError, ValueError):
 
 
 class DivergenceError(ReenactError):
-    """A replay left its recording; `.divergence` says where, how, and what was nearest."""
+    """A replay left its recording; `.divergence` has the place, the kind and the nearest step."""
 
     def __init__(self, divergence: Divergence) -> None:
         super().__init__(str(divergence))
@@ -106,15 +106,15 @@ class DivergenceError(ReenactError):
 
 
 class ForkStopped(ReenactError):
-    """A fork stopped where it was to go on live: no model at hand. What it has so far is kept, sealed as stopped."""
+    """A fork could not go live: no model is available. Its recording is kept, sealed as stopped."""
 
 
 class StoreAway(ReenactError):
-    """The team's store does not answer, or cannot now. What was asked may be asked again: nothing is done twice."""
+    """The team's store does not answer at present. Repeat the request: nothing is done twice."""
 
 
 class StoreFull(StoreAway):
-    """The team's store takes no more of a project: it has what it may have. Once somebody has made room, it does."""
+    """The team's store has no room left for a project. It continues once there is room."""
 
 
 class SessionError(ReenactError):
@@ -130,7 +130,7 @@ class ActionError(SessionError):
 
 
 class Halt(BaseException):
-    """Carries a divergence through user code that catches `Exception`. Internal: never shown to a user."""
+    """Carries a divergence through user code that catches `Exception`. Internal."""
 
     def __init__(self, divergence: Divergence) -> None:
         super().__init__(str(divergence))
