@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def place() -> Place | None:
-    """The caller's place: the first frame outside of Reenact."""
+    """Return the caller's place: the first frame outside of Reenact."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         module = str(frame.f_globals.get("__name__", ""))

@@ -32,11 +32,11 @@ class Call:
 
     Attributes:
         lines: Its first and its last line.
-        function: The function that it stands in, or `<module>`.
+        function: The function that contains it, or `<module>`.
         kind: The type of its action, or None where that is no literal.
         value: Its selector, or None where that is no literal.
-        at: Where that literal stands, or None.
-        why: Why its selector is out of reach, or nothing.
+        at: The place of that literal, or None.
+        why: The reason that its selector is out of reach, or empty.
     """
 
     lines: tuple[int, int]

@@ -32,7 +32,7 @@ PATIENCE = 2000
 _LASTING = ("test_id", "role", "playwright", "text", "css")
 
 Pick = Callable[[Sequence[Mapping[str, Any]]], Choice]
-"""Chooses one of several candidates, or none."""
+"""A function that chooses one of several candidates, or none."""
 
 _Seen = tuple[float, dict[str, Any], Locator]
 """A candidate: its score, its fingerprint, its locator."""

@@ -143,7 +143,7 @@ def _chosen(asked: Any) -> Any:
 
 
 def now(session: Session) -> float:
-    """Seconds since the epoch, as recorded."""
+    """Return the seconds since the epoch, as recorded."""
     with session._crossing.inside():
         return float(boundary.draw("fallback:clock", time.time))
 

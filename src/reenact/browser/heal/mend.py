@@ -104,7 +104,7 @@ class Known:
 
     @property
     def consequences(self) -> list[dict[str, Any]]:
-        """The past consequences of the step that are not empty of evidence."""
+        """The past consequences of the step that contain evidence."""
         return [
             one.consequence for one in self.pasts if one.consequence is not None and tells(one.consequence)
         ]

@@ -51,7 +51,7 @@ class Patch:
     changed: list[Heal] = field(default_factory=list)
 
     def diff(self) -> str:
-        """The unified diff; empty where nothing changes."""
+        """Return the unified diff; empty where nothing changes."""
         if self.old == self.new:
             return ""
         name = _name(self.file)

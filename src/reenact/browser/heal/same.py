@@ -116,7 +116,7 @@ def _rank(wanted: Mapping[str, Any], told: Mapping[str, Any]) -> int:
 def _rivals(wanted: Mapping[str, Any], found: Sequence[Mapping[str, Any]], meant: Sequence[int]) -> list[int]:
     """Return the other candidates that could be meant.
 
-    Left out are nested and refused elements, and ones of a worse rank.
+    Left out are nested and refused elements, and those without name and mark if the first candidate has one.
     """
     told = found[meant[0]]["fingerprint"]
     rank = _rank(wanted, told)

@@ -74,7 +74,7 @@ class Hardened:
 
     @property
     def holds(self) -> bool:
-        """True if every trial held or was saved.
+        """True if every step was tried, and each trial held or was saved.
 
         A stopped step counts as good only where its element is gone.
         """

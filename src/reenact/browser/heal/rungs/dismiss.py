@@ -77,7 +77,7 @@ class Dismiss:
     name = "dismiss"
 
     async def mend(self, session: Session, failed: Failed, known: Known, means: Means) -> Mend | None:
-        """Close what covers the element, layer by layer, and do the step again."""
+        """Close the layers over the element, one by one, and do the step again."""
         asked = failed.asked
         if failed.delivered or failed.reason != "covered" or not isinstance(asked, do.Aimed):
             return None
