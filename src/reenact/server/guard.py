@@ -1,12 +1,12 @@
-"""What stands before every route: whom a request is addressed to, where it comes from, how long it is, and who asks.
+"""Check each request before its route: its host, origin, body size and key.
 
-Recordings hold what the world said to an agent, and any page that is open in a browser may send requests to a server
-on the same machine. So, before a route is asked:
+Recordings hold data that agents received, and any page that is open in a browser may send requests to a server
+on the same machine. So, before a route runs:
 
-- a request names, in `Host`, an address or a name of this server. A page elsewhere that makes its own name mean
-  127.0.0.1 (DNS rebinding) sends its own name.
-- a request that a page made comes from a page of this server. Links to it may lead here from anywhere.
-- a body is no longer than what is asked for can need.
+- A request must name, in `Host`, an address or a name of this server. A page elsewhere that makes its own name
+  resolve to 127.0.0.1 (DNS rebinding) sends its own name.
+- A request that a page sends must come from a page of this server. Links from anywhere may lead here.
+- A body must not be longer than its route can need.
 
 It is an ASGI application around the other one, and passes streams on as they come.
 """
@@ -33,7 +33,7 @@ from reenact.server.traces.app import MOST
 from reenact.team.ship import wire
 
 PROTOCOL = "/protocol"
-"""Where the addresses of WebSockets to hosted browsers begin; the session's id and its key follow."""
+"""The prefix of WebSocket addresses of hosted browsers; session id and key follow."""
 
 BODY = 1_000_000
 """Bytes that a request may have."""
@@ -47,14 +47,14 @@ UPLOADS = (
     # A form around a file of 100 MB.
     ("POST", re.compile(r"(/api/v1)?/sessions/[^/]+/files"), 101_000_000),
 )
-"""What may have more, since it is written to the disk as it comes: method, path, bytes."""
+"""Routes with larger bodies, which are written to disk as they come: method, path, bytes."""
 
 PAGES = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; "
     "connect-src 'self'; font-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-"""The content security policy of the console's pages: nothing but their own scripts and styles."""
+"""The content security policy of the console's pages: only their own scripts and styles."""
 
 DATA = "default-src 'none'; frame-ancestors 'none'; sandbox"
 """That of all else: opened as a page, it can do nothing."""
@@ -67,12 +67,12 @@ _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "
 
 @dataclass(frozen=True, slots=True)
 class _Refusal(Exception):
-    """Why a request is not passed on, and with which status that is said."""
+    """A request's refusal: status, reason, and when to try again."""
 
     status: int
     why: str
     after: int = 0
-    """Seconds after which to ask again, where that helps."""
+    """Seconds after which to try again; 0 where that does not help."""
 
 
 class _TooLong(Exception):
@@ -80,15 +80,15 @@ class _TooLong(Exception):
 
 
 class Guard:
-    """The application around the application.
+    """The ASGI application around the server's own.
 
     Args:
-        app: What is guarded.
-        settings: Which names the server has, and whether it asks for keys.
+        app: The application to guard.
+        settings: The server's names, and its need of keys.
         keys: The keys.
-        logins: Those who have shown one.
-        projects: What a key is for.
-        elsewhere: The origin that videos come from, where that is an object store; empty where it is this server.
+        logins: The cookies of browsers.
+        projects: The projects of keys.
+        elsewhere: The origin of videos in an object store; empty where this server sends them.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class Guard:
     # -- what is asked ---------------------------------------------------------------------------------------
 
     def _check(self, scope: Scope) -> int:
-        """How many bytes the body may have. Raises _Refusal for what is not to be passed on."""
+        """Return the limit of the body in bytes. Raises _Refusal for a request to refuse."""
         headers = Headers(scope=scope)
         self._addressed(headers)
         _same_origin(scope["method"], headers)
@@ -167,7 +167,10 @@ class Guard:
         return limit
 
     def _addressed(self, headers: Headers) -> None:
-        """Refuse what is addressed to somebody else. A literal address cannot be made to mean this server."""
+        """Refuse a request to another host name.
+
+        A literal address is accepted: a page elsewhere cannot make it mean this server.
+        """
         given = headers.getlist("host")
         name = _name(given[0]) if len(given) == 1 else ""
         if name not in self._names and not _is_address(name):
@@ -195,7 +198,7 @@ class Guard:
         return None
 
     def _count(self, scope: Scope, key: str) -> None:
-        """Refuse who asks too often: by the key, or by the address of who has none."""
+        """Refuse too many requests of a key, or of an address without a key."""
         if self._rates is None or scope["path"] in _UNCOUNTED:
             return
         wait = self._rates.wait(key or f"at {(scope.get('client') or ('',))[0]}")
@@ -209,7 +212,10 @@ class Guard:
 
 
 def _same_origin(method: str, headers: Headers) -> None:
-    """Refuse what a page of somebody else sent. Programs that are no browsers send neither header."""
+    """Refuse a request that a page of another origin sent.
+
+    Programs other than browsers send neither header.
+    """
     site = headers.get("sec-fetch-site")
     if site is None:
         # Browsers leave it out where a page has come without TLS from another machine; then they say this.
@@ -257,7 +263,10 @@ def _too_long(limit: int) -> str:
 
 
 async def _within(limit: int, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Pass a request on, and end it where its body goes beyond the limit though it has not said so."""
+    """Pass a request on, and stop it when its body exceeds the limit.
+
+    This covers bodies that are longer than declared.
+    """
     came, over, begun = 0, False, False
 
     async def counted() -> Message:
@@ -272,7 +281,7 @@ async def _within(limit: int, app: ASGIApp, scope: Scope, receive: Receive, send
     async def sent(message: Message) -> None:
         nonlocal begun
         if over and not begun:
-            # What the route makes of a body that breaks off: it is said below what the matter is.
+            # Drop the route's answer to the broken body: the refusal is sent below.
             return
         begun = True
         await send(message)

@@ -1,4 +1,4 @@
-"""The server as a process: it listens, says where, and ends within two seconds of being told to."""
+"""Run the server as a process: listen, report the address, end within two seconds."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from reenact.run.connections import Connection
 from reenact.server.operations.logs import of_uvicorn
 
 PORT = 8090
-"""Where it listens by default."""
+"""The default port."""
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 """The names of this machine to itself."""
 
 SOCKETS: Literal["websockets-sansio", "none"] = "websockets-sansio" if find_spec("websockets") else "none"
-"""What answers WebSockets: programs speak to hosted browsers by them."""
+"""The WebSocket implementation for uvicorn: programs reach hosted browsers by WebSockets."""
 
 _GRACE = 1
 """Seconds that open streams are given to end by themselves."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether who listens there is heard by this machine alone."""
+    """Return whether only this machine can reach a listener at that host."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,12 +1,14 @@
-"""Jobs: what takes longer than an answer may. Each runs in a process of its own, a few at once, and is kept on disk.
+"""Jobs: verbs that take longer than an answer may, each in a process of its own.
 
-    HOME/jobs/ID/order.json    what is to be done
-                 job.json      how it stands; written whenever that changes
-                 log.txt       what the verb and its programs have printed
-                 files/        what came of it
+A few run at once; all are kept on disk.
 
-A server that starts finds the jobs of the one before it. Those that had not ended then have failed: a server holds a
-lock on each of its own, which the system takes away when the server ends, however it does.
+    HOME/jobs/ID/order.json    the order
+                 job.json      the state; written at each change
+                 log.txt       the output of the verb and its programs
+                 files/        the files it made
+
+A server that starts finds the jobs of the one before it, and marks those that had not ended as failed. A server holds a
+lock on each of its own jobs; the system releases it however the server ends.
 """
 
 from __future__ import annotations
@@ -43,13 +45,13 @@ Status = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED: tuple[Status, ...] = ("done", "failed", "cancelled")
 
 AT_ONCE = 2
-"""How many run at once; the others wait."""
+"""The largest number of running jobs; the others wait."""
 
 _SORTED = ("verify", "diagnose")
 """Kinds of jobs that sort out foreign recordings by themselves, or run no recorded program."""
 
 WAITING = 100
-"""How many may wait."""
+"""The largest number of waiting jobs."""
 
 _STATE, _LOG, _LOCK = "job.json", "log.txt", "lock"
 
@@ -59,7 +61,7 @@ Told = Callable[[str, "Job"], None]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a job is: so many parts of so many, where that is known, and what it is at."""
+    """The progress of a job: parts done, parts in total if known, and a label."""
 
     done: int = 0
     total: int | None = None
@@ -68,18 +70,18 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How a job stands.
+    """The state of a job.
 
     Attributes:
         id: Its id.
         kind: The verb.
-        recordings: What it is about.
-        status: How it stands.
-        progress: How far it is.
-        result: What came of it: what the verb gives with `--json`.
-        error: Why nothing came of it, in one line.
+        recordings: The ids of its recordings.
+        status: Its status.
+        progress: Its progress.
+        result: The result, as the verb gives it with `--json`.
+        error: The reason of its failure, in one line.
         files: The names of the files that it made.
-        created, began, ended: When, ISO 8601 in UTC; None for not yet.
+        created, began, ended: Moments, ISO 8601 in UTC; None for not yet.
     """
 
     id: str
@@ -165,13 +167,13 @@ class Jobs:
             return known if known is not None else self._read(project, folder)
 
     def order(self, project: str, id: str) -> Order | None:
-        """What a job was told to do."""
+        """Return the order of a job, or None if it cannot be read."""
         with contextlib.suppress(OSError, ValueError):
             return ORDERS.validate_json((self._folder(project, id) / ORDER).read_bytes())
         return None
 
     def cancel(self, project: str, id: str) -> None:
-        """End a job that has not ended. What it has made so far stays."""
+        """Cancel a job that has not ended. Files that it made so far stay."""
         with self._lock:
             job = self._own.get(id)
             if job is None or job.status in ENDED:
@@ -189,7 +191,7 @@ class Jobs:
             shutil.rmtree(self._folder(project, id), ignore_errors=True)
 
     def files(self, project: str, job: Job) -> list[tuple[str, Path]]:
-        """The files of a job: what each is called, and where it is."""
+        """Return the names and paths of a job's files, and of its log once it has ended."""
         folder = self._folder(project, job.id)
         found = [(name, folder / FILES / name) for name in job.files]
         log = folder / _LOG
@@ -199,13 +201,13 @@ class Jobs:
         return found
 
     def under_way(self) -> dict[str, int]:
-        """How many of this server's jobs wait, and how many run."""
+        """Return the numbers of this server's queued and running jobs."""
         with self._lock:
             have = [job.status for job in self._own.values()]
         return {status: have.count(status) for status in ("queued", "running")}
 
     def listen(self, told: Told) -> Callable[[], None]:
-        """Be told of every change. Returns what ends that."""
+        """Call a function at every change; return a function that ends this."""
         with self._lock:
             self._told.append(told)
         return lambda: self._told.remove(told)
@@ -250,7 +252,7 @@ class Jobs:
             self._end(project, id, **self._came(child, last, status), files=_files(folder))
 
     def _came(self, child: Child, last: dict[str, Any], status: int) -> dict[str, Any]:
-        """What came of a job, by the last that its process said, and how that ended."""
+        """Return the outcome of a job, from its last message and its exit status."""
         if "result" in last:
             return {"status": "done", "result": last["result"]}
         if "error" in last:
@@ -283,7 +285,7 @@ class Jobs:
     def _keep(self, project: str, job: Job) -> None:
         path = self._folder(project, job.id) / _STATE
         part = path.with_name(f".{_STATE}.part")
-        # What becomes of a job does not depend on a disk that is full.
+        # A job's outcome must not depend on a full disk.
         with contextlib.suppress(OSError):
             part.write_bytes(orjson.dumps(asdict(job), option=orjson.OPT_NON_STR_KEYS))
             part.replace(path)
@@ -330,7 +332,7 @@ def _held(folder: Path) -> BinaryIO:
 
 
 def _left(folder: Path) -> bool:
-    """Whether no server works on a job any more."""
+    """Return whether a job is free: no running server holds its lock."""
     try:
         with (folder / _LOCK).open("rb") as file:
             if fcntl is not None:

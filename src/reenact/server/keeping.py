@@ -1,8 +1,8 @@
-"""Keeps a project's lines as its files are: at the start from the index, and then by looking at what may have changed.
+"""Keep a project's lines equal to its files: first from the index, then by watching.
 
-Nothing here waits for a notice of the file system: a look at the folder's own time finds new recordings, and a look at
-each unsealed one finds what was added. All folders are looked at now and then, for what nobody expects. How much is
-done at a time is limited, so that a server that takes in many runs at once answers all the same.
+Nothing here waits for notices of the file system. The modification time of the folder shows new recordings, and
+each unsealed one is checked for additions. All folders are checked now and then, against unexpected changes. The work
+at a time is limited, so that a server that receives many runs at once still answers.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _FEW = 20
 
 
 class Keeper:
-    """The thread that keeps the lines.
+    """The thread that keeps the lines up to date.
 
     Args:
         store: The recordings.
-        lines: What is kept.
-        feed: Is told of what is new, has changed or is gone.
-        findings: What rules have found, as far as that is known.
+        lines: The lines to keep.
+        feed: Receives news of new, changed and deleted recordings.
+        findings: The findings of rules, as far as known.
     """
 
     def __init__(self, store: LocalStore, lines: Lines, feed: Feed, findings: Findings) -> None:
@@ -90,12 +90,12 @@ class Keeper:
 
     @property
     def indexing(self) -> tuple[int, int]:
-        """How many of how many new recordings were read; nothing where it is a few."""
+        """New recordings read so far and in total; (0, 0) where there are only a few."""
         return (self._done, self._total) if self._total > _FEW else (0, 0)
 
     @property
     def behind(self) -> tuple[int, float]:
-        """How many recordings are to be read, and for how many seconds the one that waits longest has lain there."""
+        """The number of recordings to read, and the age of the oldest in seconds."""
         waiting = list(self._waiting.values())
         oldest = min((one.written for one in waiting), default=0)
         return len(waiting), max(0.0, time.time() - oldest / 1e9) if waiting else 0.0
@@ -110,7 +110,7 @@ class Keeper:
         try:
             try:
                 if index.in_memory:
-                    # Whatever lies in its place is none.
+                    # The file in its place is no index.
                     index.discard()
                 self._load(index)
             except sqlite3.DatabaseError:
@@ -170,7 +170,7 @@ class Keeper:
             self._signatures.clear()
             self._swept = float("-inf")
         except Exception as error:
-            # The thread goes on: whatever this was, it must not keep the others from being listed.
+            # The thread must go on: one failure must not keep other recordings from the list.
             if (said := f"{type(error).__name__}: {error}") != self._said:
                 self._said = said
                 warn(f"a look at the recordings in {self._store.place} failed ({said}); trying again")
@@ -202,7 +202,7 @@ class Keeper:
         self._breathe()
 
     def _named(self) -> tuple[set[str], list[str]]:
-        """The folders that are new, and those that are gone; looked for when the folder around them has changed."""
+        """Return the new and the missing folders, if the folder around them has changed."""
         try:
             state = self._store.recordings.stat().st_mtime_ns
         except FileNotFoundError:
@@ -224,7 +224,7 @@ class Keeper:
         self._feed.say("gone", name, lambda: {"id": name})
 
     def _glance(self, stale: Iterable[Stale]) -> None:
-        """What can be told of those that are known without reading them anew."""
+        """Update the lines of known recordings from a glance, without a full read."""
         for one in stale:
             entry = self._lines.entries.get(one.folder)
             if (
@@ -242,7 +242,7 @@ class Keeper:
                 self._put(replace(entry, summary=line, live=line.status == "unsealed"))
 
     def _read_again(self, index: Index) -> None:
-        """Read those that are due, as many as there is time for: what is new or has ended first."""
+        """Read the due recordings, as far as time allows: new or ended ones first."""
         now = time.monotonic()
         due = [one for one in self._waiting.values() if self._due(one, now)]
         if not due:
@@ -252,7 +252,7 @@ class Keeper:
             due.sort(key=self._urgency)
         self._total = max(self._total, self._done + len(due))
         until = now + (_SLICE if many else _BUDGET)
-        # Nobody is told of one before a search finds it.
+        # Announce a recording only once a search finds it.
         for known in index.renew(due[:_FIRST], until=until):
             self._done += 1
             self._take(known)
@@ -278,7 +278,7 @@ class Keeper:
         self._put(replace(self._entry(known), live=live))
 
     def _breathe(self) -> None:
-        """Who has stopped writing without a seal is not live any more."""
+        """Mark recordings without a seal as not live once their writing has stopped."""
         now = time.time()
         for name in list(self._watched):
             entry = self._lines.entries.get(name)

@@ -1,7 +1,7 @@
-"""API keys: who may ask a server that others reach too, and for what. Only their hashes are kept.
+"""API keys: rights of access to a server that others can reach. Only hashes are stored.
 
-A key is 256 random bits, so that its plain SHA-256 tells nobody anything: what makes passwords' hashes slow is not
-needed here, and each request may look its key up anew. A key that is taken back is of no use from the next request on.
+A key is 256 random bits, so a plain SHA-256 reveals nothing. The slow hashes that passwords need are not
+needed here, and each request may look its key up anew. A revoked key fails from the next request on.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from reenact.errors import UsageError
 
 Role = Literal["read", "write", "admin"]
 ROLES: tuple[Role, ...] = ("read", "write", "admin")
-"""Each may do what those before it may."""
+"""The roles in ascending order: each includes the rights of those before it."""
 
 DEFAULT = "default"
 """The project whose recordings lie in the home itself."""
@@ -42,15 +42,15 @@ _FIELDS = "id, project, role, name, created, used"
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is known of a key: all but the key.
+    """The stored data of a key, without its secret.
 
     Attributes:
         id: Its public part, which it also begins with: `rnt_ID_…`.
-        project: The project that it is for.
-        role: What it may do there.
-        name: Whose it is, or what for.
-        created: When it was made: ISO 8601, UTC.
-        used: When it was last used, to the minute; None for never.
+        project: Its project.
+        role: Its rights in that project.
+        name: Its owner or purpose.
+        created: The moment of its creation: ISO 8601, UTC.
+        used: The moment of its last use, to the minute; None for never.
     """
 
     id: str
@@ -62,12 +62,12 @@ class Key:
 
     @property
     def prefix(self) -> str:
-        """How the key begins: enough to tell it from others, of no use to ask with."""
+        """The beginning of the key: it identifies the key and gives no access."""
         return f"{_MARK}_{self.id}"
 
 
 def project_name(text: str) -> str:
-    """A project's name as it is given. Raises UsageError for what cannot be one: it becomes a folder."""
+    """Check a project's name, which becomes a folder's. Raises UsageError if invalid."""
     if not _PROJECT.fullmatch(text):
         raise UsageError(
             f"{text!r} cannot be a project's name: small letters, digits, - and _, at most 63 of them"
@@ -89,7 +89,7 @@ class Keys:
         self._noted: dict[str, float] = {}
 
     def make(self, *, role: Role, project: str = DEFAULT, name: str = "") -> tuple[Key, str]:
-        """Make a key. Returns what is known of it, and the key itself: nobody can tell it later."""
+        """Make a key. Returns its stored data, and the key itself, which is not stored."""
         id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
         key = Key(id, project_name(project), role, name, _now(), None)
         text = f"{_MARK}_{id}_{secret}"
@@ -117,7 +117,7 @@ class Keys:
         return self._used(rows)
 
     def known(self, id: str) -> Key | None:
-        """The key with this id, for somebody who has shown it before."""
+        """Return the key with this id, which the client has already proved to have; None if gone."""
         return self._used(self._ask(f"SELECT {_FIELDS} FROM keys WHERE id = ?", id))  # noqa: S608
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class Keys:
         key, now = Key(*rows[0]), time.monotonic()
         if now - self._noted.get(key.id, -_NOTED) >= _NOTED:
             self._noted[key.id] = now
-            # A full or read-only disk keeps nobody out.
+            # A full or read-only disk must not refuse a valid key.
             with contextlib.suppress(UsageError):
                 self._ask("UPDATE keys SET used = ? WHERE id = ?", _now(), key.id)
         return key

@@ -1,9 +1,8 @@
-"""What is handed out at signed addresses comes from the object store itself, where a server stands before a team's
-store that signs addresses (S3, Google's, Azure's).
+"""Serve files at signed addresses from the object store of a team's store.
 
-An address stays ours, and leads on to one of the store's that expires with it: who has the first needs no more, a file
-is brought to the store when somebody fetches it and not when somebody lists it, and while the store is away the server
-answers itself.
+The store must sign addresses (S3, Google's, Azure's). An address is this server's, and redirects to one of the
+store's that expires with it. The client needs only the first, a file is uploaded to the store when it is fetched and
+not when it is listed, and while the store is away the server sends the file itself.
 """
 
 from __future__ import annotations
@@ -19,11 +18,13 @@ from reenact.server.keys import DEFAULT
 from reenact.team.objects import ObjectBlobs
 
 HERE = (".html", ".vtt")
-"""What the server answers itself: pages need a policy of ours to be harmless, and captions are read from the origin of
-the page that plays them alone."""
+"""File types that the server sends itself.
+
+Pages need this server's security policy, and captions must come from the page's own origin.
+"""
 
 _KEPT = 12 * 3600.0
-"""Seconds for which what was brought to the store is known to be there."""
+"""Seconds for which an upload to the store is remembered."""
 
 
 class Lending:
@@ -42,13 +43,13 @@ class Lending:
         self._brought: dict[tuple[str, str, int, int], tuple[str, float]] = {}
 
     def address(self, file: Path, name: str, headers: dict[str, str], expires: str) -> str | None:
-        """Where the store gives a file away, until then; None where it does not, or not now.
+        """Return the store's address of a file, or None where the store gives none now.
 
         Args:
             file: A file in the home.
-            name: What it is called for who gets it.
-            headers: The `Content-Type` and `Content-Disposition` that it is given away with.
-            expires: In seconds since 1970.
+            name: The file's name for the client.
+            headers: The `Content-Type` and `Content-Disposition` to send with it.
+            expires: The end of its validity, in seconds since 1970.
         """
         seconds = int(expires) - int(time.time())
         if name.endswith(HERE) or seconds <= 0:
@@ -59,7 +60,7 @@ class Lending:
         return None
 
     def origin(self) -> str:
-        """`https://host` of what the store signs; empty where it signs nothing."""
+        """Return `https://host` of the store's signed addresses; empty where it signs none."""
         with contextlib.suppress(StoreAway):
             url = self._store(DEFAULT).url(f"sha256:{'0' * 64}", 1)
             if url is not None:

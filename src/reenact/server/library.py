@@ -1,4 +1,4 @@
-"""A project's recordings, as the routes ask for them: the store, and what is kept in memory to answer at once."""
+"""A project's recordings for the routes: the store, and an index in memory."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     from reenact.team.place import Place
 
 ID = re.compile(r"[\w-]{1,64}", re.ASCII)
-"""What a recording may be called."""
+"""The pattern of a recording's id."""
 
 _PATIENCE = 0.15
 _LONG = 2000
 
 
 class Library:
-    """The recordings of one project. Nothing is read before somebody asks.
+    """The recordings of one project. They are read when first needed.
 
     Args:
         home: Its folder.
         team: The project in the team's store, where there is one.
-        limits: How much it takes, where it is kept here.
+        limits: The limits of uploads, for a project that is kept here.
     """
 
     def __init__(self, home: Path, team: Place | None = None, limits: Limits | None = None) -> None:
@@ -56,7 +56,7 @@ class Library:
         self._starting = threading.Lock()
         self._share = self._shared(team) if team is not None else None
         self.intake: Intake = LocalIntake(self.store, limits) if self._share is None else self._share.intake
-        """What takes recordings that are made elsewhere."""
+        """The intake of recordings made elsewhere."""
 
     def start(self) -> None:
         """Begin to keep up with the files; harmless when begun."""
@@ -66,7 +66,7 @@ class Library:
         self._keeper.ready.wait(_PATIENCE)
 
     def close(self) -> None:
-        """End what runs in the background."""
+        """Stop the background threads."""
         self._searches.close()
         if self._share is not None:
             self._share.close()
@@ -75,7 +75,7 @@ class Library:
         self._keeper.close()
 
     def touched(self, id: str) -> None:
-        """The server itself has written to that recording: what is new is seen at once."""
+        """Look at a recording at once, after this server has written to it."""
         self._keeper.touch(id)
 
     # -- all of them -----------------------------------------------------------------------------------------
@@ -97,22 +97,22 @@ class Library:
 
     @property
     def caught_up(self) -> bool:
-        """Whether all that lay in the folder at the start is known by now."""
+        """All recordings that were present at the start have been read."""
         return self._keeper.caught_up.is_set()
 
     def catch_up(self, patience: float) -> bool:
-        """Wait for so many seconds until all that lay in the folder at the start is known. Returns whether it is."""
+        """Wait up to `patience` seconds for the first reading; return whether it is complete."""
         self.start()
         return self._keeper.caught_up.wait(patience)
 
     @property
     def behind(self) -> tuple[int, float]:
-        """How many recordings are to be read, and for how many seconds the one that waits longest has lain there."""
+        """The number of recordings to read, and the age of the oldest in seconds."""
         return self._keeper.behind
 
     @property
     def broken(self) -> int:
-        """How many of the known recordings are broken."""
+        """The number of broken recordings."""
         return self._lines.broken
 
     @property
@@ -122,7 +122,7 @@ class Library:
 
     @property
     def indexing(self) -> dict[str, int]:
-        """How far the reading of new recordings has come."""
+        """The progress of reading new recordings: `done` and `total`."""
         done, total = self._keeper.indexing
         return {"done": done, "total": total}
 
@@ -136,15 +136,15 @@ class Library:
         return folder
 
     def blob_url(self, id: str, address: str, seconds: int) -> str | None:
-        """Where the team's object store hands out a recording's blob for so long; None where it does not."""
+        """Return the object store's address of a blob for some seconds; None where it has none."""
         return self._share.blob_url(id, address, seconds) if self._share is not None else None
 
     def entry(self, id: str) -> Entry | None:
-        """What is known of a recording, or None where nobody has read it yet."""
+        """Return the line of a recording, or None if it has not been read yet."""
         return self._lines.entries.get(id)
 
     def indexed(self, id: str) -> Entry | None:
-        """What the index knows of a recording that is not in memory yet."""
+        """Return the index's line of a recording that is not in memory yet, or None."""
         index = Index(self.store)
         try:
             known = index.known_line(id)
@@ -161,13 +161,13 @@ class Library:
 
     @contextmanager
     def both(self, a: str, b: str) -> Iterator[tuple[Loaded, Loaded]]:
-        """Two recordings at once, taken in the order of their ids: no two who ask for the same wait for each other."""
+        """Open two recordings at once, in the order of their ids, so that no deadlock is possible."""
         with ExitStack() as stack:
             held = {id: stack.enter_context(self.opened(id)) for id in sorted({a, b})}
             yield held[a], held[b]
 
     def findings(self, id: str) -> dict[str, Any]:
-        """What is odd about a recording, and why nothing can be said where it cannot be examined.
+        """Return a recording's anomalies, and the problem where it cannot be examined.
 
         A very long one is examined in the background: until that is done it is not `complete`.
         """
@@ -185,7 +185,7 @@ class Library:
             return loaded.findings[1]
 
     def rules(self, id: str) -> dict[int, list[str]] | None:
-        """By step the rules that have found something there, or None where nobody has looked yet."""
+        """Return the rules that matched, by step; None if the recording was not examined yet."""
         entry = self.entry(id)
         if entry is None or entry.found is None:
             return None
@@ -196,17 +196,19 @@ class Library:
         return told
 
     def remove(self, id: str, *, why: str = "removed", who: str = "") -> None:
-        """Delete a recording. Raises RecordingError, StoreAway, or UsageError where a running fork needs it.
+        """Delete a recording.
+
+        Raises RecordingError, StoreAway, or UsageError where a running fork needs it.
 
         Args:
             id: Its id.
             why: The reason, for its tombstone.
-            who: Who wants it.
+            who: The person or key that asks for it.
         """
         self.folder(id)
         if self._share is not None:
             self._share.remove(id, why=why, who=who)
-        # Where there is a team's store, its word counts: here lies a copy.
+        # The team's store has its own tombstone: the local recording is a copy.
         self.store.remove(id, why="" if self._share is not None else why, who=who)
         self._shelf.forget(id)
         self._lines.drop(id)

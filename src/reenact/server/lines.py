@@ -1,4 +1,4 @@
-"""Every recording of a project on its line, in memory: found by id, in the order of their beginnings."""
+"""Every recording of a project as one line in memory: by id, and in order of start."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from reenact.core.trust import Book
 _LOG = 20_000
 
 Place = tuple[float, str]
-"""Where a recording stands in the list: those that began last first, and by id where they began together."""
+"""The sort key of a recording: the latest start first, then the id."""
 
 Marks = tuple[str, str, tuple[str, ...], tuple[str, ...], frozenset[str], int | None]
-"""Name, status, models, tags, rules that have found something, and the number of the range of its cost."""
+"""Name, status, models, tags, rules that matched, and the number of the cost range."""
 
 ALSO = ("anomaly", "total_cost", "live")
-"""What the server knows of a recording besides what every filter does."""
+"""Filter fields that only the server knows, besides those of every filter."""
 
 
 @dataclass(slots=True)
@@ -34,11 +34,11 @@ class Entry:
 
     Attributes:
         key: Its key in the index; 0 where it is not there yet.
-        signature: The state of its files that the index has read.
+        signature: The state of its files at the last indexing.
         summary: Its line.
-        found: What rules have found in it, each by the rule and the step; None until somebody has looked.
+        found: The findings of rules, each by rule and step; None until it was examined.
         live: Whether its program still writes it.
-        extras: What is read from its folder when it is first shown: its parent, and how many sessions it has.
+        extras: Data read from its folder when first shown: its parent, and the number of its sessions.
     """
 
     key: int
@@ -50,7 +50,7 @@ class Entry:
 
     @property
     def place(self) -> Place:
-        """Where it stands in the list."""
+        """The sort key of the recording in the list."""
         return -self.summary.moment, self.summary.id
 
     def get(self, field: str) -> Any:
@@ -65,7 +65,10 @@ class Entry:
 
     @property
     def marks(self) -> Marks:
-        """What its facets come of: a hundred thousand recordings have few different ones."""
+        """The values that its facets are counted from.
+
+        A hundred thousand recordings have few different ones.
+        """
         line = self.summary
         rules = frozenset(rule for rule, _ in self.found) if self.found else frozenset()
         cost = None if line.cost is None else bisect_right(COSTS, line.cost)
@@ -77,7 +80,7 @@ class Entry:
         found = shape.line(self.summary)
         path = found.pop("path")
         if found["problem"]:
-            # Where the server keeps them is nobody's business.
+            # The path of the home on the server must not be shown.
             found["problem"] = found["problem"].replace(f"{path}/", "").replace(path, self.summary.id)
         parent, sessions = self.more()
         anomalies = len(self.found) if self.found is not None else None
@@ -103,7 +106,7 @@ def sessions(folder: Path) -> list[int]:
 
 
 COSTS = (0.01, 0.1, 1.0, 10.0)
-"""Where the ranges of the facet `cost` end, in US dollars."""
+"""The upper ends of the ranges of the facet `cost`, in US dollars."""
 
 
 RANGES = tuple(
@@ -113,7 +116,7 @@ RANGES = tuple(
 
 
 def facets(marks: Marks) -> Iterator[tuple[str, str]]:
-    """What a recording counts as, by facet."""
+    """Yield a recording's facet values, as pairs of facet and value."""
     name, status, models, tags, rules, cost = marks
     if name:
         yield "agent", name
@@ -126,7 +129,10 @@ def facets(marks: Marks) -> Iterator[tuple[str, str]]:
 
 
 class Lines:
-    """The recordings of a project. Its keeper alone changes them; whoever reads takes the lock only for a moment."""
+    """The lines of a project.
+
+    Only its keeper changes them; readers hold the lock only for a moment.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -134,7 +140,7 @@ class Lines:
         self.order: list[Place] = []
         self.version = 0
         self.broken = 0
-        """How many of them are broken."""
+        """The number of broken recordings."""
         self._changes: deque[tuple[int, str]] = deque(maxlen=_LOG)
 
     def fill(self, entries: Iterable[Entry]) -> None:
@@ -173,7 +179,7 @@ class Lines:
                 self._changed(id)
 
     def find(self, found: Mapping[str, Found | None]) -> None:
-        """What rules have found in many, at once."""
+        """Set the findings of many recordings at once."""
         with self.lock:
             for id, of_one in found.items():
                 entry = self.entries.get(id)

@@ -1,7 +1,7 @@
-"""Addresses that are good for a while and need no key: of videos, exports, reports and what jobs have made.
+"""Signed addresses without a key, valid for a while: of videos, exports and reports.
 
-A page gives them to a player, a person sends one to another. With recordings in a folder the server itself answers
-them; with object storage the store would, by addresses that it signs. Who lends does not see the difference.
+A page gives them to a player, a person sends one to another. With recordings in a folder the server itself serves the
+files; with an object storage the store can serve them. The caller does not see the difference.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ class Links(Protocol):
     """Lends files."""
 
     def lend(self, name: str, path: Path, seconds: float) -> tuple[str, datetime]:
-        """Make a file readable for a while to whoever has its address.
+        """Make a file readable for a while at an address without a key.
 
         Args:
-            name: What it is called for who gets it: `session 1.mp4`. Its ending says how it is served.
+            name: The file's name for the reader: `session 1.mp4`. Its suffix selects the content type.
             path: The file. It stays where it is, and may be replaced or removed at any time.
-            seconds: How long the address is good.
+            seconds: The validity of the address.
 
         Returns:
-            The address, and when it expires. An address that begins with `/` is one of this server.
+            The address, and the moment it expires. An address that begins with `/` is on this server.
         """
         ...
 
 
 class HomeLinks:
-    """Lends the files of a folder. Nothing is remembered: what may be read is in the address, and signed.
+    """Lend the files of a folder. The signed address has all the data; nothing is stored.
 
     Args:
-        home: The folder, with all that is in it.
+        home: The folder; all files below it may be lent.
         signer: Signs the addresses.
     """
 
@@ -48,12 +48,12 @@ class HomeLinks:
         self._signer = signer
 
     def lend(self, name: str, path: Path, seconds: float) -> tuple[str, datetime]:
-        """As `Links` has it. Raises ValueError for a file that is not in the home: that would be our mistake."""
+        """As `Links.lend`. Raises ValueError, a programming error, for a file outside the home."""
         inside = path.absolute().relative_to(self._home.absolute())
         return self._signer.sign(f"{FILES}/{inside.as_posix()}/{_plain(name)}", seconds=seconds)
 
     def lent(self, path: str, expires: str, signature: str) -> Path | None:
-        """The file that an address means, existing or not; None where it is not ours, or has expired."""
+        """Return the file of an address, existing or not; None where invalid or expired."""
         if not self._signer.allows(path, expires, signature):
             return None
         # Signed by us or not: what is not in the home is never given out.
@@ -73,4 +73,4 @@ def _links(request: Request) -> Links:
 
 
 Lender = Annotated[Links, Depends(_links)]
-"""What a route lends by: `def route(access: Reader, links: Lender)`."""
+"""The route dependency to lend by: `def route(access: Reader, links: Lender)`."""

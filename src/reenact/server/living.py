@@ -1,4 +1,4 @@
-"""Whether a recording is still being written."""
+"""Tell whether a recording is still being written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reenact.core.store.intake import RECEIVED
 from reenact.core.store.local import EVENTS
 
 FRESH = 10.0
-"""For how many seconds after its last event an unsealed recording counts as live, whoever writes it."""
+"""Seconds after its last event for which an unsealed recording counts as live."""
 
 DAY = 86400.0
 """For how many seconds a process that is there is taken for the one that wrote it."""
@@ -24,11 +24,13 @@ _HEAD = 4096
 
 
 def alive(folder: Path, written: float, now: float | None = None) -> bool:
-    """Whether an unsealed recording's program still runs: it wrote a moment ago, or its process is there.
+    """Return whether the program of an unsealed recording still runs.
+
+    It does if it wrote a moment ago, or its process exists.
 
     Args:
         folder: The recording.
-        written: When it was written last, in seconds since 1970.
+        written: The time of its last write, in seconds since 1970.
         now: The time; by default now.
     """
     now = time.time() if now is None else now

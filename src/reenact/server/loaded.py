@@ -1,4 +1,4 @@
-"""Recordings that somebody looks at, kept in memory as long as there is room: read on as they grow."""
+"""Recordings in use, kept in memory while there is room, and read on as they grow."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from reenact.core.store.local import LocalStore
 from reenact.errors import RecordingError, RecordingNotFound
 
 ROOM = 1 << 29
-"""How many bytes of memory the recordings that are kept may take, by a guess."""
+"""The largest memory for the kept recordings, in bytes (an estimate)."""
 
 _SWELL = 6
-"""How many bytes of memory a byte of a file becomes, about."""
+"""Bytes of memory for each byte of a file, about."""
 
 
 class Loaded:
-    """One recording, and what was made of it. Whoever asks holds its lock.
+    """One recording and data derived from it. Hold its lock while you use it.
 
     Args:
         folder: The recording.
@@ -112,7 +112,7 @@ class Shelf:
 
     @contextmanager
     def opened(self, id: str) -> Iterator[Loaded]:
-        """A recording as it is now, for as long as somebody reads it.
+        """Open a recording in its current state, locked for the time of its use.
 
         Raises:
             RecordingError: It is not there, or cannot be read.

@@ -1,7 +1,7 @@
-"""Who has shown a key in the browser: a cookie that names the key, signed, for as long as it is good.
+"""Logins of browsers: a signed cookie that names a key, valid for a while.
 
-The console's streams can send no header of their own, so a key alone would not do. The cookie is not the key: who reads
-it from a disk can use it until it expires or the key is taken back, and cannot tell the key.
+The console's streams can send no header of their own, so a key alone is not enough. The cookie does not contain the
+key: a thief can use it until it expires or the key is revoked, and does not learn the key.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Logins:
         self._signer = signer
 
     def cookie_for(self, id: str) -> str:
-        """The value of a cookie for who has shown the key with this id."""
+        """Return the cookie for the key with this id."""
         address, _ = self._signer.sign(_path(id), seconds=self.seconds)
         asked = parse_qs(urlsplit(address).query)
         return ".".join((id, *asked["expires"], *asked["signature"]))
@@ -40,7 +40,7 @@ class Logins:
 
     @property
     def seconds(self) -> int:
-        """How long a cookie is good."""
+        """The validity of a cookie in seconds."""
         return DAYS * 24 * 3600
 
 

@@ -1,4 +1,4 @@
-"""The document of the API as a page to read: plain HTML, without a script, made of the document itself."""
+"""The API document as a page to read: plain HTML without scripts."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _operation(method: str, path: str, operation: Tree) -> Iterator[str]:
     yield "<h3>answers</h3><dl>"
     for status, answer in operation.get("responses", {}).items():
         yield f"<dt>{escape(status)}: {escape(answer.get('description', ''))}</dt>"
-        # What is refused looks the same everywhere, and is said at the top.
+        # Refusals are the same everywhere, and are described at the top.
         if int(status) < 400:
             yield f"<dd>{''.join(_contents(answer.get('content', {})))}</dd>"
     yield "</dl></details>"
@@ -97,7 +97,7 @@ def _schema(name: str, schema: Tree) -> str:
 
 
 def _type(schema: Any) -> str:
-    """What a value may be, in one line, as HTML."""
+    """Return the type of a schema in one line of HTML."""
     if not isinstance(schema, Mapping) or not schema:
         return "any"
     if "$ref" in schema:

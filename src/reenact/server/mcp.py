@@ -1,4 +1,4 @@
-"""A recorded MCP session as an MCP server, by the mcp package's own low-level server: over stdio, or HTTP.
+"""A recorded MCP session as an MCP server, over stdio or HTTP, by the mcp package.
 
 Another agent, in any language, is replayed against it: its calls get the recorded answers, and the first one that was
 not recorded gets an error that says how it departs, and so does every call after it.
@@ -33,21 +33,25 @@ except ImportError as error:
 _SAID = ("capabilities", "instructions", "serverInfo")
 
 _COMPLETE = {"resultType": "complete"}
-"""What newer versions of the protocol say of every answer; the library takes it away for older ones."""
+"""Fields of every answer in newer protocol versions.
+
+The library removes them for older ones.
+"""
 
 _FREELY = ("ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe")
-"""What is answered though nothing was recorded: it has no answer to speak of."""
+"""Methods that are answered without a recorded answer: they have no result."""
 
 
 class _Anything(RequestParams):
-    """Parameters as they came: the recording says what they should have been."""
+    """Parameters as they came; the recording has the expected ones."""
 
     model_config = ConfigDict(extra="allow")
 
 
 def server_of(answers: Answers) -> Server[Any]:
-    """The MCP server that gives these answers, and no others. The library shapes them for the version of the protocol
-    that a client speaks, which need not be the recorded one.
+    """Return an MCP server that gives only these answers.
+
+    The library shapes them for the client's version of the protocol, which may differ from the recorded one.
     """
     told = answers.free("initialize", None) or answers.free("server/discover", None) or {}
     info = told.get("serverInfo") or {}
@@ -68,7 +72,7 @@ def server_of(answers: Answers) -> Server[Any]:
 
     async def first(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
         if ctx.request_id is not None and ctx.method in GREETINGS:
-            # Which version of the protocol is spoken is for the two of them to settle.
+            # Client and library negotiate the version of the protocol.
             agreed = await call_next(ctx)
             return {**agreed, **{name: told[name] for name in _SAID if name in told and name in agreed}}
         if ctx.request_id is not None and server.get_request_handler(ctx.method) is None:
@@ -80,7 +84,7 @@ def server_of(answers: Answers) -> Server[Any]:
 
 
 async def _answered(answers: Answers, ctx: Any) -> dict[str, Any]:
-    """The recorded answer to a request, or an MCPError: the recorded one, or one that names the departure."""
+    """Return the recorded answer, or raise MCPError: the recorded one, or the departure."""
     if not answers.is_call(ctx.method):
         known = answers.free(ctx.method, ctx.params)
         if known is None and ctx.method not in _FREELY:
@@ -123,9 +127,9 @@ def over_http(answers: Answers, port: int, ready: Callable[[str], None]) -> None
     """Serve clients by streamable HTTP on this machine, until a signal ends it.
 
     Args:
-        answers: What is served.
+        answers: The answers to serve.
         port: The port; 0 takes a free one.
-        ready: Told the address, once it can be reached.
+        ready: Called with the address, once it can be reached.
     """
     try:
         listening = socket.create_server(("127.0.0.1", port))
@@ -145,7 +149,7 @@ class _Web(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """None: uvicorn would raise them again in the end."""
+        """Do nothing: uvicorn would raise the signals again in the end."""
         yield
 
 
@@ -155,14 +159,14 @@ async def _until_told(web: _Web, listening: socket.socket, ready: Callable[[], N
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
-    # Who connects from here on is served, if a moment later.
+    # A client that connects from here on is served, if a moment later.
     ready()
     await web.serve(sockets=[listening])
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """The library logs what it answers with an error; the verdict says it better."""
+    """Silence the library's log of error answers; the verdict reports them better."""
     logging.disable(logging.CRITICAL)
     try:
         yield

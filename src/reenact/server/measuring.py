@@ -1,4 +1,4 @@
-"""What a server counts of its recordings and jobs, and whether it is ready."""
+"""Metrics of a server's recordings and jobs, and its readiness checks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Sizes = dict[str, tuple[int, int]]
 
 
 def checks_of(projects: Projects) -> Checks:
-    """What a server needs: its disk, its store, and to know what lies there."""
+    """Return the readiness checks: disk, home, team's store, and the first reading."""
     library = projects.library(DEFAULT)
 
     def read() -> str:
@@ -51,14 +51,14 @@ def checks_of(projects: Projects) -> Checks:
 
 
 class Measures:
-    """What is counted of a server, beside its requests.
+    """The metrics of a server, beside those of its requests.
 
     Args:
-        registry: Where it is kept.
+        registry: The registry of the metrics.
         projects: Its projects.
         jobs: Its jobs.
-        checks: Whether it is ready: told as it was answered last.
-        requests: Where errors are counted.
+        checks: The readiness checks; their last answer is shown.
+        requests: The metrics of requests, which count errors, too.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Measures:
         registry.register(self)
 
     def took(self, project: str, pieces: Sequence[Piece], taken: Sequence[Taken], seconds: float) -> None:
-        """Count a request of pieces: what was sent, what became of it, and how long that took."""
+        """Count a request of pieces: its pieces, their outcomes, and its seconds."""
         size = lines = 0
         for piece, said in zip(pieces, taken, strict=True):
             self._pieces.labels(project, said.status).inc()
@@ -113,7 +113,7 @@ class Measures:
         self._seconds.labels(project).observe(seconds)
 
     def refused(self, error: Exception) -> None:
-        """Count what the verbs refuse."""
+        """Count an error that a verb raised."""
         kind = type(error).__name__ if isinstance(error, ReenactError) else "unexpected"
         self._requests.errors.labels(kind).inc()
 
@@ -188,7 +188,7 @@ class Measures:
 
 
 class _Sizes:
-    """How much there is in each project: looked at now and then, and never so that who asks waits for long."""
+    """The size of each project: measured now and then, so that a scrape never waits long."""
 
     def __init__(self, projects: Projects) -> None:
         self._projects = projects
@@ -214,7 +214,7 @@ class _Sizes:
             share = self._projects.library(DEFAULT).team
             self._known = share.sizes() if share is not None else _sizes(self._projects)
         except (ReenactError, OSError):
-            # What was known last is told until the store answers again.
+            # Keep the last sizes until the store answers again.
             pass
         finally:
             took = time.monotonic() - begun

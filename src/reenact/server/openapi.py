@@ -1,4 +1,7 @@
-"""The document of the API, as the console's types are made from it: `python -m reenact.server.openapi`."""
+"""Print the API document, the source of the console's types.
+
+Run it by `python -m reenact.server.openapi`.
+"""
 
 from __future__ import annotations
 

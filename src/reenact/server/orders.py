@@ -1,4 +1,4 @@
-"""What a job may be told to do: the verbs of the command line, with their options."""
+"""Orders of jobs: the verbs of the command line, with their options."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
-"""A recording's id, whole: no prefix, and no path."""
+"""A recording's full id: no prefix, and no path."""
 
 Text = Annotated[str, StringConstraints(max_length=10_000)]
 Word = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
@@ -108,7 +108,7 @@ class _Order(_Strict):
 
     @property
     def runs(self) -> bool:
-        """Whether it starts programs."""
+        """The job starts programs."""
         return True
 
 
@@ -133,7 +133,7 @@ class Verify(_Strict):
 
     @property
     def runs(self) -> bool:
-        """Whether it starts programs."""
+        """The job starts programs."""
         return True
 
 
@@ -164,7 +164,7 @@ class Video(_Order):
 
     @property
     def runs(self) -> bool:
-        """Whether it starts programs."""
+        """The job starts programs."""
         return False
 
 
@@ -181,7 +181,7 @@ class Report(_Order):
 
     @property
     def runs(self) -> bool:
-        """Whether it starts programs."""
+        """The job starts programs."""
         return bool(self.options.times or self.options.check or self.options.check_world)
 
 
@@ -193,7 +193,7 @@ class Keep(_Order):
 
     @property
     def runs(self) -> bool:
-        """Whether it starts programs."""
+        """The job starts programs."""
         return False
 
 
@@ -211,7 +211,7 @@ class Diagnose(_Strict):
 
     @property
     def runs(self) -> bool:
-        """Whether it starts programs: a model that judges is asked with the server's own key, which is as much."""
+        """The job starts programs, or asks a model with the server's own key."""
         return bool(self.options.judge)
 
 

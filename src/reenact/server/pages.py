@@ -14,19 +14,19 @@ from starlette.types import Receive, Scope, Send
 from reenact.server.operations.observed import ROUTE
 
 ASSETS = "/assets/"
-"""Where the build puts what it names by its content: it never changes."""
+"""The path of the build's files that are named by their content and never change."""
 
 _NOT_OURS = ("api", "files", "sessions", "agents", "assets")
 _MISSING = "The console is not built here: `make console` builds it. The API is at /api/v1/docs.\n"
 
 
 class Pages(BaseRoute):
-    """All that a browser shows: the assets, the files beside the page, and the page itself for every other address.
+    """The console's files: assets, files beside the page, and the page for all other paths.
 
-    It stands behind all other routes, and leaves to them what is theirs.
+    It comes after all other routes, and does not match their paths.
 
     Args:
-        folder: What `make console` has built.
+        folder: The output of `make console`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -34,7 +34,7 @@ class Pages(BaseRoute):
         self._files = StaticFiles(directory=folder, check_dir=False)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether this is for a page."""
+        """Match GET and HEAD requests that no other part of the server owns."""
         path = scope.get("path", "")
         first = path.lstrip("/").partition("/")[0]
         ours = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")

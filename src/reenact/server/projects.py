@@ -44,12 +44,12 @@ class Projects:
         return self._home if project == DEFAULT else self._home / "projects" / project_name(project)
 
     def opened(self) -> dict[str, Library]:
-        """The libraries that somebody has asked for, by project."""
+        """Return the libraries in use, by project."""
         with self._lock:
             return dict(self._libraries)
 
     def names(self) -> list[str]:
-        """The projects that have a folder, and those that somebody has asked for."""
+        """Return the projects that have a folder or a library in use."""
         with contextlib.suppress(OSError), os.scandir(self._home / "projects") as entries:
             return sorted({DEFAULT, *self.opened(), *(entry.name for entry in entries if entry.is_dir())})
         return sorted({DEFAULT, *self.opened()})
@@ -58,7 +58,7 @@ class Projects:
         return self._team.of_project(project, self.folder(project) / "team") if self._team else None
 
     def close(self) -> None:
-        """End what the libraries do in the background."""
+        """Stop the background threads of all libraries."""
         with self._lock:
             for library in self._libraries.values():
                 library.close()

@@ -1,4 +1,4 @@
-"""How often somebody may ask: so many requests a second, and some more at once for who has been quiet."""
+"""Limits of requests a second, with a burst for clients that were quiet."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ _KNOWN = 10_000
 """Of how many it is remembered how often they have asked."""
 
 _AT_ONCE = 5.0
-"""Seconds' worth that may come at once: a page of the console asks for several things as it opens."""
+"""The size of a burst, in seconds of the rate.
+
+A page of the console sends several requests at once as it opens.
+"""
 
 _LEAST = 20.0
 
 
 class Rates:
-    """Counts the requests of each who asks. May be used by one event loop, or several threads.
+    """Count the requests of each client. Safe for one event loop, or several threads.
 
     Args:
-        rate: Requests a second, above nought.
+        rate: Requests a second, above 0.
         clock: Seconds.
     """
 
@@ -33,14 +36,14 @@ class Rates:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait(self, who: str) -> int:
-        """Take one request of somebody's. 0 if it may pass, else after how many seconds to ask again."""
+        """Count one request of a client. Returns 0 if it may pass, else the seconds to wait."""
         now = self._clock()
         with self._lock:
             left, at = self._left.pop(who, (self._most, now))
             left = min(self._most, left + (now - at) * self._rate)
             passes = left >= 1
             self._left[who] = left - passes, now
-            # Whoever has asked least lately is the first to be quiet again.
+            # Forget the client with the oldest request: it is quiet again first.
             while len(self._left) > _KNOWN:
                 self._left.popitem(last=False)
         return 0 if passes else math.ceil((1 - left) / self._rate)

@@ -1,4 +1,4 @@
-"""What the document of the API says of answers that refuse: the same for every route, in one place."""
+"""Refusals in the API document: the same for every route."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ _SAID = {
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The `responses` of a route that may answer with these statuses: `responses=refusals(401, 404)`."""
+    """Return the `responses` of a route for these statuses: `responses=refusals(401, 404)`."""
     return {status: {"model": Refusal, "description": _SAID[status]} for status in statuses}

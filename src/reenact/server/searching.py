@@ -1,4 +1,4 @@
-"""Filters over a project's recordings: found in the background, shown as far as they have come, kept up to date."""
+"""Searches of a project's recordings: run in the background, shown early, kept current."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SORTS: dict[str, Callable[[Summary], Any]] = {
     "failed": lambda line: line.failed,
     "name": lambda line: line.name.lower(),
 }
-"""What a list may be sorted by, the greatest first; with `-` in front the least."""
+"""The sort orders of a list, greatest first; `-` in front reverses."""
 
 
 class Search:
@@ -60,7 +60,7 @@ class Search:
         self._failed: ReenactError | None = None
         self.complete = False
         self.kept: dict[str, tuple[int, float, float, Any]] = {}
-        """What was made of its hits: of which version, when, in how many seconds, and what."""
+        """Results derived from the hits: version, moment, seconds it took, and value."""
 
     def begin(self) -> None:
         """Look through all recordings, in a thread of its own where that may take a moment."""
@@ -75,20 +75,20 @@ class Search:
         threading.Thread(target=self._run, args=(chosen,), name="reenact-search", daemon=True).start()
 
     def stop(self) -> None:
-        """Nobody asks any more."""
+        """Stop the search: it is not needed any more."""
         self._stopped = True
 
     @property
     def stopped(self) -> bool:
-        """Whether it will never be complete, and is to be begun anew."""
+        """The search was stopped before it was complete: begin it anew."""
         return self._stopped
 
     def page(
         self, offset: int, limit: int, sort: str, patience: float = _PATIENCE
     ) -> list[tuple[str, tuple[int, ...]]]:
-        """A page of what it means, and of each the steps for which it holds; waits until there are as many.
+        """Return a page of hits, each with its matching steps; wait until there are enough.
 
-        Raises FilterError where the filter turns out not to be one.
+        Raises FilterError where the filter proves invalid.
         """
         plain = sort == "started"
         until = time.monotonic() + patience
@@ -96,7 +96,7 @@ class Search:
             while (
                 not self.complete and not self._stopped and not (plain and len(self._order) >= offset + limit)
             ):
-                # Where there is something, it is shown soon; what is missing comes with the next page.
+                # Show the first hits soon; missing ones come with the next page.
                 left = until - time.monotonic() - (patience - _BRIEF if self._order else 0.0)
                 if left <= 0:
                     break
@@ -112,7 +112,10 @@ class Search:
             return [(id, self._hits.get(id, ())) for id in ids]
 
     def wait(self, patience: float = _PATIENCE) -> None:
-        """Until all is found, or so many seconds. Raises FilterError where the filter turns out not to be one."""
+        """Wait until the search is complete, or `patience` seconds.
+
+        Raises FilterError where the filter proves invalid.
+        """
         with self._here:
             self._here.wait_for(lambda: self.complete or self._stopped, patience)
             if self._failed is not None:
@@ -137,7 +140,7 @@ class Search:
         return self._lines.order if self._all else self._found_order
 
     def renew(self) -> None:
-        """Take in what has changed since."""
+        """Update the hits with the changes since the last call."""
         if not self.complete or self._all:
             return
         with self._here:
@@ -227,7 +230,7 @@ class Search:
         index.stop_when(lambda: self._stopped or self._late())
         try:
             if index.in_memory:
-                # Nobody else's keys hold in it.
+                # An index in memory has keys of its own.
                 index.refresh()
                 keys = {known.folder: known.key for known in index.known_lines()}
                 meant = ((place, replace(entry, key=keys.get(place[1], 0))) for place, entry in meant)
@@ -238,7 +241,7 @@ class Search:
             index.close()
 
     def _late(self) -> bool:
-        """Whether it has taken longer than a search may. What is renewed later is little, and has no limit."""
+        """Return whether the search exceeds its time. Later updates are small and have no limit."""
         return not self.complete and time.monotonic() > self._until
 
     def _ids(self, sort: str) -> list[str]:
@@ -262,7 +265,7 @@ def _ended() -> SearchEnded:
 
 
 class Searches:
-    """The searches that were asked for last; what nobody has asked for in a while is forgotten."""
+    """The latest searches; the least recently used are stopped and dropped."""
 
     def __init__(self, store: LocalStore, lines: Lines) -> None:
         self._store = store

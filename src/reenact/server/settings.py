@@ -1,4 +1,4 @@
-"""How a server is set up: what `reenact serve` and `reenact console` give it."""
+"""The settings of a server, from `reenact serve` and `reenact console`."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ CONSOLE = Path(__file__).parent / "console"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a server is set up.
+    """The settings of a server.
 
     Attributes:
         home: The folder of the recordings of the project `default`; other projects lie in its folder `projects`.
         hosts: The names that a request may be addressed to (`localhost`), without ports; one with another name in its
             `Host` header is refused, so that no page elsewhere reaches a server of this machine by a name of its own.
-            Literal addresses (`127.0.0.1`) need not be among them: nobody else can make them mean this server.
-        keyless: Whether who has no key may do all there is: on loopback alone.
-        running: Whether programs of recordings may be started (reproduce, fork, verify, debug).
-        run_foreign: Whether programs of foreign recordings may be started, too.
+            Literal addresses (`127.0.0.1`) need not be among them: a page elsewhere cannot make them mean this server.
+        keyless: Requests without a key have all rights; on loopback only.
+        running: Programs of recordings may be started (reproduce, fork, verify, debug).
+        run_foreign: Programs of foreign recordings may be started, too.
         console: The folder of the console's pages.
-        team: The team's store that it stands before, where there is one.
-        limits: How much is taken of a recording and of a project, where the recordings are kept here.
-        rate: Requests a second that are answered to one key, or to one address that has none; 0 for as many as come.
-        reach: Which machines the pages of browser sessions may be opened from.
-        metrics_token: By which metrics may be read without a key; empty for none.
+        team: The team's store in use, if any.
+        limits: The limits of a recording and of a project, where the recordings are kept here.
+        rate: Requests a second for one key, or for one address without a key; 0 for no limit.
+        reach: The machines that pages of browser sessions may be opened from.
+        metrics_token: The token for reading metrics without a key; empty for none.
     """
 
     home: Path

@@ -1,7 +1,7 @@
-"""A server that stands before a team's store: what is sent to it goes there first, and what is there comes here.
+"""A server in front of a team's store: uploads go there first, and its recordings come here.
 
-The project's folder on the server is a copy that all the routes read, as they do without a team's store. Several
-servers may stand before one store, and one may be lost with its disk.
+The project's folder on the server is a copy that all routes read, as they do without a team's store. Several
+servers may use one store, and a server may be lost with its disk.
 """
 
 from __future__ import annotations
@@ -28,15 +28,18 @@ from reenact.team.ship.exchange import Exchange
 from reenact.team.store import TeamStore
 
 _ROUND = 2.0
-"""Seconds between two looks at what others have sent."""
+"""Seconds between two checks for recordings that others sent."""
 
 _AGAIN = 30.0
-"""Seconds after which it is tried again to bring what did not come."""
+"""Seconds until a failed download is tried again."""
 
 _FEW = 50
 
 _OVERLAP = 600_000_000_000
-"""Nanoseconds before the last look that are looked at again: a deletion is dated before it is committed."""
+"""Nanoseconds before the last look that are checked again.
+
+A deletion is dated before it is committed.
+"""
 
 _BLOB = re.compile(rb'"(sha256:[0-9a-f]{64})"')
 
@@ -68,11 +71,11 @@ class Share:
         self._thread = threading.Thread(target=self._run, name="reenact-team", daemon=True)
 
     def start(self) -> None:
-        """Begin to bring here what is there."""
+        """Start bringing the store's recordings here."""
         self._thread.start()
 
     def close(self) -> None:
-        """End it, after what is being brought."""
+        """Stop, after the current download."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join(10)
@@ -82,7 +85,7 @@ class Share:
 
     @property
     def behind(self) -> int:
-        """How many recordings are to be brought here."""
+        """The number of recordings still to be brought here."""
         return self._behind
 
     def answers(self) -> bool:
@@ -92,16 +95,16 @@ class Share:
         return True
 
     def has_objects(self) -> bool:
-        """Ask the object store for what nobody has. Raises StoreAway."""
+        """Check the object store by a request for a blob that does not exist. Raises StoreAway."""
         self._team.blobs.has(f"sha256:{'0' * 64}")
         return True
 
     def sizes(self) -> dict[str, tuple[int, int]]:
-        """Of each project in the store, how many recordings it has and of how many bytes. Raises StoreAway."""
+        """Return the number and the bytes of recordings, by project. Raises StoreAway."""
         return self._team.database.sizes()
 
     def made(self, id: str) -> None:
-        """The server itself has made a recording, or made it anew: it goes to the store soon, after a restart too."""
+        """Mark a recording that this server made for upload; the mark survives a restart."""
         self._marks.mkdir(parents=True, exist_ok=True, mode=0o700)
         (self._marks / id).touch()
 
@@ -111,7 +114,7 @@ class Share:
             self._team.remove(id, why=why, who=who)
 
     def blob_url(self, id: str, address: str, seconds: int) -> str | None:
-        """Where the object store hands out a recording's blob for so long; None where it does not, or not now."""
+        """Return the object store's address of a blob for some seconds; None where it has none now."""
         with contextlib.suppress(StoreAway):
             if self._team.blobs.signs and self._team.intake.has(id, address):
                 return self._team.blobs.url(address, seconds)
@@ -140,7 +143,7 @@ class Share:
             try:
                 self._send_one(mark)
             except StoreAway:
-                # At the next round; whoever asks for what others have sent says it, where that is not there either.
+                # The next round tries again; a request for a missing recording reports the error.
                 return
             except (ReenactError, OSError):
                 # It is being made anew just now.
@@ -156,7 +159,7 @@ class Share:
             # A trace that went on is another recording of the same id.
             self._team.replace(mark.name)
         moved = self._exchange.push([mark.name])
-        # What was made anew meanwhile is sent anew, and what there is no room for is tried again.
+        # Send a recording that was made anew meanwhile again, and retry those without room.
         if mark.name in moved.deleted:
             # It was made anew after it was deleted there.
             self._here.remove(self._here.folder(mark.name))
@@ -166,7 +169,7 @@ class Share:
             mark.unlink()
 
     def _forget(self) -> None:
-        """Remove here what was deleted there."""
+        """Remove the local copies of recordings that were deleted in the store."""
         began = self._team.database.now()
         gone = self._team.deleted(since=max(0, self._told - _OVERLAP) if self._told else 0)
         for id in gone:
@@ -186,7 +189,7 @@ class Share:
         if monotonic() > self._retry:
             self._seen = {id: version for id, version in self._seen.items() if id not in self._failed}
             self._failed, self._retry = set(), monotonic() + _AGAIN
-        # The newest first: these are what somebody waits for.
+        # The newest first: these are most likely to be read next.
         new = sorted((id for id in there if self._seen.get(id) != there[id]), key=lambda id: -there[id])
         self._behind = len(new)
         for at in range(0, len(new), _FEW):
@@ -203,10 +206,11 @@ class Share:
 
 
 class _Through:
-    """Takes pieces for the team's store, and keeps the server's copy up with it.
+    """An intake that writes to the team's store, and to the server's copy after it.
 
-    What it calls ok is committed there. What the copy does not take comes to it later, as all that others send: so it
-    takes no line before it has the blobs that it names, or it would look as if nothing of the recording were missing.
+    A piece that is answered with ok is committed there. A piece that the copy refuses comes later, as those that
+    others send. So the copy takes no line before it has the blobs that the line names: the recording would look
+    complete.
     """
 
     def __init__(self, team: Intake, copy: Intake) -> None:

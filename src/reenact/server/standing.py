@@ -1,4 +1,4 @@
-"""Where a debugged program stands, as the console shows it: the machine's state, and what it means, in texts."""
+"""The standing of a debugged program for the console: the machine's state as texts."""
 
 from __future__ import annotations
 
@@ -135,8 +135,9 @@ class Standing(BaseModel):
 
 
 def standing(machine: Machine, facts: RecordingFacts, before: Mapping[str, Tree]) -> Standing:
-    """The program as it stands. `before` is the tracked state where it stood last; version, note and output are the
-    session's to say.
+    """Return the standing of the program.
+
+    `before` is the tracked state at the previous stop; the session sets version, note and output.
     """
     state, recording = machine.state, facts.recording
     here = state.at.step
@@ -176,7 +177,7 @@ def standing(machine: Machine, facts: RecordingFacts, before: Mapping[str, Tree]
 
 
 def status(state: State) -> str:
-    """Where it stands, in a line."""
+    """Describe the position of the program in one line."""
     if state.phase is Phase.RUNNING:
         return "running"
     if state.phase is Phase.READING:
@@ -191,7 +192,10 @@ def status(state: State) -> str:
 
 
 def tracked(facts: RecordingFacts, state: State, number: int) -> list[Tracked]:
-    """The tracked state: the program's own where it stands at that step, else what was recorded of it."""
+    """Return the tracked state at a step, as texts.
+
+    The values are the live ones if the program is there, else the recorded ones.
+    """
     recorded = state_at(facts.recording, number)
     now = state.actual.state if state.at == Place(number) else {}
     found = []

@@ -1,8 +1,8 @@
-"""The process of one job: `python -m reenact.server.work FOLDER`. It calls the verb, and tells how far it is.
+"""The process of one job: `python -m reenact.server.work FOLDER`. It runs the verb.
 
-A job runs foreign programs, and may take all the memory there is: the server goes on without it. On standard output are
-lines of JSON, `{"done", "total", "label"}` as it goes on and last `{"result"}` or `{"error"}`. Standard input is held
-open by the server: where that ends, so does this.
+A job runs foreign programs, and may use up all memory: the server must survive it. Standard output has
+lines of JSON, `{"done", "total", "label"}` for progress and last `{"result"}` or `{"error"}`. The server holds standard
+input open: at its end, this process ends, too.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from reenact.errors import ReenactError
 from reenact.server import orders
 
 ORDER = "order.json"
-"""The file with what is to be done, in the job's folder."""
+"""The file with the order, in the job's folder."""
 
 FILES = "files"
-"""The folder of what it makes, in the job's folder."""
+"""The folder of the files it makes, in the job's folder."""
 
 
 @dataclass
 class Desk:
-    """Where one job is worked on.
+    """The place of work of one job.
 
     Attributes:
         home: The folder of the recordings.
-        files: Where it puts the files that it makes.
-        out: Where it tells how far it is.
+        files: The folder for the files that it makes.
+        out: The stream for messages to the server.
         run_foreign: Programs of foreign recordings may run.
-        done: How many parts of the work are done.
+        done: The number of finished parts.
     """
 
     home: Path
@@ -206,7 +206,7 @@ _VERBS: dict[type, Callable[[Any, Desk], Any]] = {
 
 
 def work(order: orders.Order, desk: Desk) -> None:
-    """Do what is ordered, and say what came of it."""
+    """Run an order, and send its result or error."""
     try:
         desk.tell(result=_VERBS[type(order)](order, desk))
     except ReenactError as error:
@@ -215,7 +215,7 @@ def work(order: orders.Order, desk: Desk) -> None:
 
 def main(folder: Path, home: Path, *, run_foreign: bool = False) -> None:
     """Work on the job of a folder."""
-    # What is printed by verbs and programs is for the log; only we speak with the server.
+    # The output of verbs and programs goes to the log; only this process writes to the server.
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     # So that what was started is put away: verbs end their programs on their way out.

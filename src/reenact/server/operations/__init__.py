@@ -1,5 +1,5 @@
-"""What those who run a server need of it: whether it can do its work, what it counts, what it writes down.
+"""Operation of a server: readiness checks, metrics, logs and request observation.
 
-`checks` says whether it is ready, `metrics` what Prometheus reads, `logs` what stands in its log, and `observed` stands
-around an application: each request is counted, timed, named and logged there, whatever answers it.
+`checks` has the readiness, `metrics` the page for Prometheus, `logs` the log, and `observed` wraps
+an application: each request is counted, timed, named and logged there, for every kind of route.
 """

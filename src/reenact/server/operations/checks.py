@@ -1,7 +1,8 @@
-"""Whether a server can do its work now: a few checks, each of a thing that it cannot do without.
+"""Readiness checks: each tests one thing that the server needs.
 
-Who asks needs no key, so an answer says which thing it is and no more: no address, no path, no name. A thing that hangs
-must not hang who asks: each check runs in a thread of its own, one at a time, and what has not come back is a no.
+Clients need no key, so an answer gives the name of the failed check and no more: no address, no path, no name. A
+check that hangs must not hang the request: each runs in a thread of its own, one at a time, and counts as failed
+until it returns.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from reenact.core.store.intake import Limits
 
 Check = Callable[[], str]
-"""Gives nothing where all is well, or in a few words what is not. What it raises is a no."""
+"""A check: returns an empty text, or a short problem. An exception counts as a failure."""
 
 OK = "ok"
 SILENT = "does not answer"
@@ -27,12 +28,12 @@ _LASTS = 1.0
 
 
 class Checks:
-    """What a server cannot do without.
+    """The readiness checks of a server.
 
     Args:
         checks: Each by its name.
         patience: Seconds that one may take.
-        lasts: Seconds for which an answer is given again: who asks often costs nothing.
+        lasts: Seconds for which an answer is reused, so that frequent requests cost nothing.
     """
 
     def __init__(
@@ -47,11 +48,11 @@ class Checks:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What is checked."""
+        """The names of the checks."""
         return tuple(self._checks)
 
     async def ask(self) -> dict[str, str]:
-        """By name `ok`, or what is the matter."""
+        """Run the checks. Returns, by name, `ok` or the problem."""
         at, known = self._last
         if time.monotonic() - at < self._lasts:
             return known
@@ -64,7 +65,7 @@ class Checks:
 
     @property
     def last(self) -> dict[str, str]:
-        """What was answered last; nothing where nobody has asked."""
+        """The last answer; empty before the first request."""
         return self._last[1]
 
     def _begun(self, name: str) -> Future[str]:
@@ -79,7 +80,7 @@ class Checks:
             try:
                 future.set_result(check() or OK)
             except Exception:
-                # What it says may name addresses.
+                # The message may name addresses.
                 future.set_result(SILENT)
 
         threading.Thread(target=run, name=f"reenact-check-{name}", daemon=True).start()
@@ -87,16 +88,16 @@ class Checks:
 
 
 def ready(found: Mapping[str, str]) -> bool:
-    """Whether all is well."""
+    """Return whether every check is ok."""
     return all(said == OK for said in found.values())
 
 
 def room(folder: Path, least: int = Limits().free) -> Check:
-    """Whether a folder's disk has room: nothing is taken without.
+    """Make a check that a folder's disk has enough free bytes for uploads.
 
     Args:
         folder: The folder, which need not be there yet.
-        least: How many bytes must be free.
+        least: The least number of free bytes.
     """
 
     def check() -> str:
@@ -107,7 +108,7 @@ def room(folder: Path, least: int = Limits().free) -> Check:
 
 
 def writable(folder: Path) -> Check:
-    """Whether something can be written there; the folder need not be there yet."""
+    """Make a check that a folder, or its nearest existing parent, is writable."""
 
     def check() -> str:
         return "" if os.access(_nearest(folder), os.W_OK | os.X_OK) else "cannot be written to"

@@ -1,7 +1,7 @@
-"""A server's log: one line of JSON for each thing that happens, or one to read.
+"""A server's log: one line for each event, as JSON or as text.
 
-What a line has is decided where it is written, field by field: routes and not addresses, statuses, times, projects. So
-no key, no signature of a lent address and nothing that was recorded is ever in it.
+The fields of a line are chosen in the code, one by one: routes and not addresses, statuses, times, projects. So
+no key, no signature of a lent address and no recorded value is ever in it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal, TextIO
 Form = Literal["json", "text"]
 
 LOG = logging.getLogger("reenact.server")
-"""Where a server's events go. Nobody hears them where no log is asked for."""
+"""The logger of a server's events; without a log, they go nowhere."""
 LOG.addHandler(logging.NullHandler())
 LOG.propagate = False
 
@@ -31,7 +31,7 @@ def begin(form: Form, stream: TextIO | None = None) -> Callable[[], None]:
         stream: Another place.
 
     Returns:
-        What ends it.
+        A function that ends the log.
     """
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_json() if form == "json" else _Text())
@@ -55,12 +55,12 @@ def begin(form: Form, stream: TextIO | None = None) -> Callable[[], None]:
 
 
 def event(name: str, level: int = logging.INFO, **fields: object) -> bool:
-    """Write that something happened. Returns whether there is a log that it stands in.
+    """Log an event. Returns whether a log is being written.
 
     Args:
-        name: What: `request`, `started`, `store_away` …
-        level: As `logging` has it.
-        fields: What is to be known of it, each by its name: never a key, nor what somebody recorded.
+        name: The event's name: `request`, `started`, `store_away` …
+        level: As in `logging`.
+        fields: Its fields by name: never a key, nor a recorded value.
     """
     if not begun():
         return False
@@ -69,18 +69,18 @@ def event(name: str, level: int = logging.INFO, **fields: object) -> bool:
 
 
 def begun() -> bool:
-    """Whether a log is written."""
+    """Return whether a log is written."""
     return bool(_HANDLERS)
 
 
 def of_uvicorn() -> dict[str, Any]:
-    """How uvicorn is told to log: its warnings to our log where there is one, and no requests: those are ours."""
+    """Return uvicorn's log options: its warnings go to this log, its request lines are off."""
     told: dict[str, Any] = {"log_level": "warning", "access_log": False}
     return told | {"log_config": None} if begun() else told
 
 
 def _told(record: logging.LogRecord) -> bool:
-    """Whether a line is ours or a warning of a library's."""
+    """Return whether a line is this server's, or a library's warning."""
     return record.name == LOG.name or record.levelno >= logging.WARNING
 
 

@@ -1,7 +1,7 @@
-"""What a server counts, as Prometheus reads it, and who may read it.
+"""Metrics of a server in Prometheus's format, and the token to read them.
 
-A label has as many values as the code or those who run the server name: routes, statuses, kinds of errors, projects.
-Never an id, never a text that somebody sends.
+A label has as many values as the code or the operator defines: routes, statuses, kinds of errors, projects.
+It never holds an id or a text from a request.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Requests:
-    """What every server counts of its requests.
+    """The metrics of requests.
 
     Args:
-        registry: Where it is kept; one for each server in a process.
+        registry: Their registry; one for each server in a process.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        # When each series began: as many series again, and Prometheus knows it without.
+        # Times of creation would double the number of series, and Prometheus knows them without.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = registry
         self._count = Counter(
@@ -73,10 +73,10 @@ class Requests:
 
 
 class Page:
-    """Answers with the metrics.
+    """Answer requests for the metrics.
 
     Args:
-        registry: What is told.
+        registry: The registry to show.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -94,7 +94,10 @@ class Page:
 
 
 def token_of(environ: Mapping[str, str]) -> str:
-    """The token that the environment gives; empty for none. Raises UsageError for one that can be guessed."""
+    """Return the token in the environment; empty if unset.
+
+    Raises UsageError for one that can be guessed.
+    """
     token = environ.get(TOKEN, "").strip()
     if token and len(token) < _SHORT:
         raise UsageError(f"{TOKEN} has {len(token)} characters; at least {_SHORT}, of `openssl rand -hex 16`")
@@ -102,7 +105,7 @@ def token_of(environ: Mapping[str, str]) -> str:
 
 
 def shown(headers: Headers, token: str) -> bool:
-    """Whether a request brings the token."""
+    """Return whether a request has the token."""
     scheme, _, given = headers.get("authorization", "").partition(" ")
     return (
         bool(token)
@@ -112,7 +115,7 @@ def shown(headers: Headers, token: str) -> bool:
 
 
 def local(request: Request) -> bool:
-    """Whether it comes from this machine, and not through a proxy."""
+    """Return whether a request is from this machine, and not through a proxy."""
     passed = any(name in request.headers for name in ("forwarded", "x-forwarded-for", "x-real-ip", "via"))
     try:
         return (

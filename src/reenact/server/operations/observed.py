@@ -1,6 +1,6 @@
-"""Around an application: every request has an id, is counted and timed by its route, and stands in the log.
+"""A wrapper of an application: give each request an id; count, time and log it by route.
 
-A route is its template (`/api/v1/recordings/{id}`), so that there are as many as the code has, whatever is asked for.
+A route is its template (`/api/v1/recordings/{id}`), so the number of routes is that in the code, for any requests.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ REQUEST_ID = "X-Request-ID"
 """The header that a request may have, and every answer has."""
 
 ROUTE = "reenact.route"
-"""What says in a scope which route it is, where that has no template of its own."""
+"""The key in a scope for the name of a route without a template of its own."""
 
 ELSEWHERE = "none"
-"""The route of what no route has answered: refused before, or not there."""
+"""The route of a request that no route answered: refused before, or not found."""
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -37,13 +37,13 @@ def nobody(scope: Scope) -> str | None:
 
 
 class Observed:
-    """The application around the application.
+    """The ASGI application around another one.
 
     Args:
-        app: What is observed.
-        requests: Where requests are counted.
-        project: Of which project a request is, when it was answered; None for none.
-        prefix: What stands before the routes of a part of it: such a route knows but the rest of its template.
+        app: The application to observe.
+        requests: The metrics of requests.
+        project: Returns the project of an answered request; None for none.
+        prefix: The prefix of the routes of a mounted part: such a route knows only the rest of its template.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Observed:
         finally:
             if streams:
                 self._requests.streams.dec()
-            # Who hangs up before an answer gets none: 499, as proxies have it.
+            # A client that hangs up before an answer counts as 499, as proxies do.
             status = status or (500 if problem else 499)
             took = time.perf_counter() - begun
             method = scope["method"] if scope["method"] in _METHODS else "other"
@@ -110,7 +110,7 @@ class Observed:
             )
 
     def _route(self, scope: Scope) -> str:
-        """The template of what has answered."""
+        """Return the template of the route that answered."""
         found = scope.get("route")
         path = getattr(found, "path_format", None) or getattr(found, "path", None)
         if not isinstance(path, str):

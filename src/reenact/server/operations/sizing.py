@@ -1,7 +1,7 @@
-"""How many machines and disks so many runs want: a small calculation over figures that were measured.
+"""Estimate the machines and disks for a number of runs, from measured figures.
 
-It reckons with averages and one peak, and no more: it says whether one machine is enough, not how many milliseconds
-somebody waits. docs/fleet.md says where each figure comes from; `python -m benchmarks.sizing` measures them anew.
+The estimate uses averages and one peak, and no more: it tells whether one machine is enough, not the milliseconds
+of a wait. docs/fleet.md gives the source of each figure; `python -m benchmarks.sizing` measures them anew.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _MONTH = 30 * 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What was measured: CPU seconds of a core, and bytes.
+    """The measured costs: CPU seconds of a core, and bytes.
 
     Attributes:
         server: Of a server, for each event that it acknowledges and lists.
@@ -24,7 +24,7 @@ class Costs:
         line: Bytes of a server's memory for each recording in its list.
         start: Bytes of memory of a server that has none.
         replay: Of a replay beside the program's own work: what isolates it.
-        busy: Which part of a core is planned for; the rest is for what comes at once.
+        busy: The part of a core that is planned for; the rest is for bursts.
     """
 
     server: float = 420e-6
@@ -42,19 +42,19 @@ MEASURED = Costs()
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What is expected.
+    """The expected load.
 
     Attributes:
         runs: Recorded in a month.
         events: Of a run.
         size: Bytes of an event.
         blobs: Bytes of a run's large values: screenshots, documents.
-        spans: Which part of the runs comes as traces, from 0 to 1.
-        months: For how many months they are kept.
-        peak: How many times the average the busiest minute has.
+        spans: The part of the runs that comes as traces, from 0 to 1.
+        months: The number of months that they are kept.
+        peak: The factor of the busiest minute over the average.
         replays: In one check before a release.
         work: CPU seconds of the program's own in a replay.
-        minutes: In how many such a check is to be done.
+        minutes: The minutes in which such a check must finish.
     """
 
     runs: int = 10_000
@@ -71,7 +71,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What that wants.
+    """The needs of a load.
 
     Attributes:
         events: A second, on average.
@@ -85,7 +85,7 @@ class Plan:
         disk: Bytes of the server's own disk, then: a copy of all.
         replay_cores: For a check of a release in its minutes.
         bytes: A second in the busiest minute, as they are sent.
-        stage: Which of `STAGES` is enough.
+        stage: The smallest of `STAGES` that is enough.
     """
 
     events: float
@@ -103,7 +103,10 @@ class Plan:
 
 
 STAGES = ("laptop", "server", "team", "fleet")
-"""One machine's folder; a server with a folder; a server before a team's store; the same, replays on a cluster."""
+"""A folder on one machine; a server with a folder; a server with a team's store; a fleet.
+
+A fleet runs replays on a cluster.
+"""
 
 _ONE_DISK = 200e9
 _ONE_HOME = 100_000
@@ -112,11 +115,11 @@ _ALONE = 5_000
 
 
 def plan(load: Load, costs: Costs = MEASURED) -> Plan:
-    """What a load wants.
+    """Estimate the needs of a load.
 
     Args:
-        load: What is expected.
-        costs: What each thing costs.
+        load: The expected load.
+        costs: The costs of each part.
     """
     average = load.runs * load.events / _MONTH
     peak = average * load.peak

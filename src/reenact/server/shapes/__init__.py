@@ -1,1 +1,1 @@
-"""What the reading routes answer with, as types: the console's own are made from these."""
+"""The types of the reading routes' answers; the console's types are made from them."""

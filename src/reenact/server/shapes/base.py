@@ -1,4 +1,4 @@
-"""What all answers are made of."""
+"""The base class and common types of all answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scripts needed help with."""
+"""The types of answers about heals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A list of recordings, and what many come to."""
+"""The types of a list of recordings, and of statistics of many."""
 
 from __future__ import annotations
 

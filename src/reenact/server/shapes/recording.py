@@ -1,4 +1,4 @@
-"""One recording, its files, and what becomes of it."""
+"""The types of one recording, its files, exports and deletion."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Collecting traces on a port: `app` is what listens (an ASGI application), `traces` what becomes of the spans, `serve`
-runs both.
+"""Collect traces on a port.
+
+`app` is the ASGI application, `traces` turns spans into recordings, `serve` runs both.
 """
 
 from __future__ import annotations

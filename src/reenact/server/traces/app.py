@@ -1,7 +1,7 @@
-"""OTLP over HTTP as an ASGI application: `POST /v1/traces`, protobuf or JSON, compressed or not.
+"""OTLP over HTTP as an ASGI application: `POST /v1/traces`, protobuf or JSON.
 
-And `POST /v1/logs`: some instrumentations send the messages of a model call as log records; these events join their
-spans.
+Bodies may be compressed. `POST /v1/logs` is for instrumentations that send the messages of a model call as log
+records; these events join their spans.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from reenact.analysis.interchange.importers.otel import wire
 from reenact.analysis.interchange.importers.otel.span import Span
 
 MOST = 64 << 20
-"""How many bytes a request may have, unpacked."""
+"""The largest request in bytes, unpacked."""
 
 _LOGS = "/v1/logs"
 PATHS = ("/v1/traces", _LOGS)
-"""Where it is sent to."""
+"""The paths of the routes."""
 
 _PROTOBUF, _JSON = "application/x-protobuf", "application/json"
 _CODES = {400: 3, 403: 7, 404: 5, 405: 12, 413: 3, 415: 3, 429: 8, 503: 14}
@@ -39,8 +39,10 @@ Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
 
 
 Take = Callable[[list[Span]], int]
-"""Keeps the spans of a request; only when it returns is the request acknowledged. Gives how many it has left out. What
-it raises as OSError is answered with 503, upon which senders try again."""
+"""Keep the spans of a request; the request is acknowledged only when it returns.
+
+It returns the number of spans left out. An OSError is answered with 503, upon which senders try again.
+"""
 
 
 class Refused(Exception):
@@ -53,11 +55,13 @@ class Refused(Exception):
 
 
 class Gate:
-    """How much is taken in at once. What is more is told to come again: it is the sender that has a queue on its disk.
+    """The limit of data taken in at once; more is told to come again.
+
+    The sender has a queue on its disk.
 
     Args:
-        room: Gives nothing where there is room on the disk, or why there is none.
-        most: How many bytes of requests, packed and unpacked, are held at once.
+        room: Returns an empty text if the disk has room, else the reason.
+        most: The largest number of bytes of requests, packed and unpacked, held at once.
     """
 
     def __init__(self, room: Callable[[], str] = lambda: "", most: int = 4 * MOST) -> None:
@@ -90,15 +94,15 @@ def application(
     gate: Gate | None = None,
     more: Sequence[Route] = (),
 ) -> Starlette:
-    """The application.
+    """Make the application.
 
     Args:
         take: Keeps the spans of a request.
-        settle: Called again and again, to make recordings.
+        settle: Called repeatedly, to make recordings.
         every: Seconds between those calls.
         end: Called once, as it ends.
-        gate: How much is taken in at once.
-        more: What else is answered.
+        gate: The limit of data taken in at once.
+        more: More routes.
     """
     gate = gate or Gate()
 
@@ -110,7 +114,7 @@ def application(
         async def again() -> None:
             while True:
                 await anyio.sleep(every)
-                # Whatever goes wrong in telling of recordings, what is sent must still be taken.
+                # A failure to make recordings must not stop the intake.
                 with suppress(Exception):
                     await run_in_threadpool(settle)
 
@@ -158,7 +162,7 @@ async def collected(request: Request, take: Take, gate: Gate) -> Response:
 
 
 def _acknowledged(kind: str, left_out: int, *, logs: bool) -> Response:
-    """All of it was taken; or all but what nobody need send again."""
+    """Acknowledge a request: all of it, or all but the spans that need not be sent again."""
     why = "their trace was recorded by an earlier collector, which has ended"
     if kind == _JSON:
         what = "rejectedLogRecords" if logs else "rejectedSpans"
@@ -240,7 +244,10 @@ def _refusal(status: int, text: str, kind: str, headers: dict[str, str] | None =
 
 
 def _status(code: int, text: bytes) -> bytes:
-    """`google.rpc.Status` on the wire, of which opentelemetry-proto has no class: field 1 a number, field 2 a text."""
+    """Encode `google.rpc.Status`: field 1 is the code, field 2 the text.
+
+    opentelemetry-proto has no class for it.
+    """
     size, length = b"", len(text)
     while length > 127:
         size, length = size + bytes([length & 127 | 128]), length >> 7

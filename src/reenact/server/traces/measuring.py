@@ -1,4 +1,4 @@
-"""What is counted of traces on their way to recordings."""
+"""Metrics of traces on their way to recordings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The collector as a server: it listens, makes recordings as traces end, and loses nothing when it ends itself."""
+"""Run the collector as a server: listen, make recordings as traces end, lose no spans."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from reenact.server.traces.traces import Kept, Traces
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where it listens: an open socket, and the URL that senders are given."""
+    """The address to listen at: an open socket, and the URL for senders."""
 
     socket: socket.socket
     url: str
@@ -50,13 +50,13 @@ def listen(host: str, port: int) -> Address:
 
 
 def watched(traces: Traces, settle: Callable[[], None], end: Callable[[], None], token: str = "") -> Observed:
-    """The application with what it is watched by: `/health`, `/ready` and `/metrics`.
+    """Return the application with `/health`, `/ready` and `/metrics`.
 
     Args:
-        traces: Where the spans go; its clock is `time.monotonic`.
-        settle: Called again and again, to make recordings.
+        traces: The traces that take the spans; its clock is `time.monotonic`.
+        settle: Called repeatedly, to make recordings.
         end: Called once, as it ends.
-        token: By which metrics may be read from other machines; empty for none.
+        token: The token to read metrics from other machines; empty for none.
     """
     registry = CollectorRegistry()
     requests, page = Requests(registry), Page(registry)

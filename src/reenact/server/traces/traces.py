@@ -1,11 +1,11 @@
-"""What becomes of spans that arrive: they are kept at once, and are a recording when their trace is whole.
+"""Keep arriving spans on disk, and make a recording of each complete trace.
 
-Nobody says when a trace has ended. It counts as whole when its outermost span has come (spans are sent as they end) and
-nothing of it has come for a while; without an outermost span when nothing has come for longer. What comes later still
-makes the recording anew, under its id, as long as the collector runs.
+No message tells the end of a trace. It counts as complete when its outermost span has come (spans are sent as they
+end) and no span of it has come for a while; without an outermost span, after a longer silence. Later spans make the
+recording anew, under its id, as long as the collector runs.
 
-Until then a trace's spans lie in a file of its own in the store, a line each, without their secrets: a collector that
-is killed loses none, the next one takes the file up.
+Until then a trace's spans are in a file of its own in the store, a line each, without their secrets: a collector that
+is killed loses none, and the next one resumes with the file.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class _Trace:
 
 @dataclass(slots=True)
 class Counts:
-    """What has come, for the summary."""
+    """The counts for the summary."""
 
     spans: int = 0
     recordings: int = 0
@@ -98,7 +98,7 @@ class Traces:
     ) -> None:
         self._store = store
         self.folder = store.root / FOLDER
-        """Where spans lie until they are recordings."""
+        """The folder of spans that are not recordings yet."""
         self._quiet = quiet
         self._patience = max(patience, quiet)
         self._tags = tuple(tags)
@@ -110,9 +110,9 @@ class Traces:
         self._resume(now)
 
     def take(self, spans: Iterable[Span], now: float) -> int:
-        """Keep spans that have come. What returns from here is on the disk. Raises OSError where it cannot be kept.
+        """Keep spans; they are on the disk when it returns. Raises OSError if that fails.
 
-        Returns how many were left out, since an earlier collector has recorded their traces.
+        Returns the number left out because an earlier collector recorded their traces.
         """
         sorted_out: dict[str, list[Span]] = {}
         for span in spans:
@@ -175,7 +175,7 @@ class Traces:
 
     @property
     def waiting(self) -> int:
-        """How many traces are under way."""
+        """The number of traces that wait for a recording."""
         with self._lock:
             return sum(1 for trace in self._traces.values() if trace.spans > trace.kept)
 
@@ -193,7 +193,7 @@ class Traces:
             self.counts.late += len(spans)
             return
         seen = under_way.seen if under_way is not None else set()
-        # Who got no answer sends again; a span that was sent as it began comes a second time as it ends.
+        # A sender without an answer sends again; a span sent at its start comes a second time at its end.
         spans = list({key: span for span in spans if (key := _key(span)) not in seen}.values())
         if not spans:
             return
@@ -247,7 +247,7 @@ class Traces:
         return Kept(id, run.name, len(list(run.effects)), again)
 
     def _resume(self, now: float) -> None:
-        """Take up what a collector left that did not end well."""
+        """Resume with the files of a collector that ended without making their recordings."""
         for file in sorted(self.folder.glob("*.jsonl")) if self.folder.is_dir() else ():
             spans = _read(file)
             whole = any(not span.parent and not span.loose for span in spans)
@@ -259,7 +259,7 @@ class Traces:
 
 
 def _key(span: Span) -> tuple[str, int, str]:
-    """What tells a span, or an event of its that came by itself, from any other of its trace."""
+    """Return the identity of a span, or of an event that came by itself, within its trace."""
     return (span.id, span.ended, repr(span.events) if span.loose else "")
 
 

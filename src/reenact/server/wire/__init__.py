@@ -1,1 +1,1 @@
-"""Browser sessions and agents that the server runs for others, and how they are asked for over the network."""
+"""Hosted browser sessions and agents, and their requests over the network."""

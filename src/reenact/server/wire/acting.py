@@ -14,7 +14,10 @@ from reenact.server.wire.hosted import Hosted
 
 
 def executed(hosted: Hosted, body: Mapping[str, Any]) -> told.ExecutionTold:
-    """Do an action. What fails on the page is an answer. Raises UsageError for what is no action here."""
+    """Run an action.
+
+    A failure on the page is an answer. Raises UsageError for an invalid action.
+    """
     live = hosted.live()
     action = asking.action_of(body, files_of(hosted))
     actor = "agent" if body.get("actor") == "agent" else "script"

@@ -1,7 +1,7 @@
-"""What is asked over the network, read: a session's options and actions, as this client and another write them.
+"""Read requests: the options and actions of a session, from this client and another.
 
-Whoever has a key may use the server's browser, and not the server: no option and no action names a file, a program or
-a folder of its own, and no page of its own disk is opened.
+A key gives use of the server's browser, not of the server: no option and no action names a file, a program or
+a folder of the server, and no page of its disk is opened.
 """
 
 from __future__ import annotations
@@ -70,12 +70,15 @@ _IGNORED = frozenset({
     "solve_captchas", "wait_for_authentication", "block_ads", "auth_retry", "use_file_storage", "perception_type",
     "storage", "open_viewer",
 })  # fmt: skip
-"""Options of the hosted service that change nothing of what a page is asked."""
+"""Options of the hosted service that do not change the requests to a page."""
 
 _ABSENT = frozenset(
     {"web_bot_auth", "auth_ids", "advanced_stealth", "vault_id", "profile", "aspect_ratio", "proxies"}
 )
-"""Those that would, and are refused where they ask for anything. (`proxies=True` is that client's default.)"""
+"""Options that would change them: refused unless empty.
+
+`proxies=True` is the other client's default.
+"""
 
 _FLAG = re.compile(
     r"--(lang|window-size|window-position|start-maximized|force-device-scale-factor|"
@@ -83,7 +86,7 @@ _FLAG = re.compile(
     r"disable-notifications|disable-popup-blocking|disable-infobars|disable-dev-shm-usage|disable-extensions|"
     r"autoplay-policy|font-render-hinting|force-color-profile)(=.*)?"
 )
-"""Arguments of the browser's that another may give: others start programs, or read and write files."""
+"""Browser arguments that a client may give; others start programs, or access files."""
 
 _DECORATION = frozenset({"category", "description", "param", "text_label", "status", "actor"})
 _UNSUPPORTED = ("captcha_solve", "email_read", "email_verification_read", "sms_read")
@@ -173,7 +176,7 @@ def scrape_of(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_address(url: str) -> None:
-    """See that an address is one of the web. Raises UsageError: a server's own disk is not for others to read."""
+    """Check that an address is on the web. Raises UsageError: the server's disk is not readable."""
     try:
         check_scheme(typed(url))
     except RefusedAddressError as error:
@@ -181,7 +184,10 @@ def check_address(url: str) -> None:
 
 
 def model_of(named: str | None, default: str | None, *, foreign: bool) -> str | None:
-    """The model that an agent is to ask: the one that was named, unless that other client named it by itself."""
+    """Return the model for an agent: the named one, or the default.
+
+    A default name that the other client sends by itself counts as unnamed.
+    """
     if named is None or (foreign and named in DEFAULTS and default):
         return default
     # A name may hold no address: the server's keys go to the providers that they are for.
@@ -189,7 +195,7 @@ def model_of(named: str | None, default: str | None, *, foreign: bool) -> str | 
 
 
 def fitted(model: type[M], given: Mapping[str, Any]) -> M:
-    """What was sent, in its form. Raises UsageError, in one line."""
+    """Validate a request against a model. Raises UsageError, in one line."""
     try:
         return model.model_validate(dict(given))
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""The files of a session that the server has: uploaded for it, or downloaded by its pages. No other file is reached."""
+"""The files of a session on the server: uploads and downloads. Other files are out of reach."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class File:
     """One file of a session.
 
     Attributes:
-        id: By which it is asked for.
-        name: What it is called.
-        path: Where it is.
-        source: Whether it was uploaded or downloaded.
+        id: Its id in requests.
+        name: Its name.
+        path: Its path on the server.
+        source: `user_upload` or `session_download`.
     """
 
     id: str
@@ -52,7 +52,7 @@ class File:
 
     @property
     def created(self) -> datetime:
-        """When it was written."""
+        """The time of its last change."""
         return datetime.fromtimestamp(self.path.stat().st_mtime, UTC)
 
     def checksum(self) -> str:
@@ -102,7 +102,10 @@ class Files:
         raise UsageError(f"there is no file {name!r} in this session: upload it first")
 
     def keep(self, name: str, data: BinaryIO) -> File:
-        """Take a file. One of the same name is replaced. Raises UsageError for one that is too large or has no name."""
+        """Save a file, replacing one of the same name.
+
+        Raises UsageError for one that is too large or has no valid name.
+        """
         plain = PurePosixPath(
             PureWindowsPath(_UNSAFE.sub("_", name.replace("\\", "/").split("/")[-1])).name
         ).name

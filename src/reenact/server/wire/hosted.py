@@ -1,6 +1,6 @@
-"""The browser sessions that the server has open, and those that it had: each belongs to one project.
+"""The browser sessions of the server, open and ended: each belongs to one project.
 
-A session records itself in its project's home, as it would in a program; it has a browser and a thread of its own.
+A session records itself in its project's home, as in a program; it has a browser and a thread of its own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST = 8
 """Sessions that may be open at once: each is a browser."""
 
 KEPT = 200
-"""Sessions that have ended and are still known by what they did; their recordings are there anyhow."""
+"""The number of ended sessions kept in memory; their recordings stay in any case."""
 
 _PULSE = 0.5
 """Seconds between looks at which of them have ended by themselves."""
@@ -48,16 +48,16 @@ class BusyError(SessionError):
 
 @dataclass(eq=False)
 class Hosted:
-    """A session that the server has, or had.
+    """A session of the server, open or ended.
 
     Attributes:
         session: The session itself.
-        project: The project whose keys may ask for it.
-        files: What was uploaded for it, and what its pages had downloaded; None for one of the past.
-        created: When it began; `used` when it was last asked for something; `closed` when it ended.
-        reason: Why it ended, in words; `cause` in one.
+        project: The project whose keys have access to it.
+        files: Its uploads and downloads; None for one of an earlier run.
+        created: The moment it began; `used`: of its last request; `closed`: of its end.
+        reason: The reason of its end, in words; `cause` in one.
         agents: The agents that work or worked in it, by id.
-        key: By which programs come to its browser; it cannot be guessed, and means no other session.
+        key: The secret in the address of its browser, for programs; valid for this session only.
     """
 
     session: Session
@@ -221,7 +221,7 @@ class Hosting:
             _clear(self._all.pop(id))
 
     def _watch(self) -> None:
-        """End what has ended by its own clock, so that its recording is closed too."""
+        """Close sessions that ended by their own clock, so that their recordings are closed too."""
         while not self._stopping:
             time.sleep(_PULSE)
             with self._lock:

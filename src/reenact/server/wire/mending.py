@@ -1,4 +1,4 @@
-"""A failed step of somebody's session, mended here: by the ladder of `heal="auto"`, in the session's own recording."""
+"""Mend a failed step of a client's session, as `heal="auto"` does, in its own recording."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def mended(hosted: Hosted, body: Mapping[str, Any]) -> Mending:
 
 
 def kept(hosted: Hosted, body: Mapping[str, Any]) -> dict[str, Json]:
-    """Write a record of help into the session's recording. Raises UsageError for what is none."""
+    """Write a heal into the session's recording. Raises UsageError for an invalid one."""
     try:
         heal = _HEAL.validate_python(dict(body))
     except ValidationError as error:
@@ -82,7 +82,10 @@ def kept(hosted: Hosted, body: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def _judge(session: Session, expect: Any, asked: list[bool]) -> Judge | None:
-    """Who tells whether what is expected is so; where the program itself does, it is noted that it would be asked."""
+    """Return the judge of an expectation, or None without one.
+
+    Where the program judges itself, note that it would be asked.
+    """
     if expect is None:
         return None
 

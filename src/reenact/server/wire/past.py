@@ -1,4 +1,4 @@
-"""Sessions that the server had before it was started again, or that another program recorded into its home."""
+"""Sessions of an earlier run of the server, or recorded into its home by another program."""
 
 from __future__ import annotations
 

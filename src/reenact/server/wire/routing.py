@@ -1,4 +1,4 @@
-"""How the routes of the browser API refuse: one line, and by which error of ours a client is to know it."""
+"""Errors of the browser API: one line, and the name of the error's class for the client."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ FOREIGN = "x-notte-sdk-version"
 
 
 BUSY: dict[int | str, dict[str, Any]] = {429: {"description": "As many sessions are open as may be."}}
-"""What a route says that opens a session."""
+"""The refusals of a route that opens a session."""
 
 
 class WireRoute(APIRoute):
     """A route whose errors of ours are answers."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """What answers a request."""
+        """Return a handler that turns errors into answers."""
         handler = super().get_route_handler()
 
         async def answered(request: Request) -> Response:
@@ -64,7 +64,7 @@ def hosting(request: Request) -> Hosting:
 
 
 def is_foreign(request: Request) -> bool:
-    """Whether another client than Reenact's own asks."""
+    """Return whether the client is another one than Reenact's own."""
     return FOREIGN in request.headers
 
 

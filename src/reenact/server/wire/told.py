@@ -1,6 +1,6 @@
-"""What is said over the network: its shapes, the same for this client and for `notte-sdk` 1.9.7.
+"""Answers over the network: the same shapes for this client and for `notte-sdk` 1.9.7.
 
-That one reads some fields and leaves the others; this one reads `outcome`, `element` and the like beside them.
+That client ignores unknown fields; this one also reads `outcome`, `element` and others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reenact.server.wire.files import File
 from reenact.server.wire.hosted import Hosted
 
 Json = Any
-"""Any value that JSON has: what a page, a model or a recording gave."""
+"""Any JSON value: from a page, a model or a recording."""
 
 
 class SessionTold(BaseModel):
@@ -153,11 +153,11 @@ class FileTold(BaseModel):
 
 
 def session(hosted: Hosted, viewer: str) -> SessionTold:
-    """How a session stands.
+    """Describe a session.
 
     Args:
         hosted: The session.
-        viewer: Where a person sees it.
+        viewer: The address of its page for people.
     """
     state, options = hosted.session.status(), hosted.session.options
     closed = hosted.closed
@@ -187,13 +187,13 @@ def session(hosted: Hosted, viewer: str) -> SessionTold:
 def execution(
     asked: Mapping[str, Any], action: do.Action, result: ExecutionResult, outcome: Mapping[str, Any]
 ) -> ExecutionTold:
-    """What became of an action.
+    """Describe the outcome of an action.
 
     Args:
-        asked: The action as it was sent; it is sent back, without what it wrote into a field for secrets.
-        action: The same, as it was done.
-        result: What became of it.
-        outcome: The same, as it is recorded.
+        asked: The action as sent; it is returned without the values of secret fields.
+        action: The action as performed.
+        result: Its result.
+        outcome: Its result as recorded.
     """
     shown = {name: value for name, value in asked.items() if name != "actor"}
     if "value" in shown and (said := getattr(result.action, "value", None)) != getattr(action, "value", None):
@@ -225,12 +225,12 @@ def execution(
 
 
 def scraped(result: ExecutionResult, action: do.Action) -> DataTold:
-    """What was read of a page."""
+    """Return the data read from a page."""
     return _data(result, action) or DataTold(markdown="")
 
 
 def observation(seen: Observation, tab: int | None, began: datetime, ended: datetime) -> ObservationTold:
-    """What the page looks like."""
+    """Describe an observed page."""
     about = seen.metadata
     return ObservationTold(
         metadata=MetadataTold(
