@@ -102,7 +102,7 @@ def test_the_async_twins_do_the_same(open_session, site, home):
 
     title, again, text, cookie, address = asyncio.run(program())
     assert (title, again, text, cookie) == ("Order", "Order", "# Order", "b")
-    assert address.startswith("http://127.0.0.1:")
+    assert address.startswith("ws://127.0.0.1:")
 
 
 # -- options -----------------------------------------------------------------------------------------------------
@@ -216,21 +216,15 @@ def until(holds, seconds=120):
 
 
 def browser_of(session):
-    """The process of a session's browser, by the port that it listens on."""
-    port = session.cdp_url().rpartition(":")[2]
-    for folder in Path("/proc").iterdir():
-        if (
-            folder.name.isdigit()
-            and b"--remote-debugging-port" in (line := command(folder))
-            and b"--type=" not in line
-        ):
-            profile = next(word for word in line.split(b"\0") if word.startswith(b"--user-data-dir=")).split(
-                b"="
-            )[1]
-            file = Path(profile.decode()) / "DevToolsActivePort"
-            if file.exists() and file.read_text().split()[0] == port:
-                return int(folder.name)
-    raise AssertionError("no such browser")
+    """The process of a session's browser, by the folder of its profile."""
+    profile = f"--user-data-dir={session._driver.live._folder}/profile".encode()
+    return next(
+        int(folder.name)
+        for folder in Path("/proc").iterdir()
+        if folder.name.isdigit()
+        and profile in (words := command(folder).split(b"\0"))
+        and not any(one.startswith(b"--type=") for one in words)
+    )
 
 
 def command(folder):

@@ -371,21 +371,22 @@ def _cookie(given: Any) -> dict[str, Any]:
     return cookie
 
 
+_CLOSED = "this browser cannot be connected to: Session(cdp=True) lets other programs in, on Linux and macOS"
+
+
 def telling_cdp() -> Step:
     """Return the step that reads the address for other clients."""
 
     async def live(browser: Live, call: int | None) -> str:
         with browser.use():
             if (found := await browser.address()) is None:
-                raise UsageError(
-                    "this browser cannot be connected to: Session(cdp=True) lets other programs in"
-                )
+                raise UsageError(_CLOSED)
             return found
 
     async def wire(link: Link) -> str:
         found = str((await link.ask("GET", "debug"))["ws"]["cdp"])
         if not found:
-            raise UsageError("this browser cannot be connected to: Session(cdp=True) lets other programs in")
+            raise UsageError(_CLOSED)
         return found
 
     return Step("cdp_url", live, wire=wire)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from http import HTTPStatus
 
@@ -16,6 +17,10 @@ _LONGEST = 64 << 20
 """Bytes of one message of a client's."""
 _MOST = 8
 """Clients at once."""
+_LOG = logging.getLogger("reenact.browser.door")
+"""A stranger's broken handshake is no matter for the program's own log."""
+_LOG.addHandler(logging.NullHandler())
+_LOG.propagate = False
 
 
 class Door:
@@ -36,10 +41,9 @@ class Door:
         if self._server is None:
             self._server = await serve(
                 self._serve, "127.0.0.1", 0, process_request=self._enter, max_size=_LONGEST, compression=None,
-                server_header=None, ping_interval=None,
+                server_header=None, ping_interval=None, logger=_LOG,
             )  # fmt: skip
-        port = self._server.sockets[0].getsockname()[1]
-        return f"ws://127.0.0.1:{port}/{self._key}"
+        return f"ws://127.0.0.1:{self._port()}/{self._key}"
 
     async def close(self) -> None:
         """Send everyone away. Harmless when it is closed."""
@@ -49,13 +53,22 @@ class Door:
             await self._server.wait_closed()
 
     def _enter(self, connection: ServerConnection, request: Request) -> Response | None:
-        """Let in whoever has the key; pages of other origins may not try."""
-        given = request.path.strip("/").encode()
-        if "Origin" in request.headers or not secrets.compare_digest(given, self._key.encode()):
+        """Let in clients that have the key. A page of the web may not try, under whatever name it found this port."""
+        given = request.path.strip("/").encode("utf-8", "surrogateescape")
+        named = [f"{host}:{self._port()}" for host in ("127.0.0.1", "localhost")]
+        of_a_page = "Origin" in request.headers or request.headers.get_all("Host") not in (
+            [one] for one in named
+        )
+        if of_a_page or not secrets.compare_digest(given, self._key.encode()):
             return connection.respond(HTTPStatus.FORBIDDEN, "this address is not known\n")
         if self._open >= _MOST:
             return connection.respond(HTTPStatus.TOO_MANY_REQUESTS, f"{_MOST} clients are connected\n")
         return None
+
+    def _port(self) -> int:
+        assert self._server is not None
+        port: int = self._server.sockets[0].getsockname()[1]
+        return port
 
     async def _serve(self, connection: ServerConnection) -> None:
         said: asyncio.Queue[str | None] = asyncio.Queue()

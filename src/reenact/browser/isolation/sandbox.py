@@ -6,12 +6,9 @@ folder alone, and Chromium's own sandbox goes on inside. What a machine allows i
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import shlex
 import shutil
-import socket
 import stat
 import subprocess
 import sys
@@ -24,9 +21,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from reenact.browser import finding
+from reenact.browser.isolation.starting import Starter
 from reenact.errors import SessionError
 
-START = Path(__file__).with_name("start.py")
 PORT = 1080
 """Where the proxy is inside a network of the browser's own."""
 
@@ -189,13 +186,13 @@ class Room:
         self.executable = executable
         self._executable = os.path.realpath(executable)
         self._protocol = protocol
-        self._channel: socket.socket | None = None
+        self.starter = Starter(folder)
         self._user = _take() if isolation.user else None
 
     @property
     def program(self) -> str:
         """The path of the program that starts the browser."""
-        return str(self.folder / "start")
+        return self.starter.program
 
     @property
     def speaks(self) -> bool:
@@ -229,27 +226,14 @@ class Room:
         policy = policies / "reenact.json"
         policy.write_text(json.dumps(POLICY), encoding="ascii")
         policy.chmod(0o644)
-        path = self.folder / "channel"
-        self._close()
-        if channel and self.speaks:
-            self._channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            self._channel.bind(str(path))
-            self._channel.listen(1)
-            self._channel.setblocking(False)
-        plan = {
-            "channel": str(path) if self._channel is not None else "",
-            "user": self._user,
-            "port": PORT if self.isolation.network else 0,
-            "protocol": self._protocol,
-            "command": [*(self._hidden(headed) if self.isolation.files else ()), self._executable],
-            "environ": self.environ(headed=headed),
-        }
-        written = self.folder / "plan.json"
-        written.write_text(json.dumps(plan), encoding="utf-8")
-        words = shlex.join([sys.executable, "-I", "-S", str(START), str(written)])
-        program = Path(self.program)
-        program.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
-        program.chmod(0o700)
+        self.starter.write(
+            [*(self._hidden(headed) if self.isolation.files else ()), self._executable],
+            self.environ(headed=headed),
+            user=self._user,
+            port=PORT if self.isolation.network else 0,
+            protocol=self._protocol,
+            channel=channel,
+        )
 
     def environ(self, *, headed: bool = False) -> dict[str, str]:
         """Return the browser's environment: nothing of the server's but languages, the time zone, and a screen."""
@@ -264,18 +248,6 @@ class Room:
             "XDG_CACHE_HOME": str(home / "cache"),
             "XDG_DATA_HOME": str(home / "data"),
         }
-
-    async def received(self) -> list[int]:
-        """Wait until the browser is about to start; return the descriptors that it gives."""
-        assert self._channel is not None
-        loop = asyncio.get_running_loop()
-        given, _ = await loop.sock_accept(self._channel)
-        with given:
-            given.setblocking(True)
-            given.settimeout(_PATIENCE)
-            _, descriptors, _, _ = await loop.run_in_executor(None, socket.recv_fds, given, 1, 8)
-        self._close()
-        return list(descriptors)
 
     def fetch(self, source: Path, target: Path) -> int:
         """Copy a download from where the browser wrote it; return its bytes. Raises OSError for what is no plain file.
@@ -294,17 +266,11 @@ class Room:
 
     def leave(self) -> None:
         """Give back what the room has taken, when the browser has ended. The folder is its owner's to remove."""
-        self._close()
+        self.starter.close()
         if self._user is not None:
             with _taking:
                 _taken.discard(self._user)
             self._user = None
-
-    def _close(self) -> None:
-        if self._channel is not None:
-            self._channel.close()
-            self._channel = None
-        (self.folder / "channel").unlink(missing_ok=True)
 
     def _hidden(self, headed: bool) -> list[str]:
         """Return the words of the command that shows the browser the system's programs and its own folder alone."""

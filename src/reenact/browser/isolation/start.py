@@ -5,17 +5,20 @@ are the browser's. It imports the standard library alone, and ends by becoming t
 """
 
 import ctypes
-import fcntl
 import json
 import os
 import resource
 import socket
 import struct
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
 _SET_DUMPABLE = 4
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 1
+_LONGEST_NAME = 100
+"""Bytes of a socket's name that every system takes."""
 _COMMANDS, _ANSWERS = 3, 4
 """The descriptors by which Playwright and a browser speak."""
 
@@ -24,13 +27,15 @@ def main() -> None:
     """Read the plan, give up what it says, and become the browser."""
     with open(sys.argv[1], encoding="utf-8") as file:  # noqa: PTH123 - it starts with every browser: few imports
         plan = json.load(file)
-    os.umask(0o077)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if plan["environ"] is not None:
+        os.umask(0o077)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     channel = None
     if plan["channel"]:
         # Before the user changes: the socket is out of that user's reach.
         channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        channel.connect(plan["channel"])
+        with short(plan["channel"]) as name:
+            channel.connect(name)
     if plan["user"] is not None:
         _become(plan["user"])
     given = []
@@ -46,7 +51,21 @@ def main() -> None:
         for one in given:
             os.close(one)
     arguments = [*plan["command"], *sys.argv[2:]]
-    os.execvpe(arguments[0], arguments, plan["environ"])  # noqa: S606 - the browser
+    environ = os.environ if plan["environ"] is None else plan["environ"]
+    os.execvpe(arguments[0], arguments, environ)  # noqa: S606 - the browser
+
+
+@contextmanager
+def short(path: str) -> Iterator[str]:
+    """Give a name of a socket's path that is short enough to be bound or connected to, where the system has one."""
+    if len(os.fsencode(path)) <= _LONGEST_NAME or not sys.platform.startswith("linux"):
+        yield path
+        return
+    folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)  # noqa: PTH120 - as above
+    try:
+        yield f"/proc/self/fd/{folder}/{os.path.basename(path)}"  # noqa: PTH119
+    finally:
+        os.close(folder)
 
 
 def _become(user: int) -> None:
@@ -58,6 +77,8 @@ def _become(user: int) -> None:
 
 def _own_network() -> None:
     """Enter a network that has nothing but its own loopback."""
+    import fcntl  # noqa: PLC0415 - few imports
+
     libc = ctypes.CDLL(None, use_errno=True)
     user, group = os.geteuid(), os.getegid()
     # A process that has changed its user may not write its own maps otherwise.

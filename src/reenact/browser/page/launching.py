@@ -20,10 +20,10 @@ from reenact.browser.isolation.addresses import Reach
 from reenact.browser.isolation.door import Door
 from reenact.browser.isolation.egress import Egress
 from reenact.browser.isolation.guest import Guest
-from reenact.browser.isolation.protocol import Protocol
+from reenact.browser.isolation.protocol import Check, Protocol
+from reenact.browser.isolation.starting import Starter
 from reenact.errors import SessionError
 
-_PORT = "DevToolsActivePort"
 _PROFILE = "reenact-browser-"
 _LOCAL = Reach(private=True)
 DOWNLOADS = "reenact-downloads-"
@@ -43,7 +43,7 @@ class Settings:
         idle: Seconds without an action after which the session ends; 0 for never.
         longest: Seconds after which it ends at all; 0 for never.
         mask: Selectors of elements whose content is secret.
-        cdp: Whether the browser listens for other programs of this machine.
+        cdp: Whether other programs may be let in, by an address with a key.
         guest: What a server gives to a session that it has open for others; None for a program's own session.
     """
 
@@ -65,7 +65,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Started:
-    """A browser: its context, the address by which other clients connect, a folder to remove behind it, its proxy."""
+    """A browser: its context, the address that it was found at, a folder to remove behind it, its proxy and door."""
 
     context: BrowserContext
     browser: Browser | None
@@ -85,31 +85,46 @@ async def launch(playwright: Playwright, settings: Settings) -> Started:
 
 async def _for_a_program(playwright: Playwright, settings: Settings, path: str) -> Started:
     """Start a browser for a program of this machine, as its user."""
-    own = None if settings.profile else tempfile.mkdtemp(prefix=f"{_PROFILE}{os.getpid()}-")
-    folder = settings.profile or own
-    assert folder is not None
+    own = Path(tempfile.mkdtemp(prefix=f"{_PROFILE}{os.getpid()}-"))
     egress = None if _has_proxy(settings) else Egress(_LOCAL)
     arguments = [] if egress is None else _through(await egress.start())
-    if settings.cdp:
-        arguments.append("--remote-debugging-port=0")
-    options = {"executable_path": path, **_options(settings, arguments)}
+    # Between Playwright and the browser, another program is let in without any port of the browser's.
+    starter = Starter(own) if settings.cdp and os.name == "posix" else None
     # Some containers allow no sandbox to anybody.
     for inner in (True, False) if _may_have_sandbox() else (False,):
+        beginning: asyncio.Task[Door] | None = None
         try:
+            if starter is not None:
+                starter.write([path], None, protocol=True)
+                beginning = asyncio.create_task(_let_in(starter))
             context = await playwright.chromium.launch_persistent_context(
-                folder, chromium_sandbox=inner, **options
+                settings.profile or own / "profile",
+                chromium_sandbox=inner,
+                executable_path=path if starter is None else starter.program,
+                **_options(settings, arguments),
             )
-        except Error as error:
+            door = None if beginning is None else await beginning
+        except (Error, OSError) as error:
+            if beginning is not None:
+                await _leave(beginning)
             if inner:
                 continue
             if egress is not None:
                 await egress.stop()
-            if own is not None:
-                shutil.rmtree(own, ignore_errors=True)
+            shutil.rmtree(own, ignore_errors=True)
             raise _unstarted(path, error) from None
-        address = _address(Path(folder) / _PORT) if settings.cdp else None
-        return Started(context, context.browser, address, own, egress)
+        return Started(context, context.browser, None, str(own), egress, door=door)
     raise AssertionError("one of them was tried last")
+
+
+async def _let_in(starter: Starter) -> Door:
+    return await _door(await starter.received(), None)
+
+
+async def _door(pipes: list[int], check: Check | None) -> Door:
+    protocol = Protocol(pipes, check)
+    await protocol.start()
+    return Door(protocol)
 
 
 async def _for_a_guest(playwright: Playwright, settings: Settings, path: str) -> Started:
@@ -137,7 +152,7 @@ async def _for_a_guest(playwright: Playwright, settings: Settings, path: str) ->
             )
             door = await beginning
         except (Error, OSError) as error:
-            beginning.cancel()
+            await _leave(beginning)
             await egress.stop()
             if one:
                 continue
@@ -153,14 +168,18 @@ async def _begin(room: sandbox.Room, egress: Egress) -> Door | None:
     """Take what the browser gives when it starts: a socket in its own network for the proxy, and its pipes."""
     if not room.speaks:
         return None
-    descriptors = await room.received()
+    descriptors = await room.starter.received()
     if room.isolation.network:
         await egress.start(socket.socket(fileno=descriptors.pop(0)))
-    if not descriptors:
-        return None
-    protocol = Protocol(descriptors, commands.check)
-    await protocol.start()
-    return Door(protocol)
+    return await _door(descriptors, commands.check) if descriptors else None
+
+
+async def _leave(beginning: asyncio.Task[Any]) -> None:
+    """Close what a browser gave that did not start, or wait for it no longer."""
+    beginning.cancel()
+    given = await asyncio.gather(beginning, return_exceptions=True)
+    if isinstance(given[0], Door):
+        await given[0].close()
 
 
 async def _obeys(context: BrowserContext) -> bool:
@@ -249,14 +268,6 @@ def _runs(pid: int) -> bool:
     except OSError:
         return True
     return True
-
-
-def _address(file: Path) -> str | None:
-    try:
-        port = file.read_text(encoding="ascii").split()[0]
-    except (OSError, IndexError):
-        return None
-    return f"http://127.0.0.1:{port}"
 
 
 def _first_line(error: Error) -> str:

@@ -60,7 +60,7 @@ class Live:
         context: Playwright's context.
         sight: What was last observed of each tab, by page.
         handles: What the program holds of the page's objects, by number (`page.py`).
-        cdp: The address by which another client may connect, or None.
+        cdp: The address that the browser was connected to by, or None for one that was started.
         camera: Who films it, if anybody does.
         asked: An action that is about to be done, and its element, or why there is none.
         requests: What its tabs send.
