@@ -46,8 +46,8 @@ class Options:
         user_agent: The browser's user agent string.
         chrome_args: Further arguments of its command line.
         viewport_width: In CSS pixels; `viewport_height` too.
-        cdp_url: The address of a running browser to use in the place of an own one.
-        cdp: Whether another program may connect to the browser, by `session.cdp_url()`.
+        cdp_url: The address of a running browser to use instead of an own one.
+        cdp: True if another program may connect to the browser, by `session.cdp_url()`.
         extra_http_headers: Sent with every request.
         profile: A folder to keep cookies, logins and the like in, from one session to the next.
         cookie_file: A JSON file of cookies to begin with.
