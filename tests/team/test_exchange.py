@@ -53,7 +53,8 @@ def recorded(home, name, *orders, tags=()):
 
 
 def tree(folder):
-    kept = (path for path in folder.rglob("*") if path.is_file() and path.name not in {"received", "team"})
+    beside = {"received", "team", "endorsed.json"}
+    kept = (path for path in folder.rglob("*") if path.is_file() and path.name not in beside)
     return {str(path.relative_to(folder)): path.read_bytes() for path in kept}
 
 

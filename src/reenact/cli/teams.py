@@ -13,6 +13,7 @@ import typer
 from reenact.core.store.base import Library
 from reenact.core.store.index import Index
 from reenact.core.store.local import LocalStore
+from reenact.core.store.local import home as home_of
 from reenact.errors import UsageError
 from reenact.team.open import Reaching, team_store
 from reenact.team.place import OBJECTS, STORE, Place
@@ -43,5 +44,7 @@ def opened(home: Path | None, *, team: bool) -> Iterator[tuple[LocalStore, Libra
     with team_store(place_of()) as there:
         from reenact.team.index import TeamIndex  # noqa: PLC0415 - as above
 
+        # Its lines say where recordings come from.
+        there.adopt([], home_of(None))
         with closing(TeamIndex(there)) as index:
             yield there, index

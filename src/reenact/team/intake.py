@@ -311,6 +311,9 @@ class TeamIntake:
                 version=VERSIONS.next_value(),
                 written=CLOCK,
                 bytes=RECORDINGS.c.bytes + bindparam("more"),
+                # It was endorsed as it was.
+                endorser="",
+                endorsement="",
             ),
             [{"held": one.key, "more": one.more} for one in grown],
         )

@@ -25,10 +25,10 @@ from reenact.team.fitting import fit
 from reenact.team.store import TeamStore
 from reenact.team.tables import CLOCK, DETAILS, FILES, RECORDINGS, STEPS, TEXTS
 
-LINE = [field.name for field in fields(Summary) if field.name != "path"]
+LINE = [field.name for field in fields(Summary) if field.name not in ("path", "here")]
 """The columns of a recording's line."""
 
-_SAID = [name for name in LINE if name not in ("id", "written")]
+_SAID = [name for name in LINE if name not in ("id", "written", "endorser")]
 """Those of them that are made from its lines."""
 
 _AT_ONCE = 100

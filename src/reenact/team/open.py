@@ -74,7 +74,7 @@ class Reaching(LocalStore):
                     there = [text]
                 if len(mine) + len(there) > 1:
                     raise AmbiguousRecording(_either_of(text, mine, there, place))
-                return _brought(team, there[0]) if there else self._mine(mine)
+                return _brought(team, there[0], self.root) if there else self._mine(mine)
         except StoreAway as error:
             found = self._mine(mine) or _before(place, text)
             if found is None:
@@ -94,9 +94,10 @@ def _place() -> Place | None:
     return Place.of(os.environ)
 
 
-def _brought(team: TeamStore, id: str) -> Path:
+def _brought(team: TeamStore, id: str, home: Path) -> Path:
     before = _size(team.folder(id))
     found = team.find(id)
+    team.adopt([id], home)
     if (new := _size(found) - before) > 0:
         warn(
             f"{id} is in {team.place}: {'brought' if not before else 'what is new was brought'} here ({new:,} bytes)"

@@ -37,6 +37,7 @@ from reenact.team.deleting import (
     tombstones,
     whoever,
 )
+from reenact.team.endorsing import adopt
 from reenact.team.fitting import fit
 from reenact.team.intake import TeamIntake, names_of
 from reenact.team.objects import ObjectBlobs
@@ -297,6 +298,10 @@ class TeamStore(LocalStore):
                 raise RecordingError(f"{id}: {name} is longer than in {self.place}: that one is older")
             for piece in self._pieces(id, key, name, there.get(name, 0)):
                 _taken(intake, piece)
+
+    def adopt(self, ids: Iterable[str], home: Path) -> None:
+        """Keep the project's endorsements beside what was brought here, and its key in a home. Raises StoreAway."""
+        adopt(self.database, home, {id: self.folder(id) for id in ids})
 
     def _has(self, id: str) -> bool:
         if not ID.fullmatch(id):

@@ -4,6 +4,7 @@
     limits       how much a project may have, and for how many seconds
     holds        filters: what one means is not deleted
     tombstones   recordings that were deleted, with the receipt of it: nothing of that id is taken again
+    project_keys the key pair by which a project endorses recordings
     leases       blobs that are being put into the object store, before a recording names them
     recordings   one on its line: what a list shows and a search of recordings asks
     files        how long each file of lines is
@@ -44,7 +45,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-HEAD = "0004"
+HEAD = "0005"
 """The version of these tables."""
 
 META = MetaData(schema="reenact")
@@ -57,6 +58,15 @@ PROJECTS = Table(
     Column("key", Integer, Identity(always=True), primary_key=True),
     Column("name", Text, nullable=False, unique=True),
 )
+
+PROJECT_KEYS = Table(
+    "project_keys",
+    META,
+    Column("project", Integer, ForeignKey(PROJECTS.c.key), primary_key=True, autoincrement=False),
+    Column("seed", LargeBinary, nullable=False),
+    Column("public", Text, nullable=False),
+)
+"""Who can write to the store may use the seed; whoever pulls needs the column `public` alone."""
 
 LIMITS = Table(
     "limits",
@@ -128,6 +138,10 @@ RECORDINGS = Table(
     Column("cost", Double),
     Column("tags", ARRAY(Text), nullable=False, server_default="{}"),
     Column("problem", Text, nullable=False, server_default=""),
+    Column("seal", Text, nullable=False, server_default=""),
+    Column("signer", Text, nullable=False, server_default=""),
+    Column("endorser", Text, nullable=False, server_default=""),
+    Column("endorsement", Text, nullable=False, server_default=""),
     UniqueConstraint("project", "id"),
     Index("recordings_newest", "project", "version"),
     Index("recordings_written", "project", "written"),

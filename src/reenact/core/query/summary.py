@@ -40,6 +40,7 @@ class Summary:
         seal: The state of its seal, as in `trust.Seal`; empty if unknown.
         signer: The public key that has signed it, or empty.
         here: The home that lists it has written it itself.
+        endorser: The public key of the team's project that has endorsed it, or nothing.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Summary:
     seal: str = ""
     signer: str = ""
     here: bool = False
+    endorser: str = ""
 
     def get(self, field: str) -> Any:
         """Return the value of a filter's field, or None."""

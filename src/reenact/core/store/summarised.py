@@ -33,8 +33,14 @@ def summarised(path: Path, written: int, home: Path | None = None) -> Summarised
         recording = load(path)
         facts = RecordingFacts(recording)
         line = summarise(facts, path=str(path), written=written)
-        origin = origin_of(recording.logs, Identity.of(home) if home is not None else None)
-        line = replace(line, seal=origin.seal.value, signer=origin.key, here=origin.here)
+        origin = origin_of(recording.logs, Identity.of(home) if home is not None else None, path)
+        line = replace(
+            line,
+            seal=origin.seal.value,
+            signer=origin.key,
+            here=origin.here,
+            endorser=origin.endorser,
+        )
         steps = [summarise_step(step) for step in facts]
         return line, [[getattr(step, name) for name in STEP] for step in steps], packed(steps)
     except Exception as error:

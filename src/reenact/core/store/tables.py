@@ -15,7 +15,7 @@ from reenact.core.store.details import PARTS
 from reenact.core.store.query import WORDS, Plan
 from reenact.core.store.summarised import STEP
 
-VERSION = 5
+VERSION = 6
 RECORDING = [field.name for field in fields(Summary)]
 """The columns of a recording, in their order."""
 

@@ -1,6 +1,7 @@
 """The keys that a home trusts, and the foreign recordings whose programs its user has let run.
 
-    trusted.jsonl    `{"key": "ed25519:…", "name": "ann"}`; with `"name": null` the key is trusted no longer
+    trusted.jsonl    `{"key": "ed25519:…", "name": "ann"}`; with `"name": null` the key is trusted no longer. The key of
+                     a team's project is called `project NAME`
     accepted.jsonl   `{"content": "…", "id": "…"}`: a recording with exactly that content
 
 Lines are appended, so that several processes may write at once. A file that others than the user may write or read is
@@ -20,7 +21,7 @@ import orjson
 
 from reenact.core.query.summary import Summary
 from reenact.core.trust.identity import KEY, Identity, fingerprint, owner, private
-from reenact.core.trust.origin import Origin, Seal, Standing, Where
+from reenact.core.trust.origin import PROJECT, Origin, Seal, Standing, Where
 from reenact.errors import UsageError
 
 TRUSTED, ACCEPTED = "trusted.jsonl", "accepted.jsonl"
@@ -39,18 +40,21 @@ class Book:
         self.identity = Identity.of(home)
         self.keys: dict[str, str] = {}
         """The names of the trusted keys, by key."""
+        self._removed: set[str] = set()
         for line in _lines(self.folder / TRUSTED):
             key, name = line.get("key"), line.get("name")
             if isinstance(key, str) and KEY.fullmatch(key):
                 self.keys.pop(key, None)
-                if isinstance(name, str) and NAME.fullmatch(name):
+                if isinstance(name, str) and NAME.fullmatch(name.removeprefix(PROJECT)):
                     self.keys[key] = name
+                else:
+                    self._removed.add(key)
 
     def standing(self, origin: Origin) -> Standing:
         """How a recording of that origin is seen here."""
         if origin.here or (origin.key and origin.key == self._own):
             return Standing(Where.HOME, origin.seal, key=origin.key)
-        name = self.keys.get(origin.key, "")
+        name = self.keys.get(origin.key) or self.keys.get(origin.endorser, "")
         if name:
             return Standing(Where.TRUSTED, origin.seal, name, origin.key)
         return Standing(Where.FOREIGN, origin.seal, key=origin.key)
@@ -59,7 +63,14 @@ class Book:
         """How a recording is seen here by its line in a list; None where its line does not say."""
         if not line.seal:
             return None
-        return self.standing(Origin(Seal(line.seal), line.signer, line.here))
+        return self.standing(Origin(Seal(line.seal), line.signer, line.here, line.endorser))
+
+    def learn(self, project: str, key: str) -> None:
+        """Trust the key of a team's project, unless it is trusted already or the user has removed it."""
+        if KEY.fullmatch(key) and key not in self.keys and key not in self._removed:
+            name = PROJECT + project
+            self._append(TRUSTED, {"key": key, "name": name})
+            self.keys[key] = name
 
     def add(self, name: str, key: str) -> None:
         """Trust a key from now on. Raises UsageError for a name or a key that is none, or is taken."""

@@ -32,14 +32,13 @@ _BIDI = {"R", "AL", "AN", "RLE", "LRE", "RLO", "LRO", "PDF", "RLI", "LRI", "FSI"
 
 def standing_of(recording: Recording, home: Path) -> Standing:
     """The origin of a recording as seen from a home."""
-    book = Book(home)
-    return book.standing(origin_of(recording.logs, book.identity))
+    return _standing(recording, Book(home))
 
 
 def allowed(recording: Recording, home: Path) -> bool:
     """Whether the program of a recording may run: it is at home, or the user has let it."""
     book = Book(home)
-    if book.standing(origin_of(recording.logs, book.identity)).at_home:
+    if _standing(recording, book).at_home:
         return True
     return book.accepts(content(recording))
 
@@ -129,6 +128,10 @@ def content(recording: Recording) -> str:
                     _taken(file.name, events, digest)
             folder = _parent(folder)
     return digest.hexdigest()
+
+
+def _standing(recording: Recording, book: Book) -> Standing:
+    return book.standing(origin_of(recording.logs, book.identity, Path(recording.path)))
 
 
 def _taken(name: str, file: Any, digest: Any) -> None:

@@ -104,10 +104,7 @@ class Identity:
     @property
     def key(self) -> str:
         """The public key. Raises ImportError where `cryptography` is missing."""
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
-
-        raw = Ed25519PrivateKey.from_private_bytes(self._seed).public_key().public_bytes_raw()
-        text = f"ed25519:{raw.hex()}"
+        text = public_of(self._seed)
         if self.known_key != text:
             with suppress(OSError):
                 part = self.folder / f".{PUBLIC}.{secrets.token_hex(6)}"
@@ -127,9 +124,21 @@ class Identity:
 
     def sign(self, data: bytes) -> str:
         """The signature of some data, as hex digits. Raises ImportError where `cryptography` is missing."""
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
+        return signature_of(self._seed, data)
 
-        return Ed25519PrivateKey.from_private_bytes(self._seed).sign(data).hex()
+
+def public_of(seed: bytes) -> str:
+    """The public key of a private one (32 bytes), as text. Raises ImportError where `cryptography` is missing."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
+
+    return f"ed25519:{Ed25519PrivateKey.from_private_bytes(seed).public_key().public_bytes_raw().hex()}"
+
+
+def signature_of(seed: bytes, data: bytes) -> str:
+    """A private key's signature of some data, as hex digits. Raises ImportError where `cryptography` is missing."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
+
+    return Ed25519PrivateKey.from_private_bytes(seed).sign(data).hex()
 
 
 def owner(home: Path) -> Path:

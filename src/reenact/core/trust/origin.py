@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reenact.core.trust.endorsement import endorser
 from reenact.core.trust.identity import KEY, MARK, Identity, canonical, fingerprint, signed_by
 
 if TYPE_CHECKING:
@@ -18,6 +20,9 @@ HEADER, SEAL = "header 1", "seal 1"
 
 SIGNED = "signed"
 """The member of a seal that holds its key, signature and MAC."""
+
+PROJECT = "project "
+"""The beginning of the names of keys that belong to projects of a team's store."""
 
 SUM = "sum"
 """The member of a line that is not known yet when its MAC is made."""
@@ -52,11 +57,13 @@ class Origin:
         seal: The state of its seal.
         key: The public key by which all its files are signed; empty where there is none.
         here: This home wrote all its files.
+        endorser: The public key whose endorsement lies beside it and fits; empty where there is none.
     """
 
     seal: Seal = Seal.UNSIGNED
     key: str = ""
     here: bool = False
+    endorser: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,7 @@ class Standing:
     Attributes:
         where: The home itself, a home whose key is trusted, or elsewhere.
         seal: The state of its seal.
-        name: The name of the trusted key; empty for others.
+        name: The name of the trusted key that signed or endorsed it; empty for others.
         key: The public key that it is signed by; empty where there is none.
     """
 
@@ -94,7 +101,8 @@ class Standing:
         if self.where is Where.HOME:
             return "it was recorded in this home"
         if self.where is Where.TRUSTED:
-            return f"it is signed by {self.name}, whose key is trusted"
+            by = "endorsed" if self.name.startswith(PROJECT) else "signed"
+            return f"it is {by} by {self.name}, whose key is trusted"
         if self.key:
             return f"it is foreign: signed by the key {fingerprint(self.key)}, which is not trusted"
         return "it is foreign: no key has signed it"
@@ -128,12 +136,13 @@ def seal_mark(identity: Identity, digest: str) -> dict[str, str]:
     return said
 
 
-def origin_of(logs: Iterable[Log], identity: Identity | None) -> Origin:
+def origin_of(logs: Sequence[Log], identity: Identity | None, folder: Path | None = None) -> Origin:
     """The origin of a recording, of the events of its processes.
 
     Args:
         logs: Each process's events, those of the first process first.
         identity: That of the home that asks, if it has one.
+        folder: The recording's folder, where an endorsement may lie.
     """
     here, states, keys = identity is not None, [], set()
     for log in logs:
@@ -145,7 +154,8 @@ def origin_of(logs: Iterable[Log], identity: Identity | None) -> Origin:
     if Seal.CHANGED in states:
         return Origin(Seal.CHANGED)
     seal = states[0] if states else Seal.UNSIGNED
-    return Origin(seal, keys.pop() if len(keys) == 1 else "", here)
+    endorsed_by = endorser(logs, folder) if folder is not None and not here else ""
+    return Origin(seal, keys.pop() if len(keys) == 1 else "", here, endorsed_by)
 
 
 def _own_header(identity: Identity, header: Mapping[str, Any]) -> bool:

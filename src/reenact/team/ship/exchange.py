@@ -7,7 +7,7 @@ an interrupted transfer resumes at its last position, and nothing is copied twic
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ from reenact.core.store.deleted import Deleted
 from reenact.core.store.intake import RECEIVED, Limits, LocalIntake
 from reenact.core.store.local import EVENTS, LocalStore
 from reenact.errors import CorruptRecording, RecordingError, RecordingNotFound, ReenactError
+from reenact.team.endorsing import adopt, endorse, unendorsed
 from reenact.team.index import TeamIndex
 from reenact.team.ship.queue import Mark, Queue
 from reenact.team.ship.shipment import Shipment, requests
@@ -72,7 +73,8 @@ class Exchange:
     def push(self, ids: Sequence[str], progress: Progress | None = None) -> Moved:
         """Copy recordings from here to the team. Raises StoreAway; acknowledged data stays there.
 
-        One that is being written is copied as far as it is. One that was deleted there is skipped.
+        What is at home here is endorsed by the project's key. One that is being written is copied as far as it is. One
+        that was deleted there is skipped.
         """
         moved, queue = Moved(), Queue(self._home.root)
         for done, some in _batches(ids, progress):
@@ -98,11 +100,19 @@ class Exchange:
                     new[one.id] = one.folder, one.sent
             # They are at hand here: the others need not bring them to see their lines.
             self._index.settle(new)
+            self._endorse(shipments, new)
             if progress is not None:
                 progress(done, len(ids))
         return moved
 
-    def pull(self, ids: Sequence[str], progress: Progress | None = None, *, again: bool = False) -> Moved:
+    def pull(
+        self,
+        ids: Sequence[str],
+        progress: Progress | None = None,
+        *,
+        again: bool = False,
+        endorsed: bool = True,
+    ) -> Moved:
         """Copy recordings from the team to here. Raises StoreAway; data received before that stays.
 
         One that is longer here stays as it is. One that was deleted here is skipped.
@@ -111,6 +121,7 @@ class Exchange:
             ids: The recordings.
             progress: Called with the number of finished recordings and their total.
             again: Copy also recordings that were deleted here, and drop their tombstones.
+            endorsed: Take over the endorsements of the project, so that colleagues' recordings are at home.
         """
         moved, deleted = Moved(), Deleted(self._home.root)
         for done, every in _batches(ids, progress):
@@ -139,6 +150,8 @@ class Exchange:
                     continue
                 except RecordingError as error:
                     moved.problems[id] = str(error).removeprefix(f"{id}: ")
+            if endorsed:
+                adopt(self._team.database, self._home.root, {id: self._home.folder(id) for id in some})
             if progress is not None:
                 progress(done, len(ids))
         return moved
@@ -161,6 +174,16 @@ class Exchange:
                 except (ReenactError, OSError) as error:
                     moved.problems[id] = str(error)
         return moved
+
+    def _endorse(self, shipments: Sequence[Shipment], new: Collection[str]) -> None:
+        """Endorse what has just grown there, and what was recorded here and brought there by a shipper."""
+        left = [one.id for one in shipments if not (one.stuck or one.gone)]
+        asked = {
+            id
+            for id in unendorsed(self._team.database, left)
+            if id in new or not (self._home.folder(id) / RECEIVED).is_file()
+        }
+        endorse(self._team.database, self._home.root, {id: self._home.folder(id) for id in asked})
 
     def _compare(self, shipments: Sequence[Shipment]) -> None:
         """Check by the first line that a partial recording there is the same one."""

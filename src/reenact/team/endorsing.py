@@ -1,0 +1,114 @@
+"""A project's key: with it colleagues endorse what they push, and others know it by it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from reenact.core.store.intake import RECEIVED
+from reenact.core.store.local import load
+from reenact.core.trust import Book, endorsement, origin_of
+from reenact.core.trust.identity import public_of, signature_of
+from reenact.errors import ReenactError
+from reenact.team.database import Database
+from reenact.team.tables import PROJECT_KEYS, RECORDINGS
+
+_SEED = 32
+
+
+def public_key(database: Database) -> str:
+    """The project's public key; empty where nothing was endorsed yet. Raises StoreAway."""
+    asked = select(PROJECT_KEYS.c.public).where(PROJECT_KEYS.c.project == database.project)
+    with database.begin() as connection:
+        return connection.execute(asked).scalar() or ""
+
+
+def endorse(database: Database, home: Path, folders: Mapping[str, Path]) -> None:
+    """Sign, with the project's key, those recordings that are at home in a home. Raises StoreAway.
+
+    Args:
+        database: The store that has them already.
+        home: The home whose keys say what is at home.
+        folders: The recordings' folders, by their ids.
+    """
+    book = Book(home)
+    statements: dict[str, bytes] = {}
+    for id, folder in folders.items():
+        # What cannot be read is listed as broken, and not endorsed.
+        with suppress(ReenactError, OSError):
+            logs = load(folder).logs
+            standing = book.standing(origin_of(logs, book.identity, folder))
+            if standing.at_home and (signed := endorsement.statement(logs)) is not None:
+                statements[id] = signed
+    if not statements:
+        return
+    try:
+        seed = _seed(database)
+        rows = {id: signature_of(seed, signed) for id, signed in statements.items()}
+        key = public_of(seed)
+    except ImportError:
+        return
+    book.learn(database.place.project, key)
+    with database.begin() as connection:
+        for id, signature in sorted(rows.items()):
+            connection.execute(
+                update(RECORDINGS)
+                .where(RECORDINGS.c.project == database.project, RECORDINGS.c.id == id)
+                .values(endorser=key, endorsement=signature)
+            )
+
+
+def unendorsed(database: Database, ids: Iterable[str]) -> set[str]:
+    """Those of some recordings in the store that have no endorsement. Raises StoreAway."""
+    asked = database.recordings(RECORDINGS.c.id).where(
+        RECORDINGS.c.id == func.any(list(ids)), RECORDINGS.c.endorsement == ""
+    )
+    with database.begin() as connection:
+        return set(connection.execute(asked).scalars())
+
+
+def adopt(database: Database, home: Path, folders: Mapping[str, Path]) -> None:
+    """Take over the store's endorsements of recordings that were brought here. Raises StoreAway.
+
+    Args:
+        database: The store that they come from.
+        home: The home that is to know the project's key.
+        folders: Where the recordings lie here, by their ids.
+    """
+    learn(database, home)
+    columns = RECORDINGS.c.id, RECORDINGS.c.endorser, RECORDINGS.c.endorsement
+    asked = database.recordings(*columns).where(
+        RECORDINGS.c.id == func.any(list(folders)), RECORDINGS.c.endorsement != ""
+    )
+    with database.begin() as connection:
+        rows: Sequence[tuple[str, str, str]] = [(*row,) for row in connection.execute(asked)]
+    for id, key, signature in rows:
+        if (folders[id] / RECEIVED).is_file():
+            # Without it the recording is foreign, as it was.
+            with suppress(OSError):
+                endorsement.write(folders[id], key, signature)
+
+
+def learn(database: Database, home: Path) -> None:
+    """Let a home trust the project's key, unless its user has removed it. Raises StoreAway."""
+    if key := public_key(database):
+        with suppress(OSError):
+            Book(home).learn(database.place.project, key)
+
+
+def _seed(database: Database) -> bytes:
+    """The project's private key, made where there is none. Raises StoreAway, ImportError."""
+    asked = select(PROJECT_KEYS.c.seed).where(PROJECT_KEYS.c.project == database.project)
+    with database.begin() as connection:
+        found = connection.execute(asked).scalar()
+        if found is None:
+            seed = secrets.token_bytes(_SEED)
+            new = insert(PROJECT_KEYS).values(project=database.project, seed=seed, public=public_of(seed))
+            connection.execute(new.on_conflict_do_nothing())
+            found = connection.execute(asked).scalar_one()
+    return bytes(found)
