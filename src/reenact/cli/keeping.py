@@ -241,7 +241,7 @@ def _name(chosen: list[Summary], verb: str) -> None:
 
 
 def _agreed(chosen: list[Summary], *, yes: bool) -> bool:
-    """Ask a person; a script has to say --yes."""
+    """Ask the user; a script has to give --yes."""
     if yes:
         return True
     if not sys.stdin.isatty():

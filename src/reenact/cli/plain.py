@@ -109,7 +109,7 @@ class Lines:
     # -- the program -----------------------------------------------------------------------------------------
 
     def _carry_out(self, name: str, args: tuple[object, ...], order: str = "start") -> None:
-        """An order of the user's, to its end."""
+        """Run an order to its end."""
         before = self._driver.machine.state
         if name == "restart":
             self._printed = 0

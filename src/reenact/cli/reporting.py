@@ -1,4 +1,4 @@
-"""`reenact report`: one page for a stranger."""
+"""`reenact report`: one page about a recording, for readers without Reenact."""
 
 from __future__ import annotations
 

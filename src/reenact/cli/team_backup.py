@@ -1,4 +1,4 @@
-"""`reenact team backup` and `restore`: a team's store put aside, and brought back."""
+"""`reenact team backup` and `restore`: back up a team's store, and restore it."""
 
 from __future__ import annotations
 

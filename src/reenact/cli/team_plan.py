@@ -1,4 +1,4 @@
-"""`reenact team plan`: how many machines and disks so many runs want."""
+"""`reenact team plan`: estimate the machines and disks for a number of runs."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ class Course:
         self._next = monotonic() + _EVERY
 
     def came(self, outcome: Outcome) -> None:
-        """One more."""
+        """Count one more replay."""
         self._came += 1
         self._bad += outcome.status not in GOOD
         self._bar.update(self._task, completed=self._came)

@@ -39,7 +39,7 @@ The guard reads the header itself, and the console's cookie, too.
 def _known(
     request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(_SCHEME)] = None
 ) -> Access:
-    """The access that the guard found for this request. Answers 401 where it found none."""
+    """Return the access that the guard found for this request. Answers 401 without one."""
     access: Access | None = getattr(request.state, "access", None)
     if access is None:
         raise HTTPException(

@@ -35,7 +35,7 @@ _ASKED_BACK = ("sampling/createMessage", "elicitation/create", "roots/list")
 
 
 class Departed(Exception):
-    """A call that was not recorded, or not here. It says how it departs."""
+    """A call that was not recorded, or came out of turn; the message names the departure."""
 
     def __init__(self, divergence: Divergence) -> None:
         super().__init__(str(divergence))

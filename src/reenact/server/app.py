@@ -144,7 +144,7 @@ def application(settings: Settings) -> FastAPI:
 
 
 def _observe(app: FastAPI) -> None:
-    """Have it counted and timed, all that the guard refuses too."""
+    """Count and time all requests, also those that the guard refuses."""
     registry = CollectorRegistry()
     requests, projects = Requests(registry), app.state.projects
     app.state.checks = checks_of(projects)

@@ -1,4 +1,4 @@
-"""The process of a job, as the server sees it."""
+"""The process of a job, seen from the server."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Child:
         return status
 
     def end(self, patience: float = _PATIENCE) -> None:
-        """Tell it to end, and end it where it does not."""
+        """Tell the process to end, and kill it if it does not."""
         self.told_to_end = True
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGTERM)

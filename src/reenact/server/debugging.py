@@ -36,7 +36,7 @@ It may write a thousand lines a second.
 """
 
 _LINES = 2_000
-"""Lines of output that are shown."""
+"""The number of output lines that are shown."""
 
 _AMENDING = ("edit", "raise", "undo")
 
@@ -105,7 +105,7 @@ class Session:
             return answer.draft(answer_of(machine, self._facts, step)), step in machine.state.edits
 
     def forking(self, step: int) -> tuple[list[str], Edit | None]:
-        """The command that goes on live from a step, and the answer that it is edited to."""
+        """Return the command that forks at a step, with the edited answer."""
         self._known(step)
         edit = self._driver.machine.state.edits.get(step)
         return answer.forking(self.id, step, edit), edit
@@ -161,7 +161,7 @@ class Session:
         return answer.edited(draft, text)
 
     def answer(self, step: int, text: str) -> Standing:
-        """Give a step the answer that a text is. Raises as `meant` does."""
+        """Set a step's answer from a text. Raises as `meant` does."""
         found = self.meant(step, text)
         if found is not None:
             self._driver.tell("edit", step, found)
@@ -169,7 +169,7 @@ class Session:
         return self.state()
 
     def close(self) -> None:
-        """End the program, and all that belongs to the session."""
+        """End the program and the session."""
         self._over = True
         self._driver.close()
         self._changed()
@@ -205,7 +205,7 @@ class Desks:
         self._desks: defaultdict[str, Desk] = defaultdict(Desk)
 
     def of(self, project: str) -> Desk:
-        """The project's."""
+        """Return the desk of a project."""
         return self._desks[project]
 
     def close(self) -> None:
@@ -227,12 +227,12 @@ class Desk:
         return self._session.id if self._session is not None else None
 
     def session(self, id: str) -> Session | None:
-        """The session of that recording, where it is open."""
+        """Return the session of that recording, if it is open."""
         found = self._session
         return found if found is not None and found.id == id else None
 
     def open(self, opening: Opening) -> Session:
-        """Open a session; one that is open on another recording is ended."""
+        """Open a session; end one that is open on another recording."""
         with self._lock:
             self._end()
             self._session = Session(opening)

@@ -64,13 +64,13 @@ class Examiner:
         return self._findings.told(entry.summary.id, entry.signature)
 
     def ask(self, id: str) -> None:
-        """Look at that recording next."""
+        """Examine that recording next."""
         if id not in self._asked:
             self._asked.append(id)
             self._wake.set()
 
     def start(self, loaded: threading.Event) -> None:
-        """Begin to look through all recordings once they are loaded; harmless when begun."""
+        """Start to examine all recordings once they are loaded; harmless when started."""
         if self._thread is None:
             self._thread = threading.Thread(
                 target=self._run, args=(loaded,), name="reenact-examiner", daemon=True
@@ -78,7 +78,7 @@ class Examiner:
             self._thread.start()
 
     def close(self) -> None:
-        """End, soon."""
+        """Stop soon."""
         self._ended.set()
         self._wake.set()
         if self._thread is not None:

@@ -18,12 +18,12 @@ _SECONDS = {"hour": 3600, "day": 86400}
 
 
 def facets_of(search: Search) -> dict[str, Any]:
-    """The values of each facet among the recordings that a search means."""
+    """Return the values of each facet among the recordings of a search."""
     return _kept(search, "facets", lambda: _facets(search))
 
 
 def trends_of(search: Search, by: Literal["hour", "day"]) -> dict[str, Any]:
-    """Those recordings by the hour or the day in which they began."""
+    """Return counts of a search's recordings by the hour or day of their start."""
     return _kept(search, by, lambda: _trends(search, by))
 
 

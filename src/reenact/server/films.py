@@ -31,10 +31,10 @@ from reenact.core.query.recording import Recording
 from reenact.errors import RecordingError, UsageError
 
 _LOOK = 0.1
-"""Seconds between two looks at a file that grows: ten pictures a second are shown at most."""
+"""Seconds between two looks at a growing file: at most ten pictures a second are shown."""
 
 _BEAT = 1.0
-"""Seconds between two words that there is more to be told than pictures."""
+"""Seconds between two announcements of new data other than pictures."""
 
 _QUIET = ("frame", "anchor")
 """Events that change nothing but the picture."""

@@ -57,7 +57,7 @@ PAGES = (
 """The content security policy of the console's pages: only their own scripts and styles."""
 
 DATA = "default-src 'none'; frame-ancestors 'none'; sandbox"
-"""That of all else: opened as a page, it can do nothing."""
+"""The content security policy of all other answers: opened as a page, they can do nothing."""
 
 _DATA = ("/api/", "/files/")
 _UNCOUNTED = ("/health", "/api/v1/health")
@@ -133,7 +133,10 @@ class Guard:
         await _within(limit, self._app, scope, receive, told)
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One WebSocket: of programs alone, which send no origin. The session's key is in its path."""
+        """Check one WebSocket: only programs use them, which send no origin.
+
+        The session's key is in the path.
+        """
         headers = Headers(scope=scope)
         try:
             self._addressed(headers)
@@ -303,7 +306,7 @@ def _is_page(path: str) -> bool:
 
 
 def _headed(send: Send, policy: str) -> Send:
-    """The same, with the headers of every answer. A route that has set one of them knows better."""
+    """Add the headers of every answer; a header that a route has set stays."""
 
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -56,7 +56,7 @@ WAITING = 100
 _STATE, _LOG, _LOCK = "job.json", "log.txt", "lock"
 
 Told = Callable[[str, "Job"], None]
-"""Told of a project and one of its jobs, whenever that has changed; by any thread."""
+"""A function that is called with a project and its changed job, from any thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class Jobs:
         return job
 
     def all(self, project: str) -> list[Job]:
-        """The jobs of a project, those first that were begun last."""
+        """Return the jobs of a project, the latest first."""
         try:
             names = [path.name for path in (self._projects.folder(project) / "jobs").iterdir()]
         except FileNotFoundError:
@@ -213,7 +213,7 @@ class Jobs:
         return lambda: self._told.remove(told)
 
     def close(self) -> None:
-        """End all that runs. Harmless when closed."""
+        """Stop all running jobs. Harmless when closed."""
         with self._lock:
             self._closing = True
             children = list(self._children.values())
@@ -291,7 +291,7 @@ class Jobs:
             part.replace(path)
 
     def _read(self, project: str, folder: Path) -> Job | None:
-        """A job of another server: of one before, or of one that runs beside this."""
+        """Read a job of another server: of an earlier one, or of one that runs beside this."""
         try:
             tree = orjson.loads((folder / _STATE).read_bytes())
             job = Job(**{**tree, "progress": Progress(**tree["progress"])})

@@ -66,11 +66,11 @@ class Keeper:
         self._swept = float("-inf")
         self._took = 0.0
         self.ready = threading.Event()
-        """Set when there is something to show."""
+        """Set when there are lines to show."""
         self.loaded = threading.Event()
-        """Set when all that the index knew is there."""
+        """Set when all lines of the index are loaded."""
         self.caught_up = threading.Event()
-        """Set when all that lies in the folder is there, or as much of it as can be read."""
+        """Set when all recordings in the folder are read, as far as they are readable."""
         self._done = self._total = 0
         self._said = ""
         self._thread: threading.Thread | None = None
@@ -101,7 +101,7 @@ class Keeper:
         return len(waiting), max(0.0, time.time() - oldest / 1e9) if waiting else 0.0
 
     def touch(self, id: str) -> None:
-        """Something was written to that recording by the server itself: look at once."""
+        """Look at once at a recording that the server itself has written to."""
         self._touched.add(id)
         self._wake.set()
 
@@ -151,7 +151,7 @@ class Keeper:
         )
 
     def _mind(self, folder: str, line: Summary, now: float) -> None:
-        """Watch it, where it may go on."""
+        """Watch a recording that may still grow; do not watch any other."""
         if line.status == "unsealed" and not line.broken and now - line.written / 1e9 < DAY:
             self._watched.add(folder)
         else:
@@ -159,7 +159,7 @@ class Keeper:
             self._glances.pop(folder, None)
 
     def _look_once(self, index: Index) -> None:
-        """A look that fails costs that look: the next one sees the same."""
+        """Look once; a failed look is repeated by the next one."""
         try:
             self._look(index)
         except (OSError, sqlite3.OperationalError):

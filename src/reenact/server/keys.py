@@ -106,13 +106,13 @@ class Keys:
         return [Key(*row) for row in rows]
 
     def remove(self, id: str, project: str | None = None) -> bool:
-        """Take a key back. Returns whether there was one, in that project."""
+        """Revoke a key. Returns whether there was one, in that project."""
         where, given = (" AND project = ?", (project,)) if project is not None else ("", ())
         found = self._ask(f"DELETE FROM keys WHERE id = ?{where} RETURNING id", id, *given)  # noqa: S608
         return bool(found)
 
     def find(self, text: str) -> Key | None:
-        """The key that this text is; None where it is none, or was taken back."""
+        """Return the key of this text; None where invalid or revoked."""
         rows = self._ask(f"SELECT {_FIELDS} FROM keys WHERE hash = ?", _hashed(text))  # noqa: S608
         return self._used(rows)
 

@@ -69,7 +69,7 @@ class Lending:
         return ""
 
     def _there(self, store: ObjectBlobs, file: Path, name: str, headers: dict[str, str]) -> str:
-        """The file in the store, brought there where it is not there yet."""
+        """Return the file's name in the store; upload it if missing."""
         state = file.stat()
         known = (str(file), name, state.st_mtime_ns, state.st_size)
         key, until = self._brought.get(known, ("", 0.0))

@@ -144,7 +144,7 @@ class Lines:
         self._changes: deque[tuple[int, str]] = deque(maxlen=_LOG)
 
     def fill(self, entries: Iterable[Entry]) -> None:
-        """Put many in at once, where nothing is known of them yet."""
+        """Load many lines at once; keep the lines that are known already."""
         fresh = {entry.summary.id: entry for entry in entries}
         order = sorted(entry.place for entry in fresh.values())
         with self.lock:
@@ -157,7 +157,7 @@ class Lines:
                 self.put(entry)
 
     def put(self, entry: Entry) -> None:
-        """One that is new or has changed."""
+        """Add a new line, or replace a changed one."""
         id = entry.summary.id
         with self.lock:
             old = self.entries.get(id)
@@ -170,7 +170,7 @@ class Lines:
             self._changed(id)
 
     def drop(self, id: str) -> None:
-        """One that is gone."""
+        """Remove a line."""
         with self.lock:
             old = self.entries.pop(id, None)
             if old is not None:
@@ -189,7 +189,7 @@ class Lines:
             self._changes.clear()
 
     def since(self, version: int) -> set[str] | None:
-        """Those that have changed since a version, or None where that is not known any more."""
+        """Return the changes since a version, or None where they are not known any more."""
         with self.lock:
             if version == self.version:
                 return set()

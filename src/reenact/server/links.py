@@ -15,7 +15,7 @@ from fastapi import Depends, Request
 from reenact.browser.session.signing import Signer
 
 FILES = "/files"
-"""Under which addresses the server answers for them."""
+"""The path prefix of files that the server lends."""
 
 
 class Links(Protocol):

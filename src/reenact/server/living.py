@@ -14,10 +14,10 @@ FRESH = 10.0
 """Seconds after its last event for which an unsealed recording counts as live."""
 
 DAY = 86400.0
-"""For how many seconds a process that is there is taken for the one that wrote it."""
+"""Seconds for which a running process counts as the recording's writer."""
 
 HEARD = 30.0
-"""For how many seconds after it is said to be written (`RECEIVED`) it counts as live."""
+"""Seconds after a sender's last sign (`RECEIVED`) for which a recording counts as live."""
 
 _PID = re.compile(rb'"pid":(\d+)')
 _HEAD = 4096

@@ -118,7 +118,7 @@ class Measures:
         self._requests.errors.labels(kind).inc()
 
     def ended(self) -> None:
-        """The server has put all away."""
+        """Log that the server has ended."""
         event("ended")
 
     def _told(self, project: str, job: Job) -> None:

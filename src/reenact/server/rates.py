@@ -9,7 +9,7 @@ from collections.abc import Callable
 from time import monotonic
 
 _KNOWN = 10_000
-"""Of how many it is remembered how often they have asked."""
+"""The number of clients whose requests are remembered."""
 
 _AT_ONCE = 5.0
 """The size of a burst, in seconds of the rate.

@@ -125,14 +125,14 @@ class Search:
         return len(self._order)
 
     def entries(self) -> list[Entry]:
-        """All that it means so far."""
+        """Return all hits so far."""
         known = self._lines.entries
         with self._here:
             return [entry for _, id in self._order if (entry := known.get(id)) is not None]
 
     @property
     def version(self) -> int:
-        """The version of the lines that it has taken in."""
+        """The version of the lines that the hits include."""
         return self._lines.version if self._all else self._version
 
     @property

@@ -89,7 +89,7 @@ class Share:
         return self._behind
 
     def answers(self) -> bool:
-        """Ask the database for nothing. Raises StoreAway."""
+        """Check that the database answers. Raises StoreAway."""
         with self._team.database.begin() as connection:
             connection.execute(select(1))
         return True

@@ -55,7 +55,7 @@ class Desk:
         self.out.flush()
 
     def counted(self, total: int | None) -> Callable[[str], None]:
-        """For verbs that say a line for each part of their work."""
+        """Return a function that counts each line of a verb as one finished part."""
 
         def tell(label: str) -> None:
             self.done += 1
@@ -229,7 +229,7 @@ def main(folder: Path, home: Path, *, run_foreign: bool = False) -> None:
 
 
 def _watch(server: int) -> None:
-    """End where the server has ended: it writes nothing, and holds the pipe open."""
+    """Exit when the server has ended: it holds the pipe open and writes nothing."""
     while os.read(server, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)

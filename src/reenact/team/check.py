@@ -35,7 +35,7 @@ class TeamCheck:
         self._found = Checked()
 
     def run(self, progress: Progress | None = None) -> Checked:
-        """Look at all of it. Raises StoreAway."""
+        """Check the whole project. Raises StoreAway."""
         Lines(self._store).renew(progress)
         self._found.recordings = len(self._store.ids())
         self._lengths()
@@ -48,7 +48,7 @@ class TeamCheck:
     # -- the database ----------------------------------------------------------------------------------------
 
     def _lengths(self) -> None:
-        """Files whose lines are not all there."""
+        """Find files with missing lines."""
         size = func.coalesce(func.sum(func.length(CHUNKS.c.data)), 0)
         asked = (
             self._store.database.recordings(RECORDINGS.c.id, FILES.c.name, FILES.c.length, size)
@@ -63,7 +63,10 @@ class TeamCheck:
             self._say("missing lines", f"{id}/{name}", f"it has {there} of {length} bytes; restore a backup")
 
     def _broken(self) -> None:
-        """Recordings that cannot be summarised. They are read again: another version may be able to."""
+        """Find recordings that cannot be summarised.
+
+        They are read again: another version may succeed.
+        """
         columns = RECORDINGS.c.key, RECORDINGS.c.id, RECORDINGS.c.broken
         asked = self._store.database.recordings(*columns).where(RECORDINGS.c.broken != "")
         with self._store.database.begin() as connection:
@@ -91,7 +94,7 @@ class TeamCheck:
         return "read again: it is broken still, and is listed so" if still else "read again"
 
     def _stuck(self) -> None:
-        """Uploads that began and did not go on for a day."""
+        """Find uploads without progress for a day."""
         old = CLOCK - _DAY * _NANO
         begun = (RECORDINGS.c.version == 0) & (RECORDINGS.c.written < old)
         with self._store.database.begin() as connection:

@@ -1,4 +1,4 @@
-"""The Postgres of a team's store, with its tables as they should be."""
+"""The Postgres of a team's store, with its tables up to date."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """The same, to read only: all questions are answered as of one moment."""
+        """Open a read-only transaction: all queries see the same moment."""
         self.project  # noqa: B018 - as above
         with asking(self.place.name), self._engine.connect() as connection:
             connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -98,7 +98,7 @@ class Database:
             return int(connection.execute(select(CLOCK)).scalar_one())
 
     def recordings(self, *columns: Any) -> Select[Any]:
-        """A question about the project's recordings."""
+        """Return a query about the project's recordings."""
         return select(*columns).where(RECORDINGS.c.project == self.project)
 
     def sizes(self) -> dict[str, tuple[int, int]]:
@@ -124,7 +124,7 @@ class Database:
         connection.execute(select(take(_BLOBS_LOCK, self.project)))
 
     def close(self) -> None:
-        """End its connections."""
+        """Close the connections."""
         with contextlib.suppress(Exception):
             self._engine.dispose()
 

@@ -129,7 +129,7 @@ def hold(connection: Connection, project: int, text: str, why: str, who: str) ->
 
 
 def release(connection: Connection, project: int, text: str) -> bool:
-    """Take back a hold, by its filter. Returns whether there was one."""
+    """Remove a hold, by its filter. Returns whether there was one."""
     _locked(connection, project, alone=True)
     gone = delete(HOLDS).where(HOLDS.c.project == project, HOLDS.c.filter == text)
     return bool(connection.execute(gone).rowcount)
@@ -157,7 +157,7 @@ class Held:
                     self._by.setdefault(id, one)
 
     def by(self, id: str) -> Hold | None:
-        """Return the hold that means a recording, or None."""
+        """Return the hold that matches a recording, or None."""
         return self._by.get(id)
 
     @property

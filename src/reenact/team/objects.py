@@ -46,7 +46,7 @@ _RECEIPT = 64 << 20
 
 _EMPTY = hashlib.sha256().hexdigest()
 _UPLOAD = timedelta(minutes=10)
-"""For a blob that is larger, and is sent as a whole."""
+"""The timeout for a larger blob that is sent as a whole."""
 
 
 class ObjectBlobs:
@@ -80,7 +80,7 @@ class ObjectBlobs:
         return True
 
     def put(self, data: bytes) -> str:
-        """Keep them; returns their address. Raises StoreAway."""
+        """Store a blob; return its address. Raises StoreAway."""
         address = f"sha256:{hashlib.sha256(data).hexdigest()}"
         try:
             # A second writer has the same bytes: the upload can stop early.
@@ -109,7 +109,7 @@ class ObjectBlobs:
         return data
 
     def remove(self, address: str) -> None:
-        """Forget them. Raises StoreAway."""
+        """Delete a blob; ignore a missing one. Raises StoreAway."""
         try:
             obstore.delete(self._store, self._path(address))
         except (FileNotFoundError, NotFoundError):

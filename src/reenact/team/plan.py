@@ -123,7 +123,7 @@ class Plan:
     # -- what SQL says ---------------------------------------------------------------------------------------
 
     def _of_steps(self, node: Node) -> Condition | None:
-        """True for each step for which a node holds; None where nothing can be said."""
+        """Return a condition true for each step that may match; None where SQL cannot decide."""
         if isinstance(node, Term):
             return of_step(node).condition if in_column(node) else None
         if isinstance(node, Not):
@@ -202,7 +202,7 @@ def _exact(node: Node) -> Condition | None:
 
 
 def _of_head(node: Node) -> Condition | None:
-    """True for each recording for which a node holds that speaks of recordings only."""
+    """Return a condition from the terms about recordings; None where it cannot be decided."""
     if isinstance(node, Term):
         return of_recording(node).condition
     if isinstance(node, Not):

@@ -180,17 +180,17 @@ class Debugger(App[None]):
         return True
 
     def action_into(self) -> None:
-        """Into the call where something was recorded inside, else on."""
+        """Step into the call if steps were recorded inside it, else step."""
         at, facts = self.driver.machine.state.at.step, self.board.facts
         inside = at and any(facts.within(step) == at for step in facts.steps[at:])
         self.action_order("into" if inside else "step")
 
     def action_until(self) -> None:
-        """To the cursor."""
+        """Run to the cursor."""
         self.action_order("run_to", self.cursor)
 
     def on_timeline_chosen(self, event: Timeline.Chosen) -> None:
-        """To the cursor."""
+        """Run to the chosen step."""
         self.action_until()
 
     def action_interrupt(self) -> None:
@@ -201,7 +201,7 @@ class Debugger(App[None]):
             self.board.say("the program does not run now; q leaves", "yellow")
 
     def action_break(self) -> None:
-        """A breakpoint at the cursor, or none."""
+        """Set or remove a breakpoint at the cursor."""
         step = str(self.cursor)
         there = any(point.text == step for point in self.driver.machine.state.breakpoints)
         self.action_order("clear" if there else "break_at", step)
@@ -209,7 +209,7 @@ class Debugger(App[None]):
     # -- answers ---------------------------------------------------------------------------------------------
 
     def action_edit(self, step: int = 0) -> None:
-        """Another answer, in the user's editor."""
+        """Edit the answer in the user's editor."""
         number = step or self.cursor
         try:
             self.driver.machine.editable(number)
@@ -222,7 +222,7 @@ class Debugger(App[None]):
             self.edit(number, found)
 
     def action_undo(self, step: int = 0) -> None:
-        """The recorded answer again."""
+        """Restore the recorded answer."""
         number = step or self.cursor
         if number in self.driver.machine.state.edits:
             self.edit(number, None)
@@ -234,7 +234,7 @@ class Debugger(App[None]):
         return answer_of(self.driver.machine, self.board.facts, number)
 
     def edit(self, number: int, edit: Edit | None) -> None:
-        """Give a step that answer, or (None) its own again."""
+        """Set a step's answer, or with None restore the recorded one."""
         if self.action_order("edit", number, edit):
             what = "its recorded answer again" if edit is None else "its answer is edited"
             self.board.say(f"step {number}: {what}", "green")
@@ -261,11 +261,11 @@ class Debugger(App[None]):
         return found
 
     def action_pdb(self) -> None:
-        """Python's debugger, on this terminal."""
+        """Open Python's debugger, on this terminal."""
         self._on_terminal(lambda: self.driver.shell(os.ttyname(sys.stdin.fileno())))
 
     def action_fork(self, step: int = 0) -> None:
-        """The command that goes on live from a step."""
+        """Open the prompt with the command that forks at a step."""
         number = step or self.cursor
         edit = self.driver.machine.state.edits.get(number)
         self.action_prompt("$", shlex.join(answer.forking(self.board.facts.recording.id, number, edit)))
@@ -292,31 +292,31 @@ class Debugger(App[None]):
     # -- looking ---------------------------------------------------------------------------------------------
 
     def action_tab(self, tab: str) -> None:
-        """Another pane."""
+        """Show another pane."""
         self.board.tab = tab
         self.board.refresh_all()
 
     def action_turn(self, by: int) -> None:
-        """The pane beside."""
+        """Show the next or previous pane."""
         known = [tab for tab in TABS if not (self.board.wide and tab == "messages")]
         self.action_tab(known[(known.index(self.board.shown_tab) + by) % len(known)])
 
     def action_unfold(self) -> None:
-        """Long texts whole, or folded."""
+        """Unfold or fold long texts."""
         self.board.whole = not self.board.whole
         self.board.show()
 
     def action_follow(self) -> None:
-        """The cursor to where the program stands."""
+        """Move the cursor to the position of the program."""
         self.board.timeline.go_to(max(self.driver.machine.state.at.step, 1))
 
     def action_help(self) -> None:
-        """All keys."""
+        """Show all keys."""
         if not isinstance(self.screen, Help):
             _ = self.push_screen(Help())
 
     def action_find(self, by: int) -> None:
-        """The next or last step that the filter means."""
+        """Go to the next or previous step that matches the filter."""
         if self.looked_for is None:
             self.board.say("/ says what to look for: a filter such as tool:cancel_order, or a step's number")
             return
@@ -332,7 +332,7 @@ class Debugger(App[None]):
     # -- the prompt ------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While the prompt is open, or help, the keys that open the prompt are text."""
+        """While the prompt or help is open, keys that open the prompt are text."""
         if action in ("prompt", "fork"):
             return not (isinstance(self.screen, Help) or self._prompt.display)
         return True

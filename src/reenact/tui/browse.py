@@ -220,7 +220,7 @@ class Browser(App[None]):
             self.screen.set_focus(self.rows)
 
     def action_search(self) -> None:
-        """To the search line; within it, a letter like any other."""
+        """Go to the search line; within it, type the letter."""
         if self.focused is self._search:
             raise SkipAction
         if isinstance(self.screen, Shown):
@@ -229,7 +229,7 @@ class Browser(App[None]):
         self.screen_stack[0].set_focus(self._search)
 
     def action_leave_search(self) -> None:
-        """Back to the list; there, all recordings again."""
+        """Go back to the list, or show all recordings again."""
         if isinstance(self.screen, Shown):
             _ = self.pop_screen()
         elif self.focused is self._search:
@@ -240,7 +240,7 @@ class Browser(App[None]):
     # -- one recording ---------------------------------------------------------------------------------------
 
     def on_rows_moved(self) -> None:
-        """Say more of the recording under the cursor."""
+        """Show details of the recording under the cursor."""
         row, about = self.rows.current, Text()
         if row is not None:
             line = row.line

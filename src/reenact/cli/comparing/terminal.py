@@ -55,7 +55,7 @@ class Report(Page):
         self.note([pair], indent)
 
     def note(self, pairs: Iterable[Pair], indent: int = 0) -> None:
-        """That model calls carry an earlier difference with them, the first time that one does."""
+        """Write once that model calls carry an earlier difference with them."""
         if not self._carried and any(pair.carried for pair in pairs):
             self._carried = True
             text = "from here on model calls carry what differs above, in their history or their settings"

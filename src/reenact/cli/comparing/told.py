@@ -105,7 +105,7 @@ def value(found: Any) -> str:
 
 
 def stretches(pairs: Sequence[Pair]) -> Iterator[tuple[bool, list[Pair]]]:
-    """The pairs, those that are the same next to each other together."""
+    """Group neighbouring pairs by equality."""
     for equal, group in groupby(pairs, lambda pair: pair.kind is Kind.SAME):
         yield equal, list(group)
 

@@ -119,7 +119,7 @@ def _json() -> logging.Formatter:
 
 
 class _Text(logging.Formatter):
-    """A line that a person reads."""
+    """The text form of a line, for people."""
 
     def format(self, record: logging.LogRecord) -> str:
         parts = [_when(record), record.levelname.lower(), record.getMessage()[:500]]

@@ -85,7 +85,7 @@ class Page:
         self._limiter: CapacityLimiter | None = None
 
     async def answer(self, request: Request) -> Response:
-        """All that there is, in the form that was asked for."""
+        """Answer with all metrics, in the requested format."""
         if self._limiter is None:
             self._limiter = CapacityLimiter(1)
         encode, kind = choose_encoder(request.headers.get("accept", ""))

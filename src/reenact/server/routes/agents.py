@@ -194,7 +194,7 @@ def _completes(agent: Agent) -> bool:
 
 
 async def _until(so: Callable[[], bool], seconds: float) -> None:
-    """Wait until something is so, for that long at most; its own thread makes it so."""
+    """Wait until a condition holds, at most for some seconds; another thread makes it hold."""
     end = monotonic() + seconds
     while not so() and monotonic() < end:  # noqa: ASYNC110 - an agent's thread knows of no loop of ours
         await asyncio.sleep(_LOOK)

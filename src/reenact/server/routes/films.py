@@ -129,7 +129,7 @@ def video(
 
 
 def _making(jobs: Jobs, project: str, order: Video) -> Jobbed | None:
-    """The job that makes that video already, or has failed to."""
+    """Return the job that makes this video already, or has failed to."""
     alike = (job for job in jobs.all(project) if job.kind == "video" and job.recordings == (order.recording,))
     wanted = (job for job in alike if job.status in ("queued", "running", "failed"))
     return next((job for job in wanted if jobs.order(project, job.id) == order), None)

@@ -87,7 +87,7 @@ _OFFSET: dict[int | str, dict[str, Any]] = {
 
 
 def no_room(why: str) -> HTTPException:
-    """That there is none now, and when to ask again."""
+    """Answer that there is no room now, and when to try again."""
     return HTTPException(507, why, headers={"Retry-After": str(AGAIN)})
 
 
@@ -97,7 +97,7 @@ Digest = Annotated[str, InPath(pattern=r"^[0-9a-f]{64}$", description="The sha25
 
 
 async def _body(request: Request) -> bytes:
-    """The body, which is not read further than it may be long."""
+    """Read the body, up to the limit of its length."""
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)

@@ -70,18 +70,18 @@ class Gate:
         self._held = 0
 
     def open(self) -> None:
-        """Before a request is read. Raises Refused."""
+        """Check for room before a request is read. Raises Refused."""
         if said := self._room():
             raise Refused(429, f"no more is taken: the disk has {said}", again=30)
 
     def hold(self, size: int) -> None:
-        """So many bytes more are in memory. Raises Refused where that is too much."""
+        """Count bytes that are held in memory. Raises Refused where they are too many."""
         if self._held + size > self._most:
             raise Refused(429, "too many requests at once; this one may come again", again=1)
         self._held += size
 
     def release(self, size: int) -> None:
-        """So many less."""
+        """Release counted bytes."""
         self._held -= size
 
 

@@ -134,7 +134,7 @@ class Hosting:
         return found
 
     def by_key(self, id: str, key: str) -> Hosted:
-        """A session whose own key is shown. Raises UnknownSessionError."""
+        """Return the session with this key. Raises UnknownSessionError."""
         with self._lock:
             found = self._all.get(id)
         # Compared even where there is none: the time tells nothing.
@@ -169,7 +169,7 @@ class Hosting:
             warn(f"session {hosted.id} did not end well: {type(error).__name__}: {error}")
 
     def close(self) -> None:
-        """End all of them, agents first. No other one is opened any more."""
+        """Close all sessions, agents first. No other one is opened any more."""
         with self._lock:
             self._stopping = True
             running = [one for one in self._all.values() if one.closed is None]

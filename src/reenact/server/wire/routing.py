@@ -25,7 +25,7 @@ BUSY: dict[int | str, dict[str, Any]] = {429: {"description": "As many sessions 
 
 
 class WireRoute(APIRoute):
-    """A route whose errors of ours are answers."""
+    """A route that turns Reenact's errors into answers."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return a handler that turns errors into answers."""

@@ -117,7 +117,7 @@ class Queue:
         return found
 
     def changed(self) -> int:
-        """A number that is another one when a mark has come or gone."""
+        """Return a number that changes when a mark is added or removed."""
         try:
             return self._queue.stat().st_mtime_ns
         except OSError:
@@ -139,7 +139,7 @@ class Queue:
             os.close(file)
 
     def remove(self, id: str) -> None:
-        """All of it is there."""
+        """Remove a mark: the server has the whole recording."""
         (self._queue / id).unlink(missing_ok=True)
 
 
@@ -156,7 +156,7 @@ class Lock:
         self._file = -1
 
     def take(self) -> bool:
-        """Take it; False where another process has it. Raises OSError."""
+        """Take the lock; return False where another process has it. Raises OSError."""
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -168,13 +168,13 @@ class Lock:
         return True
 
     def free(self) -> None:
-        """Give it back."""
+        """Release the lock."""
         os.close(self._file)
         self._file = -1
 
 
 def keep_here(home: Path) -> None:
-    """Let nothing of a home be sent by itself: it is for a moment only."""
+    """Turn off automatic sending for a temporary home."""
     folder = Queue(home).folder
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     (folder / "off").touch()

@@ -1,4 +1,4 @@
-"""The server, as a shipper asks it."""
+"""The client of a server, for a shipper."""
 
 from __future__ import annotations
 

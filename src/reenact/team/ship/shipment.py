@@ -1,4 +1,4 @@
-"""One recording on its way: its files, how far each is sent, and whether that is all."""
+"""One recording to send: its files, and their progress."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class Shipment:
 
 
 def requests(loads: Iterable[Load]) -> Iterator[list[Load]]:
-    """Loads put together: each request neither too large nor of too many pieces."""
+    """Group loads into requests of limited size and number of pieces."""
     some: list[Load] = []
     size = 0
     for load in loads:

@@ -19,7 +19,7 @@ from reenact.team.ship.sender import Away, Refused, Sender
 from reenact.team.ship.shipment import Load, Shipment, requests
 
 _PIECE = 64 << 10
-"""Bytes of which it is worth a request of their own that they wait."""
+"""Bytes that are worth a request of their own; fewer wait for more."""
 
 _PULSE = 0.2
 """Seconds between two looks for new lines: the delay of the server's copy."""
@@ -102,7 +102,7 @@ class Shipper:
         return bool(self._away)
 
     def close(self) -> None:
-        """End the connection, and say how it stands."""
+        """Close the connection, and write the report."""
         self._tell(force=True)
         self._sender.close()
 

@@ -53,7 +53,7 @@ def sending(home: Path, id: str) -> Iterator[None]:
 
 
 def ended(home: Path, held: Held | None) -> None:
-    """A recording has ended: its last line may go, too. Never raises."""
+    """Release the mark of an ended recording: its last line may be sent, too. Never raises."""
     if held is not None:
         held.release()
         wake(home, say=True)

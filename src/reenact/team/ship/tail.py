@@ -41,7 +41,7 @@ class Tail:
         self.seek(length)
 
     def seek(self, length: int) -> None:
-        """The server has so much of it. Raises OSError, CorruptRecording."""
+        """Continue at the length that the server has. Raises OSError, CorruptRecording."""
         self.sent, self.read = length, length
         if not self._forked():
             return
@@ -75,7 +75,7 @@ class Tail:
         return data, count
 
     def advance(self, length: int, count: int) -> None:
-        """The server has these."""
+        """Advance by lines that the server has acknowledged."""
         self.sent, self.read = self.sent + length, self.read + count
 
     @property
@@ -89,7 +89,7 @@ class Tail:
     # -- within ----------------------------------------------------------------------------------------------
 
     def _lines(self) -> tuple[bytes, int]:
-        """The next whole lines, as they are sent, and how many bytes they are here."""
+        """Return the next whole lines in the form to send, and their length here in bytes."""
         with self.path.open("rb") as file:
             file.seek(self.read)
             data = file.read(_AT_ONCE)

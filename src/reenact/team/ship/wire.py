@@ -28,15 +28,15 @@ BODY = LARGEST + (256 << 10)
 """The largest body of a request in bytes: the largest blob, and its description."""
 
 PIECES = 500
-"""Pieces of a request at most."""
+"""The largest number of pieces in a request."""
 
 
 class Malformed(ValueError):
-    """A body that is none."""
+    """The body of a request is malformed."""
 
 
 def packed(pieces: Sequence[Piece], live: Sequence[str] = ()) -> bytes:
-    """The body of a request."""
+    """Return the body of a request."""
     told = [
         {"recording": one.recording, "name": one.name, "offset": one.offset, "length": len(one.data)}
         for one in pieces
