@@ -1,4 +1,4 @@
-"""The adapters: each turns one library's calls into effects, and knows nothing of ours but the boundary.
+"""The adapters: each turns one library's calls into effects at the boundary.
 
 An adapter is installed when its library is imported, before or after Reenact, and stays: where nothing is recorded
 or replayed it costs one look at a context variable.
@@ -35,7 +35,7 @@ LIBRARIES = {
     "browser_use.browser.session": "reenact.adapters.browser_use",
     "browser_use.agent.service": "reenact.adapters.browser_use",
 }
-"""Which adapter patches which library; each has `install(module)`."""
+"""The adapter of each library; each has `install(module)`."""
 
 STANDARD = (
     "reenact.adapters.concurrency",

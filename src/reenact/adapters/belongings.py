@@ -1,4 +1,4 @@
-"""What an agent's run is handed, its dependencies or its context, tracked as state without being asked.
+"""Track the dependencies or the context of an agent's run as state, automatically.
 
 Its message history needs no tracking: each model request has it as an argument, and it is read from there.
 """
@@ -20,8 +20,9 @@ _running: WeakSet[Entry] = WeakSet()
 
 @contextmanager
 def tracked(name: str, thing: Any, scope: Scope) -> Iterator[None]:
-    """Track what a run was handed while it lasts, under that name. An agent that another one runs meanwhile has its
-    own, by its scope; where it is handed the same object, once is enough.
+    """Track an object of a run under that name, while the run lasts.
+
+    An inner agent has its own object, by its scope; the same object is tracked once.
     """
     ends = track(name, thing, scope)
     try:
@@ -31,7 +32,7 @@ def tracked(name: str, thing: Any, scope: Scope) -> Iterator[None]:
 
 
 def track(name: str, thing: Any, scope: Scope) -> Callable[[], None]:
-    """`tracked`, for a run that goes on when the call that started it has returned. Call the result at its end."""
+    """Track as `tracked`, for a run that outlasts its start. Call the result at its end."""
     entry = _entry(name, thing, scope)
 
     def ends() -> None:

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 _awaited: ContextVar[list[bool] | None] = ContextVar("reenact_awaited", default=None)
 _clocks: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
-"""The loops whose clock a replay has moved on, each with the turnstile that knows by how much."""
+"""The loops with a clock that a replay has moved on, each with its turnstile."""
 
 _finished = threading.local()
 """The turnstile of the job that this thread has just done."""
@@ -67,7 +67,7 @@ def install() -> None:
 
 
 def _no_halt(record: logging.LogRecord) -> bool:
-    """A diverged replay leaves tasks behind that nobody awaits: it has been reported once, where it began."""
+    """Filter the log of tasks that a diverged replay leaves behind: it has been reported once."""
     error = record.exc_info[1] if record.exc_info else None
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
@@ -189,13 +189,13 @@ def _cancelled(scope: Scope, places: _Places, future: Any) -> None:
 
 
 def _begun(scope: Scope) -> None:
-    """A thread or job takes up its work when it is its turn: what it sees of the others' work depends on that."""
+    """Start a thread or job in its turn: its view of the others' work depends on that."""
     run = scope.run
     run.turnstile.pass_sync(run.handler.due(scope, _BEGIN), lambda: run.handler.fire(scope, _BEGIN))
 
 
 class _Places:
-    """How many of a pool's workers have work: a job that no worker is free for does not start yet."""
+    """The number of busy workers of a pool: a job without a free worker does not start yet."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -205,7 +205,7 @@ class _Places:
 
     @property
     def idle(self) -> bool:
-        """Whether there is nothing to do."""
+        """True if there is nothing to do."""
         return self._free == self._workers and not self._queued
 
     def taken(self, scope: Scope) -> None:
@@ -266,9 +266,7 @@ def _job(
 
 
 def _work(original: Callable[..., None], item: Any, *args: Any) -> None:
-    """A job's thread is done with the program's code when whoever waits for the job has heard of its end: its future's
-    callbacks run here too.
-    """
+    """Run a job; its end includes the callbacks of its future, which run in its thread."""
     try:
         original(item, *args)
     finally:

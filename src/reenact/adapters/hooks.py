@@ -1,4 +1,4 @@
-"""Putting a hook into somebody else's library: in its place, once, or not at all and said in one line."""
+"""Hook a function of another library once, or report in one line that it is missing."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from reenact.errors import ReenactError
 
 
 class HookMissing(ReenactError):
-    """The installed version of a library lacks what its adapter patches: its calls would go unrecorded."""
+    """The installed version of a library lacks a patched name: its calls would go unrecorded."""
 
 
 def patch(owner: Any, name: str, wrapper: Callable[[Any], Any], *, library: str) -> None:
-    """Put `wrapper(original)` in the place of a class's method, once. Raises HookMissing where there is none."""
+    """Replace a class's method by `wrapper(original)`, once. Raises HookMissing if missing."""
     original = getattr(owner, "__dict__", {}).get(name)
     if original is None:
         raise HookMissing(

@@ -1,4 +1,4 @@
-"""Which scope is listening, and how a task, thread or job that is started in it is named."""
+"""Find the scope of the running code, and the names of tasks, threads and jobs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ TRANSPARENT = {
     "pydantic_ai", "pydantic_graph", "agents", "langgraph", "langchain_core", "mcp", "openai", "anthropic",
     "httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "sniffio",
 }  # fmt: skip
-"""Frameworks whose own tasks do not show in addresses: a recording survives their next version. Their adapters name
-what runs in parallel."""
+"""Frameworks whose own tasks do not show in addresses: a recording survives upgrades.
+
+Their adapters name the parallel parts.
+"""
 
 _PLUMBING = {
     "asyncio",
@@ -36,7 +38,7 @@ def listening() -> Scope | None:
 
 
 def transparent() -> bool:
-    """Whether the code that starts this task belongs to a framework."""
+    """Return True if the code that starts this task belongs to a framework."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         file = frame.f_code.co_filename
@@ -48,11 +50,11 @@ def transparent() -> bool:
 
 
 _known: dict[str, bool | None] = {}
-"""What `_judged` has said, by the file of the code: some frameworks start dozens of tasks for each call."""
+"""The results of `_judged` by file: some frameworks start dozens of tasks for each call."""
 
 
 def _judged(file: str, module: str) -> bool | None:
-    """Whether a module belongs to a framework; None where it only carries what others start."""
+    """Return True if a module belongs to a framework; None if it only carries other code."""
     top = module.partition(".")[0]
     found = None if top in _PLUMBING else top in TRANSPARENT
     if top == "agents":
@@ -73,7 +75,7 @@ def context_of(fn: Any) -> Context | None:
 
 
 def inner_of(fn: Any, args: tuple[Any, ...]) -> Any:
-    """What a job really runs, behind `functools.partial` and `Context.run`."""
+    """Return the function that a job really runs, behind `functools.partial` and `Context.run`."""
     while isinstance(fn, functools.partial):
         fn, args = fn.func, (*fn.args, *args)
     return args[0] if context_of(fn) is not None and args else fn

@@ -1,4 +1,4 @@
-"""Threads that wait for each other: the turnstile must know who has come to rest, and who was woken."""
+"""Track the threads that wait for each other, for the turnstile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reenact.core.boundary import current
 
 _sleepers: dict[int, list[tuple[Any, int]]] = {}
 _sleeping = allocate_lock()
-"""Who waits for which thread or condition, in order."""
+"""Guards the list of the threads that wait for each thread or condition, in order."""
 
 
 def join(original: Callable[..., Any], thread: threading.Thread, timeout: float | None = None) -> None:
@@ -53,7 +53,7 @@ def notify(original: Callable[..., Any], condition: threading.Condition, n: int 
 
 
 def _wake(owner: Any, count: int) -> None:
-    """Whoever waits for this will go on: known at once, not only when it gets the processor."""
+    """Mark the threads that wait for this as running: at once, before they get the processor."""
     with _sleeping:
         sleepers = _sleepers.get(id(owner), [])
         woken, sleepers[:count] = sleepers[:count], []
@@ -62,5 +62,5 @@ def _wake(owner: Any, count: int) -> None:
 
 
 def ended(thread: threading.Thread) -> None:
-    """Whoever has joined that thread goes on."""
+    """Mark the threads that have joined that thread as running."""
     _wake(thread, len(_sleepers))

@@ -1,4 +1,6 @@
-"""browser-use: the model requests, actions and page states of every agent, and no browser in a replay.
+"""browser-use: every agent's model requests, actions and page states.
+
+No browser in a replay.
 
 A model is wrapped where an agent registers it, an action where the registry runs it, the browser at the methods of its
 session. `docs/browser-use.md` says what is recorded, how it is matched, and what is not seen.
@@ -31,13 +33,13 @@ _NEEDED = (
     ("browser_use.dom.views", "SerializedDOMState.__dataclass_fields__"),
     ("browser_use.dom.views", "EnhancedDOMTreeNode.__dataclass_fields__"),
 )
-"""What is patched or leant upon: module and name in it. The session's own parts are `session.METHODS` and so on."""
+"""The patched or required names: module and name. The session's own are in `session`."""
 
 _PARAMETERS = ("action_name", "params", "browser_session", "page_extraction_llm", "file_system")
 
 
 def install(module: ModuleType) -> None:
-    """Patch the library, once, when its session is imported; and its agent, when that is. Raises HookMissing."""
+    """Patch the library once its session is imported, and its agent. Raises HookMissing."""
     from reenact.adapters.browser_use import action, model, quiet, session
 
     if module.__name__ == AGENT:

@@ -1,4 +1,4 @@
-"""No browser: what stands where one was, when a recording answers, and how a fork comes to one of its own."""
+"""Replace the browser in a replay, and start a real one in a fork that goes live."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ acting: ContextVar[bool] = ContextVar("reenact_browser_use_acting", default=Fals
 
 
 def outside(scope: Scope | None) -> bool:
-    """Whether a call of the session's is not the program's own, or nobody records or replays."""
+    """Return True if a session's call is not the program's own, or no run is active."""
     return scope is None or scope.hidden or acting.get()
 
 
 def answered(session: Any) -> bool:
-    """Whether it was a recording that started this session's browser."""
+    """Return True if a recording started this session's browser."""
     return hasattr(session._cdp_client_root, "reenact_url")
 
 
@@ -64,7 +64,7 @@ def _refuse(name: str) -> Any:
 
 
 async def revived(session: Any, scope: Scope) -> None:
-    """Start a browser where a fork has gone live on a session that a recording had started, at the recorded page."""
+    """Start a browser at the recorded page, if a fork has gone live on a replayed session."""
     run = scope.run
     if not answered(session) or (run.replaying and not getattr(run.handler, "gone_live", False)):
         return
@@ -84,7 +84,7 @@ async def revived(session: Any, scope: Scope) -> None:
 
 
 async def _found_again(session: Any, known: dict[int, Any]) -> None:
-    """Have the numbers that the model was shown mean the same elements; one that is not there again means none."""
+    """Map the model's element numbers to the same elements again; lost elements map to none."""
     state = await session.get_browser_state_summary(include_screenshot=False)
     fresh = {hash(node): node for node in state.dom_state.selector_map.values()}
     session.update_cached_selector_map(

@@ -1,4 +1,4 @@
-"""Actions: what an agent does with its browser and its files, one effect of kind `tool` each.
+"""Actions of an agent in its browser and its files, one effect of kind `tool` each.
 
 An action that a recording answers does not run; but what it leaves with the agent (files that it wrote, tokens that
 it spent on a model of its own) is in the next prompt, and is put there.
@@ -16,7 +16,7 @@ from reenact.core.boundary import aperform, current
 from reenact.core.model.event import Effect
 
 _LEFT = "_reenact_left"
-"""Where an exception carries what a failed action left."""
+"""The attribute of an exception with the side effects of a failed action."""
 
 _spent: ContextVar[list[dict[str, Any]] | None] = ContextVar("reenact_browser_use_spent", default=None)
 
@@ -68,7 +68,7 @@ async def _run(wire: _Result, run: Any) -> Any:
 
 
 def hooked_usage(original: Any) -> Any:
-    """`TokenCost.add_usage`: what an action asks a model counts for its agent, whose replay does not ask."""
+    """Hook `TokenCost.add_usage`: a replay counts an action's model tokens without the calls."""
 
     def add_usage(self: Any, model: str, usage: Any) -> Any:
         entry = original(self, model, usage)
@@ -111,7 +111,7 @@ class _Result:
         return ActionResult.model_validate({k: v for k, v in value.items() if k in ActionResult.model_fields})
 
     def left(self) -> dict[str, Any]:
-        """What has changed of the agent's since the action began."""
+        """Return the changes of the agent's state since the action began."""
         left: dict[str, Any] = {}
         now = _seen(self._files)
         if self._files is not None and now != self._before:

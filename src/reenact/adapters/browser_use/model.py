@@ -1,4 +1,4 @@
-"""Models: whatever an agent registers with its counter of tokens, under browser-use's own interface of a chat model.
+"""The models that an agent registers with its token counter, in browser-use's interface.
 
 Wrapped at the class's `ainvoke`, below the counter: tokens are counted in a replay as they were.
 """
@@ -104,7 +104,7 @@ def _question(llm: Any, messages: Any, output_format: Any, options: dict[str, An
 
 
 def _settings(llm: Any) -> dict[str, Any]:
-    """What a model object was made with, as far as the answer may depend on it."""
+    """Return the settings of a model object, as far as the answer may depend on them."""
     if not dataclasses.is_dataclass(llm):
         return {}
     return {
@@ -141,7 +141,7 @@ def _part(part: Any) -> dict[str, Any]:
 
 
 class _Answer:
-    """The wire of a completion. The program's own class of answers is filled in by its own validation."""
+    """The wire of a completion. The program's own class of answers validates it."""
 
     def __init__(self, output_format: Any) -> None:
         self._format = output_format
@@ -177,7 +177,7 @@ def _json(tree: Any) -> bytes:
 
 
 def usage(tree: Any) -> Any:
-    """A count of tokens again; what nobody counted was left out."""
+    """Return a token count; fields that were not counted are left out."""
     from browser_use.llm.views import ChatInvokeUsage
 
     return ChatInvokeUsage(**{name: tree.get(name) for name in ChatInvokeUsage.model_fields})

@@ -1,4 +1,4 @@
-"""What an agent sees of a page, as it is recorded: plain fields, the picture as bytes, the elements as a tree.
+"""The recorded form of a page state: plain fields, picture bytes, an element tree.
 
     {"url": "http://...", "title": "Shop", "text": "[7]<button />", "screenshot": <png>, "dom": <tree>, "focus": ...}
 

@@ -1,4 +1,4 @@
-"""Pictures travel as base64 text in browser-use; they are kept as bytes, once each, whoever shows them."""
+"""Keep pictures as bytes, once each; browser-use passes them as base64 text."""
 
 from __future__ import annotations
 

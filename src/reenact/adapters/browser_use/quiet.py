@@ -20,7 +20,7 @@ def install() -> None:
 
 
 def inside(scope: Scope) -> Scope:
-    """A place in that scope where nothing is recorded, and whose tasks and threads are nobody's."""
+    """Return a hidden scope inside that scope: its tasks and threads are not recorded."""
     return scope.inside(f"{scope.path}/browser-use", call=scope.call, hidden=True)
 
 

@@ -1,4 +1,4 @@
-"""The browser's session: what its methods do and tell are effects, its small facts are values that the agent reads.
+"""The browser's session: its methods are effects, its small facts are values.
 
 In a replay no browser is started. In its place stands a client without a connection: what the program sends by it on
 its own (`page.goto`, `page.evaluate`) is an effect too, and whatever is neither is refused as a departure.
@@ -21,15 +21,15 @@ from reenact.core.store.writer import warn
 _LIBRARY = "browser-use"
 
 ACTIONS = ("start", "connect", "stop", "kill", "navigate_to")
-"""What is done with the browser; their answers are None, or the session itself."""
+"""The methods that act on the browser; they return None, or the session itself."""
 
 ANSWERS = ("get_tabs", "get_current_target_info", "take_screenshot")
-"""What is asked of it, and answered by plain values."""
+"""The methods that ask the browser, and return plain values."""
 
 STATE = "get_browser_state_summary"
 
 READ = {"get_current_page_url": "url", "get_current_page_title": "title"}
-"""Small facts that the session knows without asking. An agent reads them around every action: values, no steps."""
+"""Small facts that the session knows by itself. Agents read them often: values, no steps."""
 
 PROPERTIES = {
     "downloaded_files": "downloads",
@@ -41,7 +41,7 @@ OTHERS = ("get_pages", "get_or_create_cdp_session", "wait_if_captcha_solving", "
 
 
 def missing(session: Any) -> str | None:
-    """What a version's session lacks of all this, in words."""
+    """Return the names that a version's session lacks, in words."""
     names = (*ACTIONS, *ANSWERS, STATE, *READ, *PROPERTIES, *OTHERS, "update_cached_selector_map")
     absent = next((name for name in names if name not in vars(session)), None)
     if absent is None:
@@ -76,7 +76,7 @@ def install(session: Any) -> None:
 
 
 def install_agent(module: Any) -> None:
-    """Patch what an agent finds out about its browser after an error, where its session is known."""
+    """Patch an agent's check of its browser after an error, once its session is known."""
     name = "_is_browser_closed_error"
     if not getattr(module.BrowserSession.start, "_reenact", False):
         return
@@ -144,14 +144,14 @@ class _Value:
 
 
 class _Done(_Value):
-    """The wire of something done with the browser. Done by a recording, the session must look as if it were."""
+    """The wire of a browser action. A replayed action leaves the session in the same state."""
 
     def dump(self, value: Any, /) -> Any:
         """The tab that has the focus then."""
         return {"focus": self.session.agent_focus_target_id}
 
     def load(self, value: Any, /) -> Any:
-        """What the method gives, after a browser has come or gone that was never there."""
+        """Return the method's result, after a replayed start or end of the browser."""
         session = self.session
         if self.name in _ENDS:
             gone(session)
@@ -247,7 +247,7 @@ def _property(original: property, source: str) -> property:
 
 
 def _waited(original: Any) -> Any:
-    """Waiting for a captcha's solver. Mostly there is none, and nothing to wait for: a value, no step."""
+    """Hook the wait for a captcha's solver: a value, no step, since mostly there is none."""
 
     async def hooked(self: Any, *args: Any, **options: Any) -> Any:
         scope = current()
@@ -264,7 +264,7 @@ def _waited(original: Any) -> Any:
 
 
 def _shown(original: Any) -> Any:
-    """The panel of the demo mode: for who watches, and no answer to anybody."""
+    """Hook the panel of the demo mode: it is only for viewers."""
 
     async def hooked(self: Any, *args: Any, **options: Any) -> None:
         scope = current()

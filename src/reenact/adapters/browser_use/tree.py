@@ -25,10 +25,10 @@ _LEVEL = 1
 
 _PLAIN = {str, int, float, bool, type(None)}
 _OPEN = 8
-"""From so many letters on a text stands in the open. No secret that is known by its shape is shorter."""
+"""The length from which a text is kept in the open. No secret with a known form is shorter."""
 
 _UNKEPT = {"uuid"}
-"""Fields that are random in every object, and that nobody reads: a quarter of all bytes."""
+"""Fields that are random in every object and unused: a quarter of all bytes."""
 
 
 class _Ref(int):
@@ -188,7 +188,7 @@ def pack(root: Any, views: ModuleType) -> tuple[bytes, list[str]]:
 
 
 def unpack(data: bytes, words: list[str], views: ModuleType) -> Any:
-    """The tree again: new objects, equal in every field but their random ids, referring to each other as they did.
+    """Return the tree again: new objects, equal in every field but their random ids.
 
     Raises RecordingError.
     """

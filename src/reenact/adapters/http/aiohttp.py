@@ -1,4 +1,4 @@
-"""aiohttp: a middleware of our own, the innermost, around connecting, sending and the response's head.
+"""aiohttp: an innermost middleware around connecting, sending and the response's head.
 
 It lies below redirects, cookies and retries. The program reads the body from a stream of ours that draws on aiohttp's
 (or on the recording), so that each chunk passes the boundary when the program gets it.
@@ -59,7 +59,7 @@ def _hook(original: Any) -> Any:
 
 
 class _Crossing:
-    """The middleware of one request of the program's; called once for each attempt and each redirect."""
+    """The middleware of one request; called once for each attempt and each redirect."""
 
     def __init__(self, *, decodes: bool) -> None:
         self._decodes = decodes
@@ -118,7 +118,7 @@ def _head(response: Any) -> dict[str, Any]:
 
 
 class _NoProtocol(BaseProtocol):
-    """Nobody pushes into a stream that is drawn on: there is nothing to pause."""
+    """A protocol without flow control: the stream is read on demand."""
 
     def pause_reading(self) -> None: ...
 
@@ -130,7 +130,7 @@ class _NoProtocol(BaseProtocol):
 
 
 class _Drawn(StreamReader):
-    """A stream that gets its next chunk when somebody wants to read it."""
+    """A stream that gets its next chunk on demand."""
 
     __slots__ = ("_call", "_drawing")
 

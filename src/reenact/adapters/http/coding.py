@@ -1,4 +1,4 @@
-"""Compressed bodies are recorded as what they decompress to: who looks for secrets cannot look into gzip.
+"""Record compressed bodies decompressed: a search for secrets cannot look into gzip.
 
 Chunk by chunk: what a chunk adds to the decompressed body is what is recorded for it. In a replay each is compressed
 again and flushed, so that the library's own decoder runs, and gives the program the same bytes for the same chunk.
@@ -25,7 +25,7 @@ class _Encoder(Protocol):
 
 
 class Coding:
-    """The wire of an exchange: heads pass as they are, but marked `decoded` where chunks are recorded decompressed.
+    """The wire of an exchange: heads are marked `decoded` if chunks are recorded decompressed.
 
     Args:
         decodes: False where the library hands over bytes that it has decompressed already.
@@ -70,7 +70,7 @@ class Coding:
         return value
 
     def finish(self) -> bytes:
-        """What ends the compressed body, after its last chunk."""
+        """Return the end of the compressed body, after its last chunk."""
         encoder, self._encoder = self._encoder, None
         return b"" if encoder is None else encoder.finish()
 

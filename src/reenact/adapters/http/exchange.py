@@ -36,7 +36,7 @@ _BLOCK = 65536
 
 
 class Body:
-    """A request's body, read once and sent again unharmed. From `LARGE` bytes on it lies in a temporary file."""
+    """A request's body, read once and sent unchanged. Large ones are in a temporary file."""
 
     def __init__(self, data: bytes = b"") -> None:
         self._parts: list[bytes] = [data] if data else []
@@ -46,7 +46,7 @@ class Body:
 
     @classmethod
     def of(cls, parts: Iterable[bytes | str]) -> Body:
-        """Read all parts, in the scope of whoever sends them: a generator of the program's runs its own code."""
+        """Read all parts, in the sender's scope: a generator of the program's runs its own code."""
         body = cls()
         for part in parts:
             body.add(part)
@@ -92,7 +92,7 @@ class Body:
         return b"".join(self._parts) if self._file is None else None
 
     def recorded(self, headers: dict[str, str]) -> Any:
-        """What is kept of it: text where it is text (decompressed), bytes, the hash of a large one, None if empty."""
+        """Return the recorded form: decompressed text, bytes, a large one's hash, None if empty."""
         data = self.in_memory
         if data is None:
             assert self._hash is not None
@@ -101,7 +101,7 @@ class Body:
 
 
 def plain(data: bytes, headers: dict[str, str]) -> str | bytes:
-    """A body as it is recorded: decompressed, with a fixed boundary between a form's parts, as text if it is text."""
+    """Return a body as recorded: decompressed, with a fixed form boundary, text if possible."""
     encoding = headers.get("content-encoding")
     if encoding:
         data = coding.decoded(data, encoding)
@@ -122,7 +122,7 @@ def plain(data: bytes, headers: dict[str, str]) -> str | bytes:
 
 
 def effect(method: str, url: str, headers: Iterable[tuple[str, str]], body: Body) -> Effect:
-    """The question: an effect named `METHOD host[:port]/path`, its arguments all that the answer may depend on."""
+    """Return the effect `METHOD host[:port]/path`, with all that the answer may depend on."""
     joined = _joined(headers if isinstance(headers, list) else list(headers))
     kept = body.recorded(joined)
     args = {"method": method, "url": url, "headers": joined, "body": kept}
@@ -140,7 +140,7 @@ def _joined(headers: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def another_model(call: Call, body: Body) -> bytes | None:
-    """The body to send where a fork asks another model than the program does, or None to send what was given."""
+    """Return the body with a fork's other model, or None to send the given one."""
     model, data = call.scope.run.model, body.in_memory
     if model is None or data is None or not asks_model(call.effect.kind, call.effect.name):
         return None
@@ -187,7 +187,7 @@ _told: set[str] = set()
 
 
 def upgrades(headers: Iterable[tuple[str, str]], url: str) -> bool:
-    """Whether a request turns its connection into something else (a websocket), which is not recorded. Says so."""
+    """Return True, with a warning, if a request upgrades its connection (a websocket)."""
     for key, value in [pair for pair in headers if len(pair[0]) == 7]:
         if key.lower() == "upgrade":
             where = place(url)
@@ -199,7 +199,7 @@ def upgrades(headers: Iterable[tuple[str, str]], url: str) -> bool:
 
 
 def in_asyncio(url: str) -> bool:
-    """Whether an async request runs in asyncio; under trio it is not recorded. Says so."""
+    """Return True if an async request runs in asyncio; trio is not recorded, with a warning."""
     if asyncio._get_running_loop() is not None:
         return True
     if "trio" not in _told:
@@ -212,8 +212,9 @@ def in_asyncio(url: str) -> bool:
 
 
 class Truncated(Exception):
-    """The connection ended in the middle of a body; `left` bytes of its current part were still to come. No error of
-    the program's: its library notices by itself, in a replay too, where this marks the place.
+    """The connection ended inside a body; `left` bytes of its current part were missing.
+
+    No error of the program's: its library notices by itself, in a replay too, where this marks the place.
     """
 
     def __init__(self, left: int) -> None:

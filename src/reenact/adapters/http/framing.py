@@ -1,4 +1,4 @@
-"""HTTP/1.1 bodies on the wire of `http.client`: taken out of their framing to be recorded, framed again to be read.
+"""Take HTTP/1.1 bodies of `http.client` out of their framing, and frame them again.
 
 `http.client` and urllib3 read a response from a file. While recording, `Tee` is that file, and notes the body as it
 passes; in a replay `Served` is.
@@ -17,7 +17,7 @@ _BODILESS = (204, 304)
 
 
 class Unframed:
-    """Takes a body out of its framing, whatever the reads: chunked, of a given length, or up to the end."""
+    """Takes a body out of its framing: chunked, of a given length, or up to the end."""
 
     def __init__(self, *, chunked: bool, length: int | None) -> None:
         self._chunked = chunked
@@ -67,11 +67,11 @@ class Unframed:
         return data
 
     def is_done(self) -> bool:
-        """Whether the body has come to its end."""
+        """True if the body has come to its end."""
         return self._done
 
     def cut_off(self) -> exchange.Truncated | None:
-        """What the end of the file means here: None where the body may end so."""
+        """Return the error for an end of the file here; None if the body may end so."""
         if self._chunked or (self._left is not None and self._left > 0):
             return exchange.Truncated(self._left or 0)
         return None
@@ -132,7 +132,7 @@ class Tee:
 
 
 class Served(io.RawIOBase):
-    """The file of a recorded response: status line, headers and the body in the framing that the headers promise."""
+    """The file of a recorded response: status line, headers and the framed body."""
 
     def __init__(self, call: Call, head: Any, method: str) -> None:
         super().__init__()
@@ -170,15 +170,16 @@ class StandIn:
 
 
 def is_chunked(head: Any) -> bool:
-    """Whether a recorded head announces a chunked body."""
+    """Return True if a recorded head announces a chunked body."""
     return any(
         key.lower() == "transfer-encoding" and value.lower() == "chunked" for key, value in head["headers"]
     )
 
 
 def length_again(call: Call, head: Any) -> int | None:
-    """How many bytes a body has in this replay: compressed again or without its secrets it may have others than its
-    headers say. None where that cannot be told, or does not matter.
+    """Return the length of a body in this replay: new compression or redaction may change it.
+
+    None if that is unknown, or does not matter.
     """
     answer = call.answer
     if answer is None or is_chunked(head):

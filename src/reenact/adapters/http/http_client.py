@@ -1,4 +1,4 @@
-"""http.client, which urllib, xmlrpc and others build on (urllib3, and so requests and boto3, has its own adapter).
+"""http.client, the base of urllib, xmlrpc and others (urllib3 has its own adapter).
 
 A request is complete when its headers are sent, or, where the program sends the body by hand, when it asks for the
 response: it is held back until then.
@@ -166,7 +166,7 @@ def _connect(original: Any) -> Any:
 
 
 def tee(response: Any, call: Call) -> Any:
-    """Report the head of an `http.client.HTTPResponse`, and have its body recorded as it is read."""
+    """Report the head of an `http.client.HTTPResponse`; record its body as it is read."""
     version = {10: "HTTP/1.0", 11: "HTTP/1.1"}.get(response.version, "HTTP/1.1")
     call.returned(
         exchange.head(response.status, response.reason, version, list(response.headers.items())), stream=True

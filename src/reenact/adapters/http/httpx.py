@@ -1,4 +1,4 @@
-"""httpx and httpx2: `HTTPTransport.handle_request` and `AsyncHTTPTransport.handle_async_request`.
+"""httpx and httpx2: `handle_request` and `handle_async_request` of the HTTP transports.
 
 Custom transports that do not go to the network (ASGI, WSGI, mocks) are left alone.
 """

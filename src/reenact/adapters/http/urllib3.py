@@ -1,4 +1,4 @@
-"""urllib3, and so requests, boto3 and others: `HTTPConnectionPool._make_request`, one attempt of a request.
+"""urllib3 (requests, boto3): `HTTPConnectionPool._make_request`, one attempt of a request.
 
 It lies below retries and redirects, and around everything that an attempt does to the network, a proxy's tunnel and
 TLS included.
@@ -189,7 +189,7 @@ def _origin(pool: Any) -> str:
 
 
 def _mend(error: Exception, args: dict[str, Any]) -> None:
-    """Give a recorded error the connection and pool of this run: they were not kept, and are none of the answer."""
+    """Give a recorded error the connection and pool of this run: they were not kept."""
     for name, value in (("conn", args["conn"]), ("pool", args["self"]), ("_pool", args["self"])):
         if name in vars(error):
             setattr(error, name, value)

@@ -22,7 +22,7 @@ _LIBRARY = "LangChain"
 
 
 def install(module: ModuleType) -> None:
-    """Hook chat models, tools and the ids of runs. Raises HookMissing, before anything is hooked."""
+    """Hook chat models, tools and the ids of runs. Raises HookMissing before any change."""
     base: Any = importlib.import_module("langchain_core.language_models.chat_models").BaseChatModel
     tool: Any = importlib.import_module("langchain_core.tools.base").BaseTool
     manager: Any = importlib.import_module("langchain_core.callbacks.manager")

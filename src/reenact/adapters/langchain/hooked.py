@@ -1,4 +1,4 @@
-"""Methods of a class and of all that derive from it, those to come included, hooked where they are defined."""
+"""Hook methods of a class and of all its subclasses, later ones included."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def hook_all(
     spared: Callable[[Any], bool] = lambda _: False,
     also: Callable[[Any], None] = lambda _: None,
 ) -> None:
-    """Put `wrappers[name](original)` in the place of methods of every class that derives from `base`.
+    """Replace methods of every subclass of `base` by `wrappers[name](original)`.
 
     Args:
         base: The abstract class; it must have an `__init_subclass__` of its own or inherit one.

@@ -40,8 +40,9 @@ def name_messages(module: Any) -> None:
 
 
 def put(module: Any, name: str, wrapper: Callable[[Any], Any]) -> None:
-    """Replace a function in the module that calls it, once; where the module has none by that name, nothing is done:
-    its ids then differ from run to run, and nothing else.
+    """Replace a function in the module that calls it, once.
+
+    If the module has no such name, nothing is done: its ids then differ from run to run, and nothing else.
     """
     original = getattr(module, name, None)
     if original is None or getattr(original, "_reenact", False):

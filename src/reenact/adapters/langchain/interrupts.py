@@ -1,4 +1,4 @@
-"""What a tool says to the graph around it: interrupts that a person answers, and commands.
+"""Interrupts and commands that a tool sends to the graph around it.
 
 `interrupt()` takes the answers of a node's task one after the other, by a count that is the graph's own state. A tool
 that a recording answers does not run, so what it took is taken for it: else a later `interrupt()` of the same node
@@ -21,7 +21,7 @@ _TOOK = {"interrupts", "returned"}
 
 
 class _Count:
-    """How often a tool has called `interrupt()`, so far."""
+    """The number of a tool's calls of `interrupt()` so far."""
 
     __slots__ = ("counter", "outer", "taken")
 
@@ -56,7 +56,7 @@ def count(original: Any) -> Any:
 
 
 def answers() -> list[Any]:
-    """What a person has answered to the task that runs here, as far as it is known before the tool runs."""
+    """Return a person's answers to the current task, as far as known before the tool runs."""
     pad = _scratchpad()
     if pad is None:
         return []
@@ -71,7 +71,7 @@ class Result:
 
     def __init__(self) -> None:
         self.live = False
-        """Whether the tool ran."""
+        """True if the tool ran."""
         self._taken = 0
 
     @contextmanager
@@ -106,7 +106,7 @@ class Result:
         return again(value)
 
     def raised(self, error: Exception) -> Exception:
-        """The error to raise: an interrupt that was recorded is raised by the graph itself, so that it counts it."""
+        """Return the error to raise: the graph itself raises a recorded interrupt, to count it."""
         pad = _scratchpad()
         if self.live or pad is None or type(error).__name__ != "GraphInterrupt":
             return error
@@ -125,7 +125,7 @@ def _types() -> Any:
 
 
 def _scratchpad() -> Any:
-    """Where the task that runs here keeps its count, or None outside of a graph."""
+    """Return the current task's counter, or None outside of a graph."""
     if _types() is None:
         return None
     config = var_child_runnable_config.get()
@@ -138,9 +138,7 @@ def kept(value: Any) -> Any:
 
 
 def again(value: Any) -> Any:
-    """A value with the `Send`s in it again, and with the very word that stands for the graph around, by which it is
-    known.
-    """
+    """Return a value with its `Send`s, and the constant for the parent graph, restored."""
     return _walked(value, "in") if _types() is not None else value
 
 

@@ -21,7 +21,7 @@ _halts: ContextVar[list[Halt] | None] = ContextVar("reenact_langchain_halts", de
 
 
 def wrap(name: str) -> Any:
-    """What goes around the method of that name."""
+    """Return the wrapper of the method of that name."""
     # Only now, when LangChain is known to have what is needed, is anything of it asked for by name.
     from reenact.adapters.langchain import question
 
@@ -50,7 +50,7 @@ def wrap(name: str) -> Any:
 
 
 def _crossing(name: str) -> Any:
-    """How such a method crosses the boundary."""
+    """Return the function with which such a method crosses the boundary."""
     from reenact.adapters.langchain.stream import astream, stream
     from reenact.adapters.langchain.wire import Answer
 
@@ -63,8 +63,9 @@ def _crossing(name: str) -> Any:
 
 
 def agenerate(original: Any) -> Any:
-    """`BaseChatModel.agenerate`. It gathers what each request gave or raised, and stumbles over what is no
-    `Exception`: a departure comes out of it as an AttributeError, which agents take for a failed request.
+    """Hook `BaseChatModel.agenerate`, which fails on results that are no `Exception`.
+
+    A departure would come out of it as an AttributeError, which agents take for a failed request.
     """
 
     async def hooked(self: Any, *args: Any, **options: Any) -> Any:

@@ -10,8 +10,9 @@ from reenact.core.boundary import Scope, current, entered
 
 
 def mapped(original: Any) -> Any:
-    """`ContextThreadPoolExecutor.map`. It runs each job in a copy of the caller's context, which would put all of them
-    into the caller's scope, and hands the copies out in whatever order the threads come for them.
+    """Hook `ContextThreadPoolExecutor.map`, which copies the caller's context for each job.
+
+    That would put all of them into the caller's scope, and hand the copies out in the order of the threads.
     """
 
     def hooked(self: Any, fn: Any, *iterables: Any, **options: Any) -> Any:

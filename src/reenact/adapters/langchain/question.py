@@ -1,4 +1,4 @@
-"""What a chat model is asked: messages, tools and settings, as trees that two runs of the same program make alike."""
+"""The question of a chat model as trees: messages, tools and settings, equal in equal runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reenact.core.model import codec
 
 _ROLES = {"human": "user", "ai": "assistant", "HumanMessageChunk": "user", "AIMessageChunk": "assistant"}
 _AUTO = "lc_"
-"""How the ids begin that LangChain makes up at random for blocks of a content."""
+"""The prefix of the random ids that LangChain gives to blocks of a content."""
 
 _OUT = {
     # Made anew in every run, or what an earlier answer says about itself.
@@ -23,8 +23,11 @@ _OUT = {
     # Said otherwise below.
     "type", "role", "tool_calls", "tool_call_chunks",
 }  # fmt: skip
-"""A list of what is out: a field missing here is a loud false divergence, whereas one missing on a list of what is in
-would be a silent wrong answer."""
+"""The fields that are left out.
+
+A field missing here is a loud false divergence, whereas one missing on a list of fields to keep would be a silent
+wrong answer.
+"""
 
 _MODELS = 256
 _KEPT_APART = {"tools", "_type", "stream"}
@@ -75,7 +78,7 @@ _providers: dict[int, tuple[ref[Any], str]] = {}
 
 
 def _provider(model: Any) -> str:
-    """Whose model it is, as LangChain names it for its traces (`openai`), for prices. Each model is asked once."""
+    """Return a model's provider by LangChain's tracing name (`openai`), for prices. Cached."""
     known = _providers.get(id(model))
     if known is not None and known[0]() is model:
         return known[1]
@@ -90,7 +93,7 @@ def _provider(model: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """An argument; one that cannot be kept (a client's own object) is still told from another by its type."""
+    """Return an argument; one that cannot be kept (a client object) is known by its type."""
     if isinstance(value, (str, int, float, type(None))):
         return value
     if isinstance(value, type):

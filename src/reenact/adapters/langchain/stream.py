@@ -1,4 +1,4 @@
-"""Answers in chunks, reported from the first of them on: a provider that refuses says so instead of it."""
+"""Answers in chunks, reported from the first one: a provider may refuse instead."""
 
 from __future__ import annotations
 

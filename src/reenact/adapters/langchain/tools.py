@@ -112,7 +112,7 @@ def async_work(original: Any) -> Any:
 
 
 def _taken_up(tool: Any) -> _Calling | None:
-    """The call that a tool's work belongs to; None where it has been asked already: `_arun` falls back to `_run`."""
+    """Return the call of a tool's work; None if already asked: `_arun` falls back to `_run`."""
     calling = _calling.get()
     if calling is None or calling.tool is not tool or calling.asked:
         return None
@@ -121,13 +121,14 @@ def _taken_up(tool: Any) -> _Calling | None:
 
 
 _injections: dict[int, tuple[ref[Any], Any, dict[tuple[str, ...], set[str]]]] = {}
-"""By the ids of tools: which arguments LangChain hands in, by the names of all. It looks through the tool's schema to
-tell, which takes longer than all else here.
+"""The arguments that LangChain injects, by the tool's id and argument names.
+
+To find them in the schema takes longer than all else here.
 """
 
 
 def _injected(tool: Any, options: dict[str, Any]) -> set[str]:
-    """The arguments that are not the question's. Each tool is asked once, for each set of names and each schema."""
+    """Return the injected arguments. Cached by tool, names and schema."""
     schema, names = tool.args_schema, tuple(options)
     known = _injections.get(id(tool))
     if known is None or known[0]() is not tool or known[1] is not schema:
@@ -141,8 +142,9 @@ def _injected(tool: Any, options: dict[str, Any]) -> set[str]:
 
 
 def _effect(tool: Any, calling: _Calling, args: tuple[Any, ...], options: dict[str, Any]) -> Effect:
-    """The question: the validated arguments. What the framework hands in beside (its state, its store, the call's
-    config) is not part of it.
+    """Return the effect of the validated arguments.
+
+    Injected arguments (state, store, the call's config) are left out.
     """
     injected, config = _injected(tool, options), calling.config
     given = {

@@ -1,4 +1,4 @@
-"""What a chat model answers, as it is recorded: LangChain's objects as plain fields, less what has its default value.
+"""Record LangChain's objects as plain fields, without those at their default value.
 
     {"type": "ChatResult", "generations": [{"type": "ChatGeneration", "message": {"type": "AIMessage", "content": …}}]}
 
@@ -23,7 +23,7 @@ _NESTED = {"generations", "message"}
 
 
 def pack(value: Any) -> Any:
-    """The recordable form of one of LangChain's messages or outputs; other values are the codec's."""
+    """Return the recordable form of LangChain's messages or outputs; others are the codec's."""
     if isinstance(value, list):
         return [pack(item) for item in value]
     kind = type(value)
@@ -45,7 +45,7 @@ def pack(value: Any) -> Any:
 
 
 def unpack(tree: Any) -> Any:
-    """The object again. Its validators do not run: what they made of its fields is what was recorded."""
+    """Rebuild the object. Its validators do not run: the recorded fields are their results."""
     if isinstance(tree, list):
         return [unpack(item) for item in tree]
     if not (isinstance(tree, Mapping) and "type" in tree):
@@ -67,7 +67,7 @@ def unpack(tree: Any) -> Any:
 
 
 def _says_twice(tree: dict[str, Any]) -> bool:
-    """Whether a generation's text is only what its message says, as it mostly is."""
+    """Return True if a generation's text only repeats its message, as in most cases."""
     message = tree.get("message")
     return isinstance(message, dict) and "text" in tree and tree["text"] == message.get("content")
 
@@ -79,7 +79,7 @@ def _named(tree: Mapping[str, Any]) -> set[str]:
 
 @lru_cache
 def _defaults(kind: type[BaseModel]) -> dict[str, Any]:
-    """The fields of a class, each with its default. `type` is what the class says of itself: the key of the tree."""
+    """Return the fields of a class with their defaults. `type` is the key of the tree."""
     return {name: field.get_default(call_default_factory=True) for name, field in kind.model_fields.items()}
 
 

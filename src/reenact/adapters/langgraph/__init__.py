@@ -1,4 +1,4 @@
-"""LangGraph: which node asks what, the state of each graph, and the ids of its messages and checkpoints.
+"""LangGraph: the nodes of a graph, its state, and the ids of messages and checkpoints.
 
 Models and tools are LangChain's affair (`reenact.adapters.langchain`), what savers keep that of `checkpoints`. Here
 runs of graphs and of their nodes get names, by which parallel branches are told apart, whichever threads they run in.
@@ -95,7 +95,7 @@ def _name_ids() -> None:
 
 
 def _span(graph: Any) -> Scope | None:
-    """The scope of a graph's run; None where nobody records or replays."""
+    """Return the scope of a graph's run; None if no run is active."""
     scope = current()
     if scope is None or scope.hidden:
         return None
@@ -121,7 +121,7 @@ def _astream(original: Any) -> Any:
 
 
 def _within(span: Scope, chunks: Any) -> Iterator[Any]:
-    """A graph's run, in its scope whenever it runs, and out of it while the program has a chunk in hand."""
+    """Iterate a graph's run in its scope, and leave the scope while the program has a chunk."""
     try:
         while True:
             with entered(span):
@@ -158,8 +158,9 @@ def _named(task: Any) -> Scope | None:
 
 
 def _label(task: Any) -> str:
-    """Tasks that a node is sent several of have a number in the order of their sending: the name does not hang on
-    which thread comes first.
+    """Return a task's name; several tasks of one node are numbered by their order of sending.
+
+    The name does not depend on which thread comes first.
     """
     name = f"node:{task.name}"
     path = getattr(task, "path", ())

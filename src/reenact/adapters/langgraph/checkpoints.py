@@ -1,7 +1,7 @@
-"""What a saver keeps of a graph's threads, in a database or elsewhere: read and written as effects.
+"""Record the reads and writes of a saver of a graph's threads as effects.
 
 A thread's checkpoint is input that an earlier run left behind, and by the time of a replay the database has moved on.
-So a replay reads what was recorded, and writes nothing: the database stays as it is. Savers that keep everything in
+So a replay reads the recorded state, and writes nothing: the database stays as it is. Savers that keep everything in
 memory (`InMemorySaver`) are part of the program, and run for real.
 """
 
@@ -37,7 +37,7 @@ _WHOLE = (
 
 
 def install(module: ModuleType) -> None:
-    """Hook the methods of all savers but those in memory. Raises HookMissing, before anything is hooked."""
+    """Hook all savers but those in memory. Raises HookMissing before any change."""
     base: Any = getattr(module, "BaseCheckpointSaver", None)
     absent = [name for name in ("get_tuple", "put", "put_writes", "list") if not hasattr(base, name)]
     if absent:
@@ -61,8 +61,9 @@ def _in_memory(saver: Any) -> bool:
 
 
 def _open_unseen(saver: Any) -> None:
-    """What is read and written is recorded, so that the database is opened needs no mention, and a driver's thread
-    takes no part in the program's order.
+    """Open the database unrecorded: its reads and writes are recorded instead.
+
+    A driver's thread takes no part in the program's order.
     """
     found = vars(saver).get("from_conn_string")
     if not isinstance(found, classmethod):
@@ -78,7 +79,7 @@ def _open_unseen(saver: Any) -> None:
 
 
 class _Opened:
-    """A context manager that opens and closes within the inside of a leaf, where nothing is recorded."""
+    """A context manager that opens and closes inside a leaf, unrecorded."""
 
     def __init__(self, opened: Any, scope: Scope) -> None:
         self._opened = opened
@@ -168,14 +169,15 @@ def _alist(original: Any) -> Any:
 
 @lru_cache
 def _signature(name: str, original: Any) -> inspect.Signature:
-    """What the arguments are called: as the base class has it, for a saver may take them as they come."""
+    """Return the base class's signature: a saver may take its arguments unnamed."""
     base = sys.modules["langgraph.checkpoint.base"].BaseCheckpointSaver
     return inspect.signature(getattr(base, name, None) or original)
 
 
 def _effect(saver: Any, name: str, original: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Effect:
-    """The question: which thread and where in it. What is written there is in the recording as the graph's state, and
-    what comes of it in the questions that follow.
+    """Return the effect: the thread and the place in it.
+
+    Written values are recorded as the graph's state, and their consequences are in later questions.
     """
     given = _signature(name, original).bind_partial(saver, *args, **options).arguments
     asked: dict[str, Any] = {"saver": type(saver).__name__}

@@ -42,7 +42,7 @@ def tick(original: Any) -> Any:
 
 
 def commit(name: Callable[[Any], str]) -> Any:
-    """`PregelRunner.commit`: a node has ended. It is told in the pool's thread, outside of any scope.
+    """Hook `PregelRunner.commit`, called at a node's end in a thread without a scope.
 
     Args:
         name: What a node's task is called.

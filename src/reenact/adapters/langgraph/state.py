@@ -1,4 +1,4 @@
-"""The state of each graph that runs, tracked without being asked: the values that its checkpoints would hold."""
+"""Track the state of each running graph automatically: the values of its checkpoints."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _entry(loop: Any, scope: Scope) -> Entry:
 
 
 def _let_go(loop: Any) -> None:
-    """What the state was in the end stays known until another graph runs; that of an inner graph does not."""
+    """Release a graph's last state when another graph runs; an inner graph's at once."""
     tracked: tuple[Scope, Entry] | None = getattr(loop, "_reenact_tracked", None)
     if tracked is None:
         return

@@ -21,7 +21,7 @@ _known: ModuleType | None = None
 
 
 def install(module: ModuleType) -> bool:
-    """Patch `ClientSession` and the client transports. False where the version is not known: the first session says so.
+    """Patch `ClientSession` and the client transports. False if the version is not known.
 
     Frameworks import MCP for themselves, and most of their programs never use it.
 
@@ -46,7 +46,7 @@ def install(module: ModuleType) -> bool:
 
 
 def _first() -> bool:
-    """Whether it is MCP 1.x: its sessions are built on a base class that 2.0 has given up."""
+    """Return True for MCP 1.x: its sessions have a base class that 2.0 has removed."""
     try:
         return hasattr(import_module("mcp.shared.session"), "BaseSession")
     except ImportError:
@@ -54,7 +54,7 @@ def _first() -> bool:
 
 
 def _refuse_later(refusal: str) -> None:
-    """Say the refusal where a session is made that will not be recorded, once. Raises HookMissing."""
+    """Raise HookMissing, once, when a session is made that will not be recorded."""
     said = False
 
     def wrapper(original: Callable[..., None]) -> Callable[..., None]:

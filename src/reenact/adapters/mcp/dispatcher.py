@@ -21,9 +21,9 @@ class Recorded:
     """Takes the place of a session's dispatcher (`mcp.shared.dispatcher.Dispatcher`).
 
     Args:
-        inner: The real one. In a replay it runs as well, over streams with nobody at the other end.
+        inner: The real one. In a replay it runs as well, over unconnected streams.
         library: The version of MCP's package.
-        leaf: Whether nothing of what a request does can be recorded: the server is another process, or speaks as one.
+        leaf: Nothing inside a request can be recorded: the server is another process, or acts as one.
     """
 
     def __init__(self, inner: Any, library: Library, *, leaf: bool) -> None:
@@ -102,7 +102,7 @@ class Recorded:
     async def notify(
         self, method: str, params: Mapping[str, Any] | None, opts: dict[str, Any] | None = None, **more: Any
     ) -> None:
-        """Tell the server: an effect without an answer, but for the one that belongs to the greeting."""
+        """Notify the server: an effect without an answer, except the one of the greeting."""
         scope = asked_in()
         if scope is None:
             await self._inner.notify(method, params, opts, **more)
@@ -134,7 +134,7 @@ class Recorded:
         await self._inner.notify(method, *args, **more)
 
     async def _greet(self, method: str) -> None:
-        """Before the first request that is let through: a server whose greeting a recording has answered is new."""
+        """Greet a new server before the first live request: a recording answered the greeting."""
         if self._greeting is None or method in _GREETINGS:
             return
         async with self._lock:

@@ -1,4 +1,4 @@
-"""What a server says unasked: notifications, progress, and requests of its own (sampling, elicitation, roots).
+"""Messages that a server sends unasked: notifications, progress, and requests of its own.
 
 All of it is one stream of a session's, the effect `mcp:messages`, whose chunks a replay hands out again, each in its
 recorded place:
@@ -37,12 +37,12 @@ Progressed = Callable[..., Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What differs between the versions of MCP's package.
+    """The differences between the versions of MCP's package.
 
     Attributes:
-        given: The context of a recorded message, of the request's id: there is nobody whom the program could write to.
-        refusal: The error that a server's request is answered with, of its text.
-        intercepted: Whether a notification has been taken by who looks at them first: `(who, method, params)`.
+        given: Makes the context of a recorded message, from the request's id: it is not connected.
+        refusal: Makes the error that answers a server's request, from its text.
+        intercepted: Returns True if an interceptor has taken a notification: `(who, method, params)`.
     """
 
     given: Callable[[Any], Any]
@@ -232,8 +232,11 @@ class Inbox:
         return self._call if self._call is not None and live_now(self._call) else None
 
     def _past(self, what: str) -> bool:
-        """A message that is not recorded: the session is not open yet, or a call was let through in a replay, where
-        the recorded messages are handed out. Whether it is delivered.
+        """Return True if an unrecorded message is delivered.
+
+        It is unrecorded if the session is not open yet, or a call runs for real in a replay, which hands out the
+        recorded
+        messages.
         """
         if self._call is None:
             return True

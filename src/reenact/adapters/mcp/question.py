@@ -1,4 +1,4 @@
-"""Which effect a request to an MCP server is: what its answer depends on, and nothing that only carries it."""
+"""The effect of a request to an MCP server: all that its answer depends on."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _CARRIAGE = {
     "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities",
     "io.modelcontextprotocol/logLevel",
 }  # fmt: skip
-"""What is put on every request by the library: numbers, traces, and the session's own description of itself."""
+"""The fields that the library adds to every request: numbers, traces, self-description."""
 
 
 def effect_of(method: str, params: Mapping[str, Any] | None, *, leaf: bool) -> Effect:
-    """The effect of a request: a tool's call by its name and arguments, any other by its method and parameters.
+    """Return the effect of a request: a tool's call by name and arguments, others by method.
 
     Args:
         method: The JSON-RPC method.
@@ -42,7 +42,7 @@ def effect_of(method: str, params: Mapping[str, Any] | None, *, leaf: bool) -> E
 
 
 def server_name(raw: Mapping[str, Any]) -> str | None:
-    """What a server calls itself in its answer to `initialize` or `server/discover`."""
+    """Return a server's name from its answer to `initialize` or `server/discover`."""
     told = raw.get("serverInfo") or (raw.get("_meta") or {}).get("io.modelcontextprotocol/serverInfo") or {}
     name = told.get("name") if isinstance(told, Mapping) else None
     return str(name).replace("/", "|")[:80] if name else None

@@ -1,8 +1,8 @@
-"""The connections to MCP servers: out of sight in a recording, and not made in a replay.
+"""The connections to MCP servers: unrecorded, and not made in a replay.
 
-What a transport does for itself (a child process, HTTP requests, timers) is how the session's requests are carried,
-and no part of the program. In a replay the session gets streams with nobody at the other end. Only when a request is
-let through, or a fork has gone live, is the real server started, by the first message that is sent to it.
+A transport's own actions (a child process, HTTP requests, timers) only carry the session's requests, and are no part
+of the program. In a replay the session gets unconnected streams. Only when a request runs for real, or a fork has
+gone live, is the real server started, by the first message that is sent to it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def hookable(*functions: Any) -> None:
 
 
 def hook(function: Any, *more: Any) -> None:
-    """Put our generator behind a transport that `contextlib.asynccontextmanager` made, once.
+    """Wrap a transport that `contextlib.asynccontextmanager` made, once.
 
     The function itself stays, so that every name that a program has imported it by is hooked along.
 
     Args:
         function: The transport.
-        more: What it yields behind its two streams, where nobody is connected to.
+        more: Its results behind its two streams, without a connection.
     """
 
     def wrapper(original: Any) -> Any:
@@ -59,8 +59,9 @@ def hook(function: Any, *more: Any) -> None:
 
 
 def beside(function: Any, streams: Any) -> None:
-    """Put our generator behind MCP 1.x's session with a server in the same process, once: what the server does is out
-    of sight, and in a replay it is not started before it is asked.
+    """Wrap MCP 1.x's session with a server in the same process, once.
+
+    The server's actions are hidden, and a replay does not start it before the first live request.
 
     Args:
         function: The context manager that gives the session of a server.
@@ -90,7 +91,7 @@ def _put_behind(function: Any, wrapper: Callable[[Any], Any]) -> None:
 
 
 class _Beside:
-    """A server in the program's own process, whose doings are not recorded: the calls that it gets are, whole."""
+    """A server in the program's own process: its calls are recorded whole, not its actions."""
 
     def __init__(self, server: Any, streams: Any, scope: Scope) -> None:
         self._server = server
@@ -118,8 +119,9 @@ class _Beside:
 
 
 def asked_in() -> Scope | None:
-    """The scope that a session's doings belong to, or None where they are nobody's business. Under trio nothing is
-    recorded, for the boundary waits in asyncio.
+    """Return the scope of a session's actions, or None if they are not recorded.
+
+    Under trio nothing is recorded, for the boundary waits in asyncio.
     """
     scope = listening()
     return scope if scope is not None and _get_running_loop() is not None else None
@@ -148,7 +150,7 @@ class _Unseen:
 
 @asynccontextmanager
 async def _nobody(connect: Connect, hidden: Scope, more: tuple[Any, ...]) -> AsyncIterator[tuple[Any, ...]]:
-    """Streams with nobody at the other end, until somebody sends."""
+    """Yield unconnected streams, and connect at the first message sent."""
     to_session, read = anyio.create_memory_object_stream[Any](math.inf)
     write, from_session = anyio.create_memory_object_stream[Any](math.inf)
     async with to_session, read, write, from_session, anyio.create_task_group() as tasks:

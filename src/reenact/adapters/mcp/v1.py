@@ -1,4 +1,4 @@
-"""MCP 1.x: a session is its own dispatcher. It is given the shape of one of 2.x, and that is wrapped.
+"""MCP 1.x: wrap a session in the form of 2.x's dispatcher, since it is its own.
 
 A 1.x session deals with one message of its server after the other, in its receive loop: while the program answers a
 request, nothing else is heard. It stays so.
@@ -35,8 +35,9 @@ _WITHIN = ("_receive_loop", "_received_request", "_received_notification", "_han
 
 
 def install() -> None:
-    """Patch `ClientSession` and the transports, all or nothing. Raises ImportError or AttributeError where something
-    is not there.
+    """Patch `ClientSession` and the transports, all or nothing.
+
+    Raises ImportError or AttributeError if something is missing.
     """
     session = import_module("mcp.client.session").ClientSession
     for name, expected in (("send_request", _SENDING), ("send_notification", _TELLING)):
@@ -81,7 +82,7 @@ class _Unanswered(Exception):
 
 
 class _Dispatcher:
-    """A session's own sending and receiving, in the shape of 2.x's `mcp.shared.dispatcher.Dispatcher`."""
+    """A session's own sending and receiving, in the form of 2.x's dispatcher."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
@@ -130,7 +131,7 @@ class _Dispatcher:
 
 
 class _Hooks:
-    """What takes the place of a session's own methods. Where nothing is recorded they are asked at once."""
+    """The hooks of a session's own methods. Unrecorded calls go straight through."""
 
     def __init__(self, session: Any) -> None:
         self._session = session
@@ -205,7 +206,7 @@ class _Hooks:
             await self._inner.told(None, message["method"], message.get("params"))
 
     async def incoming(self, message: Any) -> None:
-        """What the session's owner hears of: of what is recorded, it has."""
+        """Deliver a message to the session's owner, unless it is recorded."""
         if self._inner.told is None or isinstance(message, Exception):
             await self._incoming(message)
 
@@ -233,7 +234,7 @@ class _Hooks:
 
 
 class _Reply:
-    """Takes what the program answers to a request, in the place of the session that would send it."""
+    """Takes the program's answer to a request, in place of the session that would send it."""
 
     def __init__(self, session: Any) -> None:
         self._session = session

@@ -29,8 +29,10 @@ _TRANSPORTS = (
 
 
 def install() -> None:
-    """Patch `ClientSession` and the transports, all or nothing: a session whose server is started in a replay would be
-    worse than none. Raises ImportError or AttributeError where something is not there.
+    """Patch `ClientSession` and the transports, all or nothing.
+
+    A session that starts its server in a replay would be worse than none. Raises ImportError or AttributeError if
+    something is missing.
     """
     session, memory = import_module("mcp.client.session"), import_module("mcp.client._memory")
     transports = [getattr(import_module(place), name) for place, name in _TRANSPORTS]
@@ -63,7 +65,7 @@ def install_late(module: ModuleType) -> bool:
 
 @dataclass
 class Given:
-    """The context of a recorded message: there is nobody whom the program could write back to."""
+    """The context of a recorded message: it is not connected to the server."""
 
     request_id: Any = None
     transport: TransportContext = field(
@@ -74,10 +76,10 @@ class Given:
     cancel_requested: anyio.Event = field(default_factory=anyio.Event)
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: Any = None) -> None:
-        """Nobody hears it."""
+        """Do nothing: there is no connection."""
 
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Nobody hears it."""
+        """Do nothing: there is no connection."""
 
     async def send_raw_request(self, method: str, params: Mapping[str, Any] | None, opts: Any = None) -> Any:
         """Raises NoBackChannelError."""

@@ -33,14 +33,14 @@ _NEEDED = (
     ("agents.run_internal.tool_actions", "CustomToolAction.execute"),
     ("agents.run_internal.tool_actions", "ApplyPatchAction.execute"),
 )
-"""What is patched or leant upon: module and name in it."""
+"""The patched or required names: module and name in it."""
 
 _INVOKE = ("_invoke_function_tool_with_metadata", "invoke_function_tool")
-"""How versions of the SDK call the place that all function tools pass."""
+"""The names, by version of the SDK, of the function that invokes all function tools."""
 
 
 def install(module: ModuleType) -> bool:
-    """Patch the SDK, once. False where `agents` is a package of the program's own. Raises HookMissing."""
+    """Patch the SDK, once. False if `agents` is the program's own package. Raises HookMissing."""
     if not (hasattr(module, "Runner") and hasattr(module, "function_tool")):
         return False
     loop, execution, invoke = _check()
@@ -97,8 +97,9 @@ def _patch_tracing() -> None:
 
 
 def _check() -> tuple[Any, Any, str]:
-    """All or nothing: half of an agent's calls would be worse than none. The run loop, the module in which tools are
-    run, and what their one place is called there.
+    """Check all names before any patch: half of an agent's calls would be worse than none.
+
+    Returns the run loop, the module that runs tools, and the name of its invoking function.
     """
     for module, name in _NEEDED:
         try:

@@ -1,5 +1,6 @@
-"""Errors of OpenAI's client. They hold the client's own request and response, which no recording can hold as they are:
-these are written as plain fields, and made anew in a replay, so that retries and the program see what they saw.
+"""Record errors of OpenAI's client, without its own request and response objects.
+
+These are written as plain fields, and made anew in a replay, so that retries and the program see the same values.
 """
 
 from __future__ import annotations

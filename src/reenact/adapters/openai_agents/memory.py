@@ -1,8 +1,8 @@
-"""Sessions: what an agent remembers from earlier runs, in a database of the program's.
+"""Sessions: an agent's memory of earlier runs, in a database of the program's.
 
-What is read from one is recorded; what is written is recorded and compared, and in a replay not carried out: nothing
-is written to anybody's database. A fork would find there what the recorded run has written since, so it goes on with a
-copy in memory, of what the recording read and wrote before the step.
+Reads are recorded; writes are recorded and compared, and in a replay not carried out: a replay changes no database.
+A fork would find the later writes of the recorded run there, so it goes on with a copy in memory, made of the reads
+and writes before the step.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from reenact.core.model.event import Effect
 METHODS = ("get_items", "add_items", "pop_item", "clear_session", "run_compaction")
 
 _within: ContextVar[bool] = ContextVar("reenact_openai_agents_session", default=False)
-"""Whether this is the inside of a session's own method: what it asks itself, or the session under it, is no effect."""
+"""True inside a session's own method: its inner calls are no effects."""
 
 _learnt: set[type] = set()
 
@@ -56,7 +56,7 @@ def learn_all(root: Any) -> None:
 
 
 def hooked_init(original: Any) -> Any:
-    """`SQLiteSession.__init__`: it opens a file, and makes tables there. In a replay nobody asks for them."""
+    """Hook `SQLiteSession.__init__`, which opens a file: a replay does not need it."""
 
     def __init__(self: Any, session_id: str, db_path: Any = ":memory:", *args: Any, **options: Any) -> None:  # noqa: N807
         scope = current()
@@ -146,7 +146,7 @@ class _Shadow:
     async def answer(
         self, original: Any, session: Any, name: str, args: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
-        """What the session would say, had it not gone on."""
+        """Return the session's answer, as if it had gone on."""
         if self.items is None and name in ("get_items", "pop_item", "add_items"):
             # Nothing of it was read or written before the step: it is as it is found.
             self.items = list(await _found(session, original if name == "get_items" else None))
@@ -159,7 +159,7 @@ class _Shadow:
         return None
 
     def follow(self, name: str, args: tuple[Any, ...], options: dict[str, Any], result: Any) -> None:
-        """What the session holds after a call, answered from the recording or here."""
+        """Follow the session's content through a call, recorded or live."""
         if name == "get_items":
             limit = _first(args, options, "limit")
             if self.items is None or limit is None or len(result) < limit:

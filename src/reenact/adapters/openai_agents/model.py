@@ -41,7 +41,7 @@ def hooked(original: Any) -> Any:
 
 
 class RecordedModel(wrapt.ObjectProxy[Any]):
-    """Turns the requests to the wrapped model into effects of kind `model`; in all else it is that model.
+    """A proxy that turns the requests to the wrapped model into effects of kind `model`.
 
     They are leaves: the HTTP that carries them is not recorded beside them.
 
@@ -96,7 +96,7 @@ class RecordedModel(wrapt.ObjectProxy[Any]):
 
 
 def _another(model: Any, name: str) -> Any:
-    """The model that a name means: with its provider (`openai:gpt-5`, `litellm/...`), or another one of the same."""
+    """Return the model of a name with its provider (`openai:gpt-5`), or of the same provider."""
     if ":" in name or "/" in name:
         return MultiProvider().get_model(name if "/" in name else name.replace(":", "/", 1))
     if not isinstance(vars(model).get("model"), str):
@@ -122,7 +122,7 @@ async def _replayed(call: Call) -> AsyncIterator[Any]:
 
 
 class _Source:
-    """A live stream's events; what it failed with is kept, and told in a form that can be recorded."""
+    """A live stream's events; its error is kept in a form that can be recorded."""
 
     def __init__(self, call: Call, events: Any) -> None:
         self._call = call

@@ -1,7 +1,7 @@
-"""What a model is asked, as trees that two runs of the same program make alike.
+"""The question of a model, as trees that two runs of the same program make alike.
 
-Everything that may reach the model is in. What the SDK makes up anew in every run is out: the key by which a provider
-finds its cache again.
+Everything that may reach the model is in. Values that the SDK makes up anew in every run are out: the key by which a
+provider finds its cache again.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _tool(tool: Any) -> dict[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    """What of a setting or a hosted tool can be sent; `_NOTHING` for functions and the program's own objects."""
+    """Return the sendable part of a value; `_NOTHING` for functions and the program's objects."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, BaseModel):
@@ -106,7 +106,7 @@ def _handoff(handoff: Any) -> dict[str, Any]:
 
 
 def _output(schema: Any) -> dict[str, Any]:
-    """How the model has to answer."""
+    """Return the required form of the answer."""
     if schema.is_plain_text():
         return {"name": schema.name()}
     return {"name": schema.name(), "strict": schema.is_strict_json_schema(), "schema": schema.json_schema()}

@@ -1,4 +1,4 @@
-"""Tools whose calls are effects: functions, MCP tools, agents as tools, and what acts on this machine for the model."""
+"""Tools with calls as effects: functions, MCP tools, agents as tools, local actions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from reenact.core.model.event import Effect
 
 
 def hooked_invoker(original: Any) -> Any:
-    """The `__call__` of the SDK's own tool invoker: next to the tool, within the handler of its failures.
+    """Hook the `__call__` of the SDK's tool invoker, inside the handler of its failures.
 
     So an error is recorded as what it was, and the handler, which is the program's, runs in a replay too.
     """
@@ -37,7 +37,7 @@ def hooked_invoker(original: Any) -> Any:
 
 
 def hooked_invoke(original: Any, invoker: type) -> Any:
-    """The one place that all function tools pass, for those that a program has made by hand: they have no invoker."""
+    """Hook the one function that all tools pass, for hand-made tools without an invoker."""
 
     async def invoke(*, function_tool: Any, context: Any, arguments: str) -> Any:
         scope = current()
@@ -85,7 +85,7 @@ def _arguments(text: str) -> dict[str, Any]:
 
 
 def hooked_executor(original: Any, attribute: str) -> Any:
-    """The `execute` of an action whose tool has a function: a shell's `executor`, a custom tool's `on_invoke_tool`.
+    """Hook the `execute` of an action whose tool has a function (a shell's `executor`).
 
     Args:
         original: The function under the class method.
@@ -121,7 +121,7 @@ def hooked_editor(original: Any) -> Any:
 
 
 def hooked_computer(original: Any) -> Any:
-    """The one place that all actions on a computer pass; it gives the screen that the model sees next."""
+    """Hook the one function of all computer actions; it returns the screen for the model."""
 
     async def act(cls: Any, computer: Any, tool_call: Any) -> Any:
         scope = current()

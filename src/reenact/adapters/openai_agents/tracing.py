@@ -1,7 +1,7 @@
-"""The SDK reports each run to its maker's service, from a thread of its own: no part of the program.
+"""Keep the SDK's reports to its maker's service out of the run: no part of the program.
 
-Recorded, it reports as ever, unseen. In a replay, and in a fork, it reports nothing: that run has been reported, and
-nobody needs to hear of it again.
+While recording, it reports as usual, unrecorded. In a replay, and in a fork, it reports nothing: that run has been
+reported already.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a model answers, as it is recorded: the Responses API's own JSON, whichever API was asked.
+"""The recorded form of a model's answer: the Responses API's JSON, for every API.
 
     {"output": [{"type": "message", "role": "assistant", ...}], "usage": {...}, "response_id": "resp_..."}
 
@@ -19,7 +19,7 @@ from openai.types.responses import ResponseOutputItem, ResponseStreamEvent
 from pydantic import BaseModel
 
 _HIDDEN = "_agents_sdk_"
-"""How the attributes begin that the SDK pins to a response, beside its fields."""
+"""The prefix of the attributes that the SDK adds to a response, beside its fields."""
 
 
 def _names(kind: Any) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ def _known(kind: Any, tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _made(tree: Any, kinds: Mapping[str, Any]) -> Any:
-    """An object of its own class, built as OpenAI's client builds it: as loosely. An unknown one stays JSON."""
+    """Build an object of its own class loosely, as the client does. An unknown one stays JSON."""
     kind = kinds.get(tree.get("type", "message")) if isinstance(tree, Mapping) else None
     return tree if kind is None else kind.construct(**tree)
 

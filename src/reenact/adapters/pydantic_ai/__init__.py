@@ -1,4 +1,4 @@
-"""Pydantic AI: model requests and tool calls of every agent, and the requests of `pydantic_ai.direct`.
+"""Pydantic AI: every agent's model requests and tool calls, and `pydantic_ai.direct`.
 
 `Agent.iter` is the one funnel of all ways to run an agent. While something is recorded or replayed, each run gets
 one more capability, by which its model and its tools are wrapped; else nothing is added. `docs/pydantic-ai.md` says

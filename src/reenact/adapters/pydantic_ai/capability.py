@@ -1,4 +1,4 @@
-"""What an agent's run gets while it is recorded or replayed: its model and its tools wrapped, its stretch named."""
+"""The capability that records an agent's run: it wraps the model and the tools."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from reenact.core.query.state import DEPS
 
 
 class FlightRecorder(AbstractCapability[Any]):
-    """One run's recorder, innermost: next to the real model and the real tools, so that the program's own
-    capabilities (guards, retries, caches, budgets) run for real in a replay.
+    """One run's recorder, innermost: next to the real model and the real tools.
+
+    The program's own capabilities (guards, retries, caches, budgets) run for real in a replay.
 
     Args:
-        around: Where the run was started.
+        around: The scope in which the run was started.
     """
 
     def __init__(self, around: Scope) -> None:
@@ -50,12 +51,12 @@ class FlightRecorder(AbstractCapability[Any]):
         return self._model
 
     def get_wrapper_toolset(self, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
-        """All function tools of the run, wrapped as one. Output tools are the program's own code, and run."""
+        """Wrap all function tools of the run. Output tools are the program's own code, and run."""
         return RecordedToolset(toolset, self)
 
 
 class FlightRecorderBefore262(FlightRecorder):
-    """The same in a version that does not ask its capabilities for a wrapped model: it is wrapped around each request.
+    """The same for a version without wrapped models: each request is wrapped.
 
     What a model is asked beside requests (`count_tokens`) is recorded there by its HTTP.
     """
@@ -63,13 +64,13 @@ class FlightRecorderBefore262(FlightRecorder):
     async def wrap_model_request(
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, handler: Any
     ) -> ModelResponse:
-        """One request, by the wrapped model. A copy is handed on: the program's capabilities see their own model."""
+        """Wrap one request. A copy is handed on: the program's capabilities see their own model."""
         model = self.get_wrapper_model(request_context.model)
         return await handler(replace(request_context, model=model))  # type: ignore[no-any-return]
 
 
 def recorder_of(scope: Scope) -> FlightRecorder:
-    """What a run that is started in this scope gets, in the installed version."""
+    """Return the recorder of a run started in this scope, for the installed version."""
     knows = hasattr(AbstractCapability, "get_wrapper_model")
     return FlightRecorder(scope) if knows else FlightRecorderBefore262(scope)
 
@@ -87,7 +88,7 @@ class RecordedToolset(WrapperToolset[Any]):
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:
-        """One call with its validated arguments; context and dependencies are not part of the question."""
+        """Perform one call with its validated arguments, without context and dependencies."""
         with entered(self.recorder.scope):
             return await aperform(
                 Effect("tool", name, tool_args, owner=ctx.tool_call_id),

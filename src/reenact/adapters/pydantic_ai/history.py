@@ -30,7 +30,7 @@ _Place = tuple[int, str]
 
 
 class Histories:
-    """The histories that the requests of one recording or replay have had so far. Any thread may use it."""
+    """The histories of one recording's or replay's requests so far. Any thread may use it."""
 
     def __init__(self) -> None:
         self._known: dict[int, _History] = {}
@@ -70,7 +70,7 @@ def of_run(run: Run) -> Histories:
 
 
 class _Message:
-    """One message as it was when it was encoded: its data and the ids that were made up in it, in order.
+    """One message as it was when encoded: its data and its generated ids, in order.
 
     The copies of its fields are shallow: what lies deeper is in `odd`, as (index of the part, name), the index -1
     for the message itself, with its bytes in `odds`. `kept` is whether it can be known again by all that.
@@ -102,7 +102,7 @@ class _Message:
         return True
 
     def holds(self, message: Any) -> bool:
-        """Whether that message has, where it stands now, all that this one had."""
+        """Return True if that message still has all the data of this one."""
         try:
             parts = message.parts
             return (
@@ -125,7 +125,7 @@ def _field(message: Any, index: int, name: str) -> Any:
 
 
 class _History:
-    """The messages of one request. The fields of all of them lie side by side: thus they are compared at once.
+    """The messages of one request. All fields lie side by side, for one comparison.
 
     Args:
         first: The first message itself, held as long as this is.
@@ -138,7 +138,7 @@ class _History:
     def _clear(self) -> None:
         self.data: list[Any] = []
         self.whole = True
-        """Whether all data are bytes."""
+        """True if all data are bytes."""
         self._messages: list[_Message] = []
         self._ids: dict[str, str] = {}
         self._kept = True
@@ -168,7 +168,7 @@ class _History:
         self._ids = reduce.ids
 
     def _begins(self, messages: Sequence[Any]) -> bool:
-        """Whether messages begin with all of these, unchanged."""
+        """Return True if messages begin with all of these, unchanged."""
         if not self._kept or len(self.data) > len(messages):
             return False
         head = messages[: len(self.data)]
@@ -210,14 +210,14 @@ class _History:
 
 
 def _holds(known: _Message | None, message: Any, reduce: one.Reducer) -> bool:
-    """Whether a known message stands for that one, and at its place too: generated ids have numbers there."""
+    """Return True if a known message equals that one, with the same generated ids."""
     if known is None or not known.holds(message):
         return False
     return not known.ids or all(reduce.name(call) == name for call, name in known.ids)
 
 
 def _still(fields: list[Any], odd: list[_Place], odds: list[bytes]) -> bool:
-    """Whether intricate fields are encoded as they were: at once, if nothing among them has to be walked through."""
+    """Return True if nested fields are encoded as before; at once if there are none."""
     if not odd:
         return True
     values = [fields[index][name] for index, name in odd]

@@ -26,12 +26,12 @@ _OUT = {
 }  # fmt: skip
 
 _GENERATED = "pyd_ai_"
-"""How the ids begin that Pydantic AI makes up for calls without one, at random."""
+"""The prefix of the random ids that Pydantic AI makes for calls without one."""
 
 _Shape = tuple[
     Callable[[Any], tuple[Any, ...]], tuple[str, ...], tuple[Any, ...], tuple[tuple[str, str], ...]
 ]
-"""How a class is taken apart: its values at once, their names, their defaults, and the defaults that are texts."""
+"""The parts of a class: a getter of all values, the names, the defaults, the text defaults."""
 
 _shapes: dict[type, _Shape] = {}
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_SORT_KEYS
@@ -40,7 +40,7 @@ _TEXT = (str, type(None))
 
 
 def encoded(message: Any, reduce: Reducer) -> Any:
-    """A message as bytes of JSON, keys sorted; or, where it holds what only the recorder can keep, as a tree."""
+    """Return a message as sorted JSON bytes; or as a tree, if only the recorder can keep it."""
     data = _dumped(message, reduce)
     if data is None:
         tree = reduce.whole(message)
@@ -61,7 +61,7 @@ def _dumped(value: Any, reduce: Reducer) -> bytes | None:
 
 
 def _walked(tree: Any) -> bytes | None:
-    """A tree as the codec encodes it; None where that takes a blob or a redactor of bytes, or leaves a hole."""
+    """Return a codec's tree; None if it needs a blob, a redactor of bytes, or leaves a hole."""
     raw: list[bytes] = []
 
     def take(data: bytes) -> bytes:
@@ -85,10 +85,10 @@ class Reducer:
     def __init__(self, ids: Mapping[str, str] | None = None) -> None:
         self.ids = dict(ids or ())
         self.named: dict[str, str] = {}
-        """The ids that have appeared since somebody cleared this."""
+        """The ids that have appeared since the last clearing."""
 
     def name(self, call: str) -> str:
-        """What stands for a generated id."""
+        """Return the stand-in of a generated id."""
         name = self.named[call] = self.ids.setdefault(call, f"{_GENERATED}{len(self.ids)}")
         return name
 
@@ -131,8 +131,9 @@ _verbatim = _Verbatim()
 
 
 def verbatim(value: Any) -> bytes:
-    """A value within a message, as bytes that differ if its encoding would. Raises TypeError for what only the
-    recorder can keep.
+    """Return a nested value as bytes that differ if its encoding would.
+
+    Raises TypeError for values that only the recorder can keep.
     """
     data = _dumped(value, _verbatim)
     if data is None:
@@ -143,7 +144,7 @@ def verbatim(value: Any) -> bytes:
 
 
 def intricate(value: Any) -> list[str]:
-    """The fields of a message or part, of those that are encoded, that hold anything but a text or nothing.
+    """Return the encoded fields of a message or part that hold more than a text or None.
 
     Raises TypeError for an object of which that cannot be told.
     """
@@ -172,9 +173,9 @@ def _known(value: Any) -> bool:
 
 
 def _learnt(kind: type) -> _Shape:
-    """How to take a class of Pydantic AI's apart.
+    """Return the parts of a class of Pydantic AI's.
 
-    A field that has its default is left out: another version's class may have more, which nobody has set.
+    A field with its default is left out: another version's class may have more fields, all unset.
     """
     names, defaults = [], []
     for field in dataclasses.fields(kind):

@@ -73,7 +73,7 @@ class RecordedModel(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> RequestUsage:
-        """What a request would cost, where the provider is asked for it."""
+        """Ask the provider for a request's token count."""
         args = self._args(messages, model_settings, model_request_parameters)
         with entered(self._scope):
             return await aperform(
@@ -131,7 +131,7 @@ class RecordedModel(WrapperModel):
 
 
 def _another(model: Model[Any], name: str) -> Model[Any]:
-    """The model that a name means: with its provider (`openai:gpt-5`), or another one of the same."""
+    """Return the model of a name with its provider (`openai:gpt-5`), or of the same provider."""
     if ":" in name:
         return infer_model(name)
     other = copy.copy(model)

@@ -1,4 +1,4 @@
-"""What a model is asked: messages, tools and settings, as trees that two runs of the same program make alike."""
+"""The question of a model as trees: messages, tools and settings, equal in equal runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def of(
 
 
 def _output(parameters: ModelRequestParameters) -> dict[str, Any]:
-    """How the model may answer."""
+    """Return the allowed forms of the answer."""
     output: dict[str, Any] = {"mode": parameters.output_mode, "allow_text": parameters.allow_text_output}
     if parameters.output_object is not None:
         shape = parameters.output_object
@@ -48,7 +48,7 @@ def _output(parameters: ModelRequestParameters) -> dict[str, Any]:
 
 
 def _tools(parameters: ModelRequestParameters) -> codec.Items:
-    """What the model may call: functions, outputs, and what its provider runs."""
+    """Return the tools that the model may call: functions, outputs, and the provider's own."""
     reduce = one.Reducer()
     tools: list[Any] = [_tool(tool, "function") for tool in parameters.function_tools]
     tools += [_tool(tool, "output") for tool in parameters.output_tools]
@@ -66,7 +66,7 @@ def _tool(tool: ToolDefinition, kind: str) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A setting; one that cannot be kept (a client's own timeout object) is still told from another."""
+    """Return a setting; one that cannot be kept (a timeout object) is still told apart."""
     if isinstance(value, (str, int, float, type(None))):
         return value
     encoder = codec.Encoder()

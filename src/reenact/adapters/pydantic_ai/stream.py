@@ -28,8 +28,8 @@ _DERIVED = {"model_name", "provider_name", "provider_url", "timestamp", "usage"}
 class Tee:
     """The events of a live stream, each recorded before the program sees it.
 
-    A class rather than a generator: whoever is cancelled while it waits for an event can read on, and it can be
-    closed from another task.
+    A class rather than a generator: after a cancelled wait the program can read on, and it can be closed from another
+    task.
     """
 
     def __init__(self, call: Call, stream: StreamedResponse) -> None:
@@ -39,7 +39,7 @@ class Tee:
         self._held: ModelResponseStreamEvent | None = None
         self._ready: deque[ModelResponseStreamEvent] = deque()
         self._asked = False
-        """Whether the program waits for an event, or gave up while it did."""
+        """True if the program waits for an event, or gave up while it did."""
         self._over = False
 
     def __aiter__(self) -> AsyncIterator[ModelResponseStreamEvent]:
@@ -91,7 +91,7 @@ class Tee:
 
 
 class Replayed(StreamedResponse):
-    """A recorded stream: the same events, and at each the same usage, finish reason and details as recorded."""
+    """A recorded stream: the same events, each with its usage, finish reason and details."""
 
     def __init__(self, call: Call, head: Mapping[str, Any], parameters: ModelRequestParameters) -> None:
         super().__init__(parameters)

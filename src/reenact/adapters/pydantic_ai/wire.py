@@ -1,4 +1,4 @@
-"""What a model answers, as it is recorded: Pydantic AI's objects as plain fields, less what has its default value.
+"""Record Pydantic AI's objects as plain fields, without those at their default value.
 
     {"type": "ModelResponse", "parts": [{"type": "TextPart", "content": "Hello"}], "usage": {...}, ...}
 
@@ -27,7 +27,7 @@ _HEAD = (
     "model_name", "provider_name", "provider_url", "timestamp", "usage", "provider_response_id", "provider_details",
     "canonical_system", "finish_reason", "state", "metadata", "failed_attempts",
 )  # fmt: skip
-"""What a streamed response says of itself beside its parts. Some of it comes late (usage with the last bytes)."""
+"""The head fields of a streamed response. Some come late (usage with the last bytes)."""
 
 _Field = tuple[str, Any, Any]
 _fields: dict[type, tuple[_Field, ...]] = {}
@@ -60,7 +60,7 @@ def pack(value: Any) -> Any:
 
 
 def unpack(tree: Any) -> Any:
-    """The object again. Its constructor does not run: what it made of its arguments is what was recorded."""
+    """Rebuild the object. Its constructor does not run: the recorded fields are its results."""
     if not (isinstance(tree, Mapping) and "type" in tree):
         return tree
     kind = _kind(tree["type"])
@@ -99,7 +99,7 @@ def _learnt(kind: type) -> tuple[_Field, ...]:
 
 
 def _blank(kind: type) -> tuple[dict[str, Any], tuple[tuple[str, Any], ...]]:
-    """An instance's values before anything is known of them, and what makes those that have no constant default."""
+    """Return an instance's default values, and the factories of the others."""
     fields = _learnt(kind)
     made = tuple((name, factory) for name, _, factory in fields if factory is not None)
     _blanks[kind] = {name: default for name, default, _ in fields}, made
@@ -134,8 +134,10 @@ class Answer:
 
 
 class Stream:
-    """The wire of one streamed answer. Its value is what the stream says of itself when it opens; then come events,
-    each with what has changed of that since; last, if the program read to the end, the whole response.
+    """The wire of one streamed answer.
+
+    Its value is the stream's head when it opens; then come events, each with the changes of the head; last, if the
+    program read to the end, the whole response.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The standard library's inputs: clocks, randomness, the environment, and a watch on what crosses no boundary."""
+"""The standard library's inputs: clocks, randomness, the environment, and unrecorded input."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Who reads? Only what the program's own code reads is recorded; a library's clock or random number is its own affair.
+"""Find the reader of a clock or random number: only the program's own reads are recorded.
 
-A read belongs to the program when the code that makes it does. Some libraries read on behalf of whoever calls them
-and hand the value on (`uuid4()`, a default factory of pydantic's): these are looked through, to their caller.
+A read belongs to the program if the code that makes it does. Some libraries read for their caller and hand the value
+on (`uuid4()`, a default factory of pydantic's): these are looked through, to their caller.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VALUES = {
 """Libraries that read on behalf of their caller. Extend it before the first run."""
 
 _CARRIERS = ("anyio._backends", "concurrent.futures", "threading")
-"""Run what they were given: `pool.submit(uuid4)` is the program's read, a lock's own time-out is not."""
+"""Modules that run given functions: `pool.submit(uuid4)` is the program's own read."""
 
 _RUNNERS = {
     "IPython", "arq", "asyncio", "cProfile", "celery", "chainlit", "coverage", "daphne", "ddtrace", "debugpy",
@@ -67,13 +67,13 @@ def own(*packages: str) -> None:
 
 
 def install() -> None:
-    """Find out which installed packages are the program itself: those asked for, and that of `python -m package`."""
+    """Find the installed packages that are the program itself: requested, or `python -m`."""
     asked = [name for name in os.environ.get("REENACT_OWN", "").replace(",", " ").split() if name]
     own(*asked, *(name for name in [_started()] if name and name not in _RUNNERS))
 
 
 def program(frame: FrameType | None) -> bool:
-    """Whether a read that is made in this frame is the program's own."""
+    """Return True if a read in this frame is the program's own."""
     if frame is None:
         return False
     kind = kind_of(frame)
@@ -89,14 +89,14 @@ def program(frame: FrameType | None) -> bool:
 
 
 def kind_of(frame: FrameType) -> int:
-    """Whose code a frame runs."""
+    """Return the kind of a frame's code: the program's, a library's or a carrier's."""
     name = frame.f_code.co_filename
     kind = _kinds.get(name)
     return kind if kind is not None else _judged(name, frame.f_globals)
 
 
 def module_kind(namespace: dict[str, Any]) -> int:
-    """Whose a loaded module is, by its globals."""
+    """Return the kind of a loaded module, by its globals."""
     path = namespace.get("__file__")
     if not isinstance(path, str):
         return OWN if namespace.get("__name__") == "__main__" else LIBRARY
@@ -150,7 +150,7 @@ def _among(module: str, names: set[str]) -> bool:
 
 
 def _started() -> str | None:
-    """The top package that this process was started with: `python -m package`, or an installed console script."""
+    """Return the top package that started this process: by `python -m`, or a console script."""
     given = iter(sys.orig_argv[1:])
     for argument in given:
         if argument == "-m":

@@ -34,8 +34,10 @@ _POLLERS = {
     "_pydev_bundle", "_pydevd_bundle", "_pytest", "bdb", "debugpy", "execnet", "multiprocessing", "pdb", "pydevd",
     "reenact", "socketserver", "subprocess", "xdist",
 }  # fmt: skip
-"""Who sleeps between looks at something outside of the program, such as a child process, or keeps a replay's pace:
-always for real."""
+"""Modules that poll, such as for a child process, or keep a replay's pace.
+
+They always sleep for real.
+"""
 
 _zones: dict[Run, str | None] = {}
 _runs: set[Run] = set()
@@ -43,7 +45,7 @@ _lock = threading.RLock()
 
 
 def install() -> None:
-    """Replace the functions of the `time` module, once. The wall clock is hooked while a run is active only."""
+    """Replace the functions of `time`, once. The wall clock is hooked during a run only."""
     if isinstance(time.monotonic, staticmethod):
         return
     callers.install()
@@ -58,7 +60,7 @@ def install() -> None:
 
 
 def begin(run: Run) -> None:
-    """Hook the wall clock. A replay runs in the recorded time zone, because local times depend on it."""
+    """Hook the wall clock. A replay runs in the recorded time zone, for local times."""
     with _lock:
         _runs.add(run)
         _hook_wall_clock()
@@ -72,7 +74,7 @@ def begin(run: Run) -> None:
 
 
 def end(run: Run) -> None:
-    """Back to the machine's own time zone, and the wall clock as it was, if no other run is active."""
+    """Restore the machine's time zone and wall clock, if no other run is active."""
     if run in _zones:
         _set_zone(_zones.pop(run))
     with _lock:
@@ -87,12 +89,12 @@ def end(run: Run) -> None:
 
 
 class _Traveller:
-    """What time-machine's C functions ask for the time."""
+    """The source of the time for time-machine's C functions."""
 
     _destination_tzname = None
 
     def time_ns(self) -> int:
-        """The time for whoever is asking."""
+        """Return the time for the calling code."""
         scope = current()
         # Mostly it is a library that asks, for each line of its log and each span of its traces.
         if scope is None or _kinds.get(_getframe(1).f_code.co_filename) == LIBRARY:
@@ -111,7 +113,7 @@ traveller: Any = _Traveller()
 
 
 def travels() -> bool:
-    """Whether the program travels in time by itself."""
+    """Return True if the program itself uses time-machine."""
     return travel.stack[-1:] not in ([], [traveller])
 
 

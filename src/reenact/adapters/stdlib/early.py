@@ -1,4 +1,4 @@
-"""Stand-ins for functions of the standard library, in their modules and where `from time import sleep` put them.
+"""Stand-ins for functions of the standard library, also for early imports of them.
 
 A stand-in is a `staticmethod`: like the built-in that it replaces, and unlike a Python function, it does not turn
 into a method where a class keeps it (`class Timer: clock = time.monotonic`).
@@ -18,7 +18,7 @@ _everywhere: dict[str, tuple[Any, Any]] = {}
 
 
 def replace(module: ModuleType, name: str, stand_in: Callable[..., Any], *, everywhere: bool = False) -> None:
-    """Put a stand-in in the place of a module's function. `everywhere`: in libraries that imported it early, too."""
+    """Replace a module's function; `everywhere`: also in libraries that imported it early."""
     original = getattr(module, name)
     stand_in.__name__ = name
     stand_in.__qualname__ = getattr(original, "__qualname__", name)
@@ -37,7 +37,7 @@ def put(module: ModuleType, name: str, stand_in: Any, *, everywhere: bool = Fals
 
 
 def rebind() -> None:
-    """Put the stand-ins where modules that are already loaded hold the originals: the program's, by any name."""
+    """Put the stand-ins into modules that hold the originals: the program's, by any name."""
     for module in list(sys.modules.values()):
         # A module that loads itself at the first look at it must not be looked at.
         if not issubclass(type(module), ModuleType):

@@ -43,7 +43,7 @@ _NAME = "abcdefghijklmnopqrstuvwxyz0123456789_"
 _runs: dict[Run, _Generators] = {}
 _lock = threading.RLock()
 _seeded = False
-"""Whether the program has seeded the `random` module, as far as can be known: since `install`."""
+"""True if the program has seeded the `random` module since `install`."""
 
 
 def install() -> None:
@@ -68,7 +68,7 @@ def install() -> None:
 
 
 def begin(run: Run) -> None:
-    """The run gets its generators, at the first draw. NumPy's global one is recorded now: its draws cannot be seen."""
+    """Give the run its generators, at the first draw. NumPy's global one is recorded now."""
     _runs[run] = _Generators(run)
     if (numpy := sys.modules.get("numpy.random")) is not None:
         _runs[run].take_numpy(numpy)
@@ -229,7 +229,7 @@ class _Generators:
         return first
 
     def _live(self) -> bytes:
-        """The state that this run begins with: that of the process, unless another run has begun with it."""
+        """Return the state that this run begins with: the process's, unless already used."""
         instance = random._inst
         alone = not any(other is not self and other._first for other in _runs.values())
         state = _Random.getstate(instance)

@@ -1,10 +1,11 @@
 """Environment variables, as the program's own code reads them by name.
 
-Each is recorded at its first read in a run, for the whole run: the environment changes only where somebody writes
-it, and what the program writes it will write again. Walking the whole environment (`dict(os.environ)`, to hand it to
-a child process) is not recorded.
+Each is recorded at its first read in a run, for the whole run: only a write changes the environment, and the
+program's
+own writes are repeated in a replay. A walk through the whole environment (`dict(os.environ)`, for a child process) is
+not recorded.
 
-Of what libraries read, only what says which service they talk to is recorded (`OPENAI_API_KEY`, `*_BASE_URL`): a
+Of the reads of libraries, only the addresses and keys of services are recorded (`OPENAI_API_KEY`, `*_BASE_URL`): a
 replay needs no key, on any machine. Paths, proxies and the like stay those of the machine.
 """
 
@@ -89,7 +90,7 @@ def _recorded(frame: FrameType | None, key: str) -> bool:
 
 @lru_cache(1024)
 def _names_service(key: str) -> bool:
-    """Whether a variable says which service a library talks to. Some libraries read the same few at every call."""
+    """Return True if a variable names a service. Some libraries read the same few every call."""
     return _SERVICE.fullmatch(key) is not None
 
 
@@ -169,7 +170,7 @@ def _walking(self: Any) -> Iterator[str]:
 
 
 def _walking_by(reader: FrameType, key: str) -> bool:
-    """Whether a read is part of a walk through the whole environment."""
+    """Return True if a read is part of a walk through the whole environment."""
     place = getattr(_walked, "place", None)
     return getattr(_walked, "key", None) == key or (place is not None and place == _place(reader))
 

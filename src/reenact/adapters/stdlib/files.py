@@ -1,4 +1,4 @@
-"""Files that the program reads. They are not recorded, but a replay says so when one is no longer what it was."""
+"""Watch the files that the program reads: unrecorded, but a replay reports changed ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reenact.adapters.stdlib import callers
 from reenact.core.boundary import Run
 
 MOST = 200
-"""How many files of a run are watched."""
+"""The maximum number of watched files of a run."""
 
 _WHOLE = 1 << 20
 _ENDS = 1 << 16
@@ -45,7 +45,7 @@ class Files:
 
 
 def digest(name: str) -> str | None:
-    """What tells one content of a file from another, or None where there is no file. Of a large file, its ends."""
+    """Return a digest of a file's content (of a large file, its ends), or None without a file."""
     try:
         with Path(name).open("rb", buffering=0) as file:
             status = os.fstat(file.fileno())

@@ -1,4 +1,4 @@
-"""Processes that the program starts: `subprocess` (asyncio's too), `multiprocessing`, `os.fork`, `os.exec*`.
+"""Child processes: `subprocess` (asyncio's too), `multiprocessing`, `os.fork`, `os.exec*`.
 
 Each is told which scope it is, before it starts. What it does then is its own business.
 """
@@ -187,7 +187,7 @@ def _fork(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
 
 
 def _after_fork() -> None:
-    """A fork that nobody announced (`preexec_fn`) must not write to its parent's recording."""
+    """Detach an unannounced fork (`preexec_fn`) from its parent's recording."""
     if not getattr(_forks, "expected", False):
         _scope.set(None)
 
@@ -211,7 +211,7 @@ def _exec(wrapped: Callable[..., Any], instance: Any, args: tuple[Any, ...], kwa
 
 
 def title(command: Sequence[str], *, shell: bool = False) -> str:
-    """What a command runs, in a word: a Python's script or module, otherwise the program."""
+    """Return a command's title: a Python's script or module, otherwise the program."""
     words = command[0].split() if shell and command else list(command)
     if not words:
         return "?"
@@ -232,7 +232,7 @@ def title(command: Sequence[str], *, shell: bool = False) -> str:
 
 
 def option_takes_value(word: str) -> bool:
-    """Whether an option of the Python interpreter takes the next word of the command line with it."""
+    """Return True if an option of the Python interpreter takes the next word as its value."""
     return word in ("-X", "-W", "--check-hash-based-pycs")
 
 
@@ -249,7 +249,7 @@ def _words(command: Any) -> list[str]:
 
 
 def _asks_the_machine(frame: FrameType | None) -> bool:
-    """Whether a library asks about the machine (`platform` runs `uname`, LangSmith `git`): no part of the program."""
+    """Return True if a library asks about the machine (`platform` runs `uname`)."""
     for _ in range(8):
         if frame is None:
             return False

@@ -29,13 +29,13 @@ TELEMETRY = {
     "logfire", "logging", "mixpanel", "newrelic", "openinference", "opentelemetry", "phoenix", "posthog", "rollbar",
     "segment", "sentry_sdk", "statsd", "traceloop",
 }  # fmt: skip
-"""Libraries that only report. In a replay they are kept from the network without a divergence."""
+"""Libraries that only report. A replay blocks their network without a divergence."""
 
 _TOOLS = {
     "_pydev_bundle", "_pydevd_bundle", "bdb", "coverage", "ctypes", "debugpy", "execnet", "multiprocessing", "platform",
     "pydevd", "sysconfig", "uuid", "xdist",
 }  # fmt: skip
-"""Debuggers and test runners, and what asks the machine about itself: never refused, never named."""
+"""Debuggers, test runners and machine checks: never refused, never named."""
 
 _LOOKUPS = {"", "localhost", "localhost.localdomain", "ip6-localhost"}
 
@@ -45,7 +45,7 @@ _getframe = sys._getframe
 
 
 def install() -> None:
-    """Add the audit hook, once. It cannot be taken away again; with no run active it is one look into a dict."""
+    """Add the audit hook, once. It stays for good; without a run it costs one dict look-up."""
     global _installed
     if not _installed:
         _installed = True
@@ -63,7 +63,7 @@ def end(run: Run) -> None:
 
 
 class _Watch:
-    """What is known of one run."""
+    """The facts about one run."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -73,7 +73,7 @@ class _Watch:
         self._idents = set(sys._current_frames())
 
     def older(self, ident: int) -> bool:
-        """Whether a thread ran before this run began."""
+        """Return True if a thread ran before this run began."""
         thread = threading._active.get(ident)  # type: ignore[attr-defined]
         return ident in self._idents if thread is None else thread in self._threads
 
@@ -139,7 +139,7 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _stray() -> _Watch | None:
-    """The replay that a thread without a scope was started in: one that is none of the program's known threads."""
+    """Return the replay of a thread without a scope that is none of the program's threads."""
     ident = threading.get_ident()
     for watch in reversed(list(_watches.values())):
         if watch.run.replaying and not watch.older(ident):
@@ -149,7 +149,7 @@ def _stray() -> _Watch | None:
 
 
 def _chain(frame: FrameType | None) -> tuple[list[str], str]:
-    """The modules from an event out to the program's own code, and the library that the program called there."""
+    """Return the modules from an event out to the program's code, and the library it called."""
     modules: list[str] = []
     library = ""
     while frame is not None and (kind := callers.kind_of(frame)) != callers.OWN:
@@ -263,7 +263,7 @@ def _system(heard: _Event, arguments: tuple[Any, ...]) -> None:
 
 
 def _child(heard: _Event, program: str) -> None:
-    """A child process whose doings nobody records: what it did to the world must not happen again unasked."""
+    """Refuse an unrecorded child process: its actions must not happen again."""
     run, handler = heard.watch.run, heard.watch.run.handler
     free = getattr(handler, "gone_live", False) or "#" in heard.scope.path
     if run.replaying and not free and not handler.lets_live("process", f"process:{program}"):  # type: ignore[attr-defined]

@@ -1,8 +1,8 @@
-"""time-machine, of which a recording needs two things: the C functions, and the list where these look for a time.
+"""Import only two parts of time-machine: its C functions, and the list of their clocks.
 
-The module `time_machine` itself is for programs that travel in time. It imports pytest where that is installed, for
-its fixture: up to a quarter of a second at each start of a program. So it is put in its place with nothing in it but
-what the C functions look for there, and runs as soon as anybody asks it for anything else.
+The module `time_machine` itself is for programs that travel in time. It imports pytest if that is installed, for its
+fixture: up to a quarter of a second at each start of a program. So a placeholder with the parts that the C functions
+need takes its place, and the real module runs at the first access to anything else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _lock = threading.RLock()
 
 
 def _placed() -> ModuleType:
-    """`time_machine` as it was imported by somebody, else one that is not executed yet."""
+    """Return the imported `time_machine`, else a placeholder that is not executed yet."""
     known = sys.modules.get(_NAME)
     if known is not None:
         return known
@@ -69,4 +69,4 @@ def _stack() -> list[Any]:
 
 
 stack = _stack()
-"""Who says what time it is, the last one on top."""
+"""The sources of the time, the current one on top."""

@@ -1,4 +1,4 @@
-"""websockets: connecting, each message sent and received, and closing are effects, in asyncio and in threads.
+"""websockets: connecting, each message and closing are effects, in asyncio and in threads.
 
 So each message has its place in the order of the run, and its address by its connection: what is sent is compared with
 what was sent then, what is received comes from the recording. The old `websockets.legacy` is left alone.
@@ -16,7 +16,7 @@ _METHODS = ("recv", "recv_streaming", "send", "close", "ping", "pong")
 
 
 def install(module: ModuleType) -> None:
-    """Patch `websockets.asyncio.client` or `websockets.sync.client`. Raises HookMissing, with nothing patched."""
+    """Patch the asyncio or sync client of websockets. Raises HookMissing before any change."""
     in_asyncio = ".asyncio." in module.__name__
     library: Any = module
     missing = [name for name in ("ClientConnection", "connect") if not hasattr(module, name)]

@@ -102,7 +102,7 @@ async def _for_real(original: Any, connecting: Any) -> Any:
 
 
 def _opened(connecting: Any, kept: Any) -> Any:
-    """A connection of the program's own class, open, with nobody at the other end."""
+    """Return an open but unconnected connection of the program's own class."""
     with entered(None):
         connection = connecting.protocol_factory(parse_uri(connecting.uri))
         connection.connection_made(_Transport(kept["addresses"]))

@@ -1,4 +1,4 @@
-"""One connection, as its effects know it: what they are called, and in which scope they have their addresses."""
+"""One connection as seen by its effects: their names, and the scope of their addresses."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class Link:
         return Effect("websocket", f"{verb} {self.place}", args, leaf=True)
 
     def scope(self) -> Scope:
-        """Where its effects have their addresses: below the connection, whichever task or thread reads or writes.
+        """The scope of its effects: below the connection, for every task or thread.
 
-        Inside of another effect (a tool) they belong to that, and vanish with it.
+        Inside another effect (a tool) they belong to that, and vanish with it.
         """
         scope = current()
         assert scope is not None
@@ -62,9 +62,9 @@ class Link:
 
 
 class Inside:
-    """Stands at a connection that was opened inside of an effect which is recorded as a whole.
+    """Marks a connection that was opened inside an effect which is recorded as a whole.
 
-    It is that effect's own business, whoever reads and writes there later: a browser's control, say.
+    Its later reads and writes belong to that effect, in every task: a browser's control, for example.
     """
 
     def __init__(self, run: Run) -> None:
@@ -80,7 +80,7 @@ def inside(connection: T) -> T:
 
 
 def of(connection: Any) -> Link | None:
-    """The link of a client's connection, where somebody records or replays what it does here."""
+    """Return the link of a client's connection, if a run is active here."""
     scope = current()
     if scope is None or scope.hidden or connection.protocol.side is not CLIENT:
         return None
@@ -96,8 +96,10 @@ def of(connection: Any) -> Link | None:
 
 
 class NotConnected(ConnectionClosedError):
-    """A message for a connection that was opened from a recording, where the program has gone on live: a fork, or a
-    replay with `live=[...]`. Of the kind that websockets raises, so that a program that connects anew does so.
+    """A message for a connection opened from a recording, after the program has gone live.
+
+    That is in a fork, or a replay with `live=[...]`. It derives from websockets' own error, so that a program that
+    reconnects does so.
     """
 
     def __init__(self, place: str) -> None:
@@ -112,7 +114,7 @@ class NotConnected(ConnectionClosedError):
 
 
 def really(original: Callable[..., T], connection: Any, *args: Any) -> T:
-    """Call the library's own function. Raises NotConnected where nobody is at the other end."""
+    """Call the library's own function. Raises NotConnected for an unconnected connection."""
     if hasattr(connection, _RECORDED):
         joined = getattr(connection, "_reenact", None)
         raise NotConnected(joined.place if isinstance(joined, Link) else "?")
@@ -158,7 +160,7 @@ def receiving(decode: bool | None) -> dict[str, Any]:
 
 
 def head(connection: Any) -> dict[str, Any]:
-    """What opening a connection gave, as it is recorded."""
+    """Return the recorded form of a connection's opening."""
     response = connection.response
     return {
         "status": response.status_code,
@@ -177,7 +179,7 @@ def _address(connection: Any, which: str) -> Any:
 
 
 def opened(connection: Any, kept: dict[str, Any]) -> None:
-    """Bring a connection that was never connected to where the recorded one stood after its opening."""
+    """Bring an unconnected connection to the recorded state after its opening."""
     protocol = connection.protocol
     connection.request = protocol.connect()
     protocol.send_request(connection.request)
@@ -193,7 +195,7 @@ def opened(connection: Any, kept: dict[str, Any]) -> None:
 
 
 def closing(connection: Any) -> dict[str, Any]:
-    """How a connection was closed, as it is recorded."""
+    """Return the recorded form of a connection's closing."""
     return {"code": connection.close_code, "reason": connection.close_reason}
 
 
@@ -215,7 +217,7 @@ def closed(connection: Any, kept: dict[str, Any] | ConnectionClosed) -> None:
 
 
 def refused(error: BaseException) -> None:
-    """Keep with a refusal the headers of the server's answer: they are of a type that a recording has no word for."""
+    """Keep the headers of the server's answer with a refusal, in a recordable type."""
     if isinstance(error, InvalidStatus):
         # The error itself again, for those who ask in a way that has long been given up.
         error.response._exception = None

@@ -96,7 +96,7 @@ def _for_real(original: Any, uri: str, options: dict[str, Any]) -> Any:
 
 
 def _opened(kind: Any, uri: str, kept: Any) -> Any:
-    """A connection of the program's own class, open, with nobody at the other end, and so no thread that reads."""
+    """Return an open but unconnected connection of the program's class, without a read thread."""
     connection = kind.__new__(kind)
     connection.recv_events = lambda: None
     with entered(None):
@@ -108,7 +108,7 @@ def _opened(kind: Any, uri: str, kept: Any) -> Any:
 
 
 def _plumbing(original: Any) -> Any:
-    """What the library's own threads run: nobody waits for them, nor asks what they do."""
+    """Hook the library's own threads: they are not recorded, and not waited for."""
 
     def run(connection: Any) -> None:
         with entered(None):
