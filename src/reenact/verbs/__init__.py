@@ -1,1 +1,1 @@
-"""The operations that the command line, the server and Python share: diff, diagnose, keep, reproduce, verify."""
+"""The operations of the command line, the server and Python, one module each."""

@@ -34,7 +34,7 @@ def anomalies(
     judge: Any = None,
     home: str | os.PathLike[str] | None = None,
 ) -> list[Anomaly]:
-    """What is odd about a recorded run: the findings of named rules, the most suspect step first.
+    """Return the anomalies of a recorded run by named rules, the most suspect step first.
 
         for found in reenact.anomalies("last"):
             print(found.severity, found.step, found.sentence)
@@ -62,7 +62,7 @@ def anomalies(
 
 
 def diagnosed(recording: Recording, choice: Choice, usual: Baseline | None, judge: Any) -> list[Anomaly]:
-    """What the chosen rules find, and what the judge says where there is one."""
+    """Return the findings of the chosen rules, and of the judge, if any."""
     found = examine(recording, choice, usual)
     return found if judge is None else ordered([*found, *asked(judge, recording)])
 
@@ -70,7 +70,7 @@ def diagnosed(recording: Recording, choice: Choice, usual: Baseline | None, judg
 def chosen(
     table: Mapping[str, Any] | None = None, *, rules: Iterable[str] = (), without: Iterable[str] = ()
 ) -> Choice:
-    """The rules to ask: those that come with Reenact, of installed packages, and of the settings' own modules."""
+    """Return the rules to ask: Reenact's, those of installed packages, and of the settings."""
     installed()
     where = "settings"
     if table is None:
@@ -102,12 +102,12 @@ def usual_among(
 
 
 def meant(index: Library, filter: str, *, progress: Progress | None = None) -> list[Summary]:
-    """The recordings that a filter means: those of a baseline, found once where many are compared with them."""
+    """Return the recordings that match a baseline's filter, for many comparisons."""
     return [hit.summary for hit in index.search(Filter(filter), progress=progress)]
 
 
 def diagnosis_tree(recording: Recording, found: Iterable[Anomaly]) -> dict[str, Any]:
-    """What `reenact diagnose --json` gives of one recording."""
+    """Return the output of `reenact diagnose --json` for one recording."""
     return {
         "id": recording.id,
         "name": recording.name,

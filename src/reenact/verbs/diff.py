@@ -13,7 +13,7 @@ from reenact.run.api.replaying import Source, load
 def diff(
     a: Source, b: Source, *, ignore: Iterable[str] = (), home: str | os.PathLike[str] | None = None
 ) -> Diff:
-    """Compare two recordings: which steps they share, which were changed, inserted, deleted or moved, where they part.
+    """Compare two recordings: shared, changed, inserted, deleted and moved steps.
 
         found = reenact.diff("good", "bad")
         if found.parting:

@@ -1,4 +1,4 @@
-"""What in an environment or a program would not be replayed, said before anyone records it."""
+"""Report the parts of an environment or a program that would not be replayed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ UNSEEN = {
     "uvloop": "is an event loop in C: the order of concurrent tasks and timers is not replayed; use the standard loop",
     "zmq": "has its own network stack in C: its messages are neither recorded nor refused",
 }
-"""Libraries whose input crosses no boundary, by the name that they are imported by, and what that means."""
+"""Libraries with unrecorded input, by import name, with the consequence."""
 
 _NAMES = {"grpc": "grpcio", "zmq": "pyzmq"}
 _POOLS = "which process of a pool gets which job is decided anew in a replay: prefer one worker, or threads"
@@ -79,7 +79,7 @@ class Finding:
 def examine(
     command: Sequence[str] = (), *, run: bool = False, home: str | os.PathLike[str] | None = None
 ) -> list[Finding]:
-    """Look at the environment, or at what a command would run; with `run`, record it and replay it at once."""
+    """Examine the environment or a command; with `run`, record it and replay it at once."""
     found = list(_environment(home))
     if command:
         found += _program(command)
@@ -131,7 +131,7 @@ def _environment(home: str | os.PathLike[str] | None) -> Iterator[Finding]:
 
 
 def _server(folder: Path) -> Iterator[Finding]:
-    """Whether the server that recordings are sent to takes them, and what waits."""
+    """Check that the server accepts recordings, and count those that wait."""
     try:
         to = ship.Destination.of(os.environ)
     except UsageError as error:
@@ -197,7 +197,7 @@ def _program(command: Sequence[str]) -> Iterator[Finding]:
 
 
 def imported_at(imported: set[str], name: str) -> str:
-    """How a finding names a library."""
+    """Return a library's name for findings."""
     return _NAMES.get(name, name) if name in imported else name
 
 
@@ -228,8 +228,9 @@ def _module(name: str) -> Path | None:
 
 
 def scan(file: Path) -> tuple[set[str], dict[str, str], list[Path]]:
-    """What a script and the modules beside it import (top-level names), the calls of note with their places, and the
-    files that do not parse. Nothing is run.
+    """Return a script's imports (with its neighbour modules), notable calls, and bad files.
+
+    Imports are top-level names; calls have their places. Nothing is run.
     """
     imported: set[str] = set()
     calls: dict[str, str] = {}

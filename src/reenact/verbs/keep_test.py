@@ -50,7 +50,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the test calls: a function of a module, with arguments."""
+    """The call in the test: a function of a module, with arguments."""
 
     module: str
     call: ast.Call
@@ -92,7 +92,7 @@ def kept(
 
 
 def entry_of(text: str, *, is_async: bool = False) -> Entry:
-    """Read `pkg.module:function('an argument', n=2)`; without parentheses, a function without arguments.
+    """Parse `pkg.module:function('an argument', n=2)`; without parentheses, no arguments.
 
     Raises UsageError.
     """
@@ -112,7 +112,7 @@ def entry_of(text: str, *, is_async: bool = False) -> Entry:
 
 
 def add(existing: str, test: Kept) -> str:
-    """A test file's text with the test added. Raises UsageError where it has a test of that name, or is no Python."""
+    """Add a test to a file's text. Raises UsageError for a name in use, or invalid Python."""
     try:
         tree = ast.parse(existing)
     except SyntaxError as error:
@@ -212,8 +212,9 @@ def _nothing() -> ast.arguments:
 
 
 def _recorded_function(recording: Recording, test_file: Path) -> Entry | None:
-    """The function that `@reenact.recorded` has written down, if the program here marks it so, and if its arguments
-    can be written as Python.
+    """Return the function recorded by `@reenact.recorded`, if it can be called in a test.
+
+    The program here must mark it so, and its arguments must be expressible as Python.
     """
     known = recording.header.get("function")
     if not isinstance(known, dict):
@@ -229,7 +230,7 @@ def _recorded_function(recording: Recording, test_file: Path) -> Entry | None:
 
 
 def _story(recording: Recording) -> ast.stmt:
-    """What happened, for the reader of the test."""
+    """Return the test's docstring: a summary of the run."""
     facts = RecordingFacts(recording)
     when = recording.started[:16].replace("T", " ")
     first = f"Kept from recording {recording.id} of {when}, which ended {_ended(recording)}."
@@ -252,7 +253,7 @@ def _story(recording: Recording) -> ast.stmt:
 
 
 def _said(text: str) -> str:
-    """A recorded text as it may stand in a docstring: on one line, and without need of backslashes."""
+    """Return a recorded text for a docstring: on one line, without backslashes."""
     return python.one_line(text).replace("\\", "/").replace('"""', "'''")
 
 

@@ -1,4 +1,4 @@
-"""Running a failure again, and again with something changed: does it reproduce, and what is decisive?"""
+"""Run a failure again, unchanged and changed, and find the decisive step."""
 
 from reenact.analysis.attempts import Reproduces, Reproduction
 from reenact.verbs.reproduce.attempts import reproduce

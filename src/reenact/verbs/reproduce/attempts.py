@@ -1,4 +1,4 @@
-"""Does a failure reproduce? Replay it several times, each in a process of its own, and tell the replays together."""
+"""Replay a failure several times, each in a process of its own, to see if it reproduces."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reenact.run.launch import Options
 from reenact.verbs.reproduce.rerun import PATIENCE, Rerun, rerun
 
 TIMES = 5
-"""How often a recording is replayed, unless the user says otherwise."""
+"""The default number of replays."""
 
 
 def reproduce(
@@ -29,7 +29,7 @@ def reproduce(
     run_foreign: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Reproduction:
-    """Replay a recording several times, and tell whether it does the same each time, and the same as recorded.
+    """Replay a recording several times; compare the results with each other and the recording.
 
         reenact.reproduce("last").result          # Reproduces.REPRODUCED
 

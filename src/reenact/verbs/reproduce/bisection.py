@@ -1,4 +1,4 @@
-"""The decisive step of a failure: which of a good run's answers turns a bad one, found by running the program again.
+"""Find the decisive step: the good run's answers that turn a bad run good, by running it.
 
     found = reenact.bisect("bad-id", "good-id", check=lambda run: "refunded" in run.stdout)
     found.changes[0].name               # step 7, model gpt-4o
@@ -29,7 +29,7 @@ from reenact.verbs.reproduce.rerun import PATIENCE, Rerun, rerun, where
 Source = str | os.PathLike[str] | Recording
 
 TRIALS = 40
-"""How many trials a search may take, unless the user says otherwise."""
+"""The default maximum number of trials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +59,19 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Decisive:
-    """What turns a bad run.
+    """The result of a search.
 
     Attributes:
         bad, good: The two runs.
-        changes: The smallest set of the good run's answers with which the bad run turns good; empty where none does.
-        minimal: No part of that set does, as far as its trials could be judged; False where the trials were used up
+        changes: The smallest set of the good run's answers with which the bad run turns good; empty if there is none.
+        minimal: No part of that set does, as far as its trials could be judged; False if the trials were used up
             before that was sure.
         spent: The trials were used up.
-        back: Whether the good run turns bad with the bad run's answers, or None where that could not be tried.
+        back: True if the good run turns bad with the bad run's answers; None if that could not be tried.
         trials: Every trial of the search, in order.
-        runs: How often the program was executed in all.
-        differences: All that the two runs were told differently.
-        notes: What a careful reader must know.
+        runs: The number of executions of the program.
+        differences: All differences between the answers of the two runs.
+        notes: Further facts for a careful reader.
     """
 
     bad: Recording
@@ -101,7 +101,7 @@ def bisect(
     run_foreign: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> Decisive:
-    """Find the smallest set of a good run's answers that turns the outcome of a bad run of the same program.
+    """Find the smallest set of a good run's answers that turns a bad run of the same program.
 
         reenact.bisect("3f9a", "last", check=lambda run: "refunded" in run.stdout).changes
 
@@ -156,7 +156,7 @@ def bisect(
 
 
 def _unheard(text: str) -> None:
-    """Nobody wants to know."""
+    """Ignore progress."""
 
 
 def _undecided(done: Rerun) -> Result:
@@ -165,7 +165,7 @@ def _undecided(done: Rerun) -> Result:
 
 
 class _Bench:
-    """Where the trials are made."""
+    """Makes the trials."""
 
     def __init__(
         self,
@@ -196,7 +196,10 @@ class _Bench:
         self._notes: dict[str, None] = {}
 
     def differences(self) -> Differences:
-        """What the two runs were told differently. Raises UsageError where that gives nothing to try."""
+        """Return the differences of the two runs' answers.
+
+        Raises UsageError if there are none to try.
+        """
         bad, good = self.bad, self.good
         if Path(bad.path).resolve() == Path(good.path).resolve():
             raise UsageError(f"{bad.id} is both the bad and the good run: give two recordings")

@@ -18,7 +18,7 @@ from reenact.run.child.output import masked
 from reenact.verbs.reproduce.rerun import Rerun
 
 Predicate = Callable[[Rerun], bool | None]
-"""Whether an outcome is good; None where that cannot be said."""
+"""Returns True for a good outcome, False for a bad one; None if undecided."""
 
 Check = Callable[[Rerun], Result]
 
@@ -27,7 +27,7 @@ _CANNOT = (126, 127)
 
 
 def by_command(command: str, folder: Path, patience: float) -> Check:
-    """A shell command that runs in the program's folder: exit status 0 is good, 125 undecided, others bad.
+    """Check with a shell command in the program's folder: exit status 0 good, 125 undecided.
 
     It finds what the program wrote in the files `$REENACT_STDOUT` and `$REENACT_STDERR`, its exit status in
     `$REENACT_EXIT`, and the id of the recording that it ran on in `$REENACT_ID`.
@@ -92,9 +92,9 @@ def by_predicate(predicate: Predicate) -> Check:
 
 
 def by_output(bad: Recording, good: Recording) -> Check:
-    """What the good run gave is good: its output where a block or function was recorded, else what it wrote.
+    """Check that the output (declared, else standard output) equals the good run's.
 
-    Raises UsageError where that tells nothing.
+    Raises UsageError if that distinguishes nothing.
     """
     sealed = [recording.logs[0].sealed or {} for recording in (bad, good)]
     use = "say what is good: --check 'a command'"
@@ -117,7 +117,7 @@ def by_output(bad: Recording, good: Recording) -> Check:
 
 
 def _lines(written: Mapping[str, Any]) -> list[str]:
-    """What was written, for comparison between runs. Of a long output the rest is compared by its hash."""
+    """Return the output's lines for comparison. The rest of a long output counts by its hash."""
     text = str(written.get("text"))
     rest = [str(written.get("sha256"))] if written.get("length", 0) > len(text) else []
     known = unmarked(masked(text).encode("utf-8", "surrogatepass"))

@@ -1,4 +1,4 @@
-"""One page about a recording for somebody who has never seen it, with what running it again has shown."""
+"""Write one page about a recording for a newcomer, with the results of running it again."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ ATTACHED = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be in the page.
+    """The content of the page.
 
     Attributes:
-        good: A run that went well, to show what it was told otherwise.
-        check: With it: what is good, to find the decisive step too.
-        times: How often to replay the recording for the page.
-        world: Ask the recorded GET and HEAD requests again.
-        attach: Put the recording in the page, where it is not too large, or beside it.
+        good: A good run, to show the different answers that it had.
+        check: With it: the check for a good outcome, to find the decisive step too.
+        times: The number of replays for the page.
+        world: Send the recorded GET and HEAD requests again.
+        attach: Put the recording in the page, if it is not too large, or beside it.
     """
 
     good: str = ""
@@ -56,7 +56,7 @@ class Wanted:
 
     @property
     def runs(self) -> bool:
-        """Whether a program is run, or a request is sent, for the page."""
+        """True if the page needs a program run or a request."""
         return bool(self.times or self.check or self.world)
 
 
@@ -128,7 +128,7 @@ def _found(
     command: Sequence[str],
     again: dict[str, Any],
 ) -> list[Section]:
-    """What running it again, and the run that went well, have to say."""
+    """Return the sections about new runs and the good run."""
     more: list[Section] = []
     if wanted.times or wanted.world:
         times = max(wanted.times, 1)

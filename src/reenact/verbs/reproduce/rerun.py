@@ -1,4 +1,4 @@
-"""Running a recorded program again in a process of its own, quietly and within bounds, and keeping what came of it."""
+"""Run a recorded program again in a process of its own, within bounds, and keep the result."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ PATIENCE = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """What came of running a program again on a recording.
+    """The result of running a program again on a recording.
 
     Attributes:
-        recording: What it was answered from.
-        status: Its exit status; ended by a signal, minus the signal's number; None where it took too long.
-        stdout, stderr: What it wrote.
-        verdict: What the replay amounted to, or None where the program died without one.
-        failed: Why there is no verdict, in one sentence.
-        halted: The replay was stopped: the program asked what could not be answered.
-        output: What the recorded block or function gave, as a tree, in a tuple; empty where there is none.
-        written: What the program wrote to standard output as a recording's seal has it, secrets replaced, or None.
-        seconds: How long it took.
-        warnings: What differs from when it was recorded, one sentence each.
+        recording: The recording that answered.
+        status: Its exit status; ended by a signal, minus the signal's number; None if it took too long.
+        stdout, stderr: Its output.
+        verdict: The replay's verdict, or None if the program died without one.
+        failed: The reason that there is no verdict, in one sentence.
+        halted: The replay was stopped: the program asked a question without an answer.
+        output: The output of the recorded block or function, as a tree, in a tuple; empty if there is none.
+        written: The standard output in the form of a recording's seal, secrets replaced, or None.
+        seconds: Its duration.
+        warnings: The differences from the recorded environment, one sentence each.
     """
 
     recording: Recording
@@ -62,7 +62,7 @@ def rerun(
     verb: str = "reproduce",
     run_foreign: bool = False,
 ) -> Rerun:
-    """Run the recorded program again, or another command. It has no terminal; what it writes is kept.
+    """Run the recorded program again, or another command, without a terminal; keep its output.
 
     Args:
         recording: What it is answered from.
@@ -117,7 +117,7 @@ def where(recording: Recording, command: Sequence[str]) -> Path:
 
 
 def _ended(process: subprocess.Popen[bytes], patience: float) -> int | None:
-    """The exit status, or None where it took too long. Nothing that the program has started outlives it."""
+    """Return the exit status, or None after the time limit. End all processes it has started."""
     try:
         return process.wait(patience)
     except subprocess.TimeoutExpired:

@@ -1,4 +1,4 @@
-"""What reproducing and bisecting found, as plain trees: what `--json` gives, and a job of the server."""
+"""The results of reproducing and bisecting as plain trees, for `--json` and the server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reenact.verbs.reproduce.bisection import Decisive
 
 
 def reproduction_tree(done: Reproduction, asked: Sequence[Asked] | None = None) -> dict[str, Any]:
-    """What `reproduce --json` gives."""
+    """Return the output of `reproduce --json`."""
     attempts = [
         {
             "exit": each.status,
@@ -35,7 +35,7 @@ def reproduction_tree(done: Reproduction, asked: Sequence[Asked] | None = None) 
 
 
 def decisive_tree(found: Decisive) -> dict[str, Any]:
-    """What `bisect --json` gives."""
+    """Return the output of `bisect --json`."""
     return {
         "bad": found.bad.id,
         "good": found.good.id,

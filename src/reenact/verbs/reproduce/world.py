@@ -37,7 +37,7 @@ def check_world(
     run_foreign: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> list[Asked]:
-    """Ask each recorded GET and HEAD again, once, and compare. Nothing that was replaced as a secret is sent.
+    """Send each recorded GET and HEAD again, once, and compare. Replaced secrets are not sent.
 
     Args:
         recording: Whose questions.

@@ -1,4 +1,4 @@
-"""A fleet of recordings against today's code: which still run as recorded, which part from it, and why.
+"""Replay a fleet of recordings against today's code; report the departures and causes.
 
     results = verify(["a1b2", "recordings/old.reenact"], entry="shop.agent:answer")
 

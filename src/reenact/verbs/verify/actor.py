@@ -1,4 +1,4 @@
-"""What runs on a node of a cluster: one process that has imported the program, and forks for each recording."""
+"""The process on a cluster's node: it imports the program, and forks for each recording."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reenact.team.store import TeamStore
 
 Parcel = tuple[int, bytes | str]
-"""A recording's place, and the recording as one file; or its id, if the node is to read the team's store."""
+"""A recording's place, and the recording as a file, or its id in the team's store."""
 
 UNREAD = "unread"
 """In a report: why the node could not read the team's store."""
@@ -118,12 +118,15 @@ def packed(path: Path) -> bytes:
 
 
 def remote(ray: Any) -> Any:
-    """The actor as Ray has it. One that is lost is replaced by us, and not by Ray: what it had is then known."""
+    """Return the actor for Ray.
+
+    Lost ones are replaced by us, not by Ray: their work is then known.
+    """
     return ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(Actor)
 
 
 def line_of(error: BaseException) -> str:
-    """What an error of Ray's comes to, on one line: the program's own error, if there is one in it."""
+    """Return an error of Ray's as one line: the program's own error, if it contains one."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     own = [line for line in lines if line.partition(":")[0].endswith(("Error", "Exception")) and ": " in line]
     with suppress(IndexError):

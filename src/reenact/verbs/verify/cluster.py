@@ -1,4 +1,4 @@
-"""A fleet on a Ray cluster: the same isolated replays, each actor with a process of its own that forks for each.
+"""Replay a fleet on a Ray cluster: each actor has a process that forks for each replay.
 
 The code of the working folder is shipped by Ray. The recordings go along with the tasks, as one file each, so that no
 node needs the store; of a team's store each node reads for itself, where it can. Ray runs again what a lost worker or
@@ -35,9 +35,9 @@ from reenact.verbs.verify.engine import Done, Task
 from reenact.verbs.verify.outcome import REFUSED
 
 PLACED = 300.0
-"""Seconds in which some node must have taken an actor: an autoscaler brings nodes in minutes."""
+"""Seconds for the first actor to start: an autoscaler brings nodes in minutes."""
 SLACK = 120.0
-"""Seconds that a batch may take beyond what its replays may: an actor that is stopped is not lost, and is silent."""
+"""Seconds that a batch may exceed its replays' limits, before its actor counts as stopped."""
 START = 240.0
 """Seconds until Ray has started, or has connected and packed the folder."""
 SILENT = 90.0
@@ -125,7 +125,7 @@ class Cluster:
             said = "starting Ray again"
 
     def _within(self, homes: Iterable[Path]) -> list[Path]:
-        """Homes in the folder: their recordings are sent as they are needed, and not all to all nodes before."""
+        """Return the homes in the folder: their recordings are sent on demand, not to all nodes."""
         return sorted(
             home for home in homes if home.name == "recordings" and home.is_relative_to(self._folder)
         )
@@ -167,7 +167,7 @@ class _Driver:
             self.line.sendall(orjson.dumps(asked, default=repr) + b"\n")
 
     def last_words(self) -> str:
-        """What it, or Ray, wrote last."""
+        """Return the last output of the driver or Ray."""
         self._noise.seek(0)
         lines = self._noise.read().decode("utf-8", "replace").splitlines()
         return next((line.strip() for line in reversed(lines) if line.strip()), "no word")[:300]
@@ -195,10 +195,10 @@ def _driver(asked: dict[str, Any]) -> Iterator[_Driver]:
 
 
 class _Exchange:
-    """What the driver says, until it has said all.
+    """Reads the driver's messages until the last one.
 
     Attributes:
-        connected: Whether it has reached the cluster.
+        connected: True once it has reached the cluster.
     """
 
     def __init__(self, tasks: dict[int, Task], done: Done, say: Say) -> None:
@@ -207,7 +207,10 @@ class _Exchange:
         self.connected = False
 
     def run(self, driver: _Driver) -> str:
-        """Take what it says; returns why it ended before its time, if it did. Raises ProgramError or UsageError."""
+        """Process its messages; return the reason of an early end.
+
+        Raises ProgramError or UsageError.
+        """
         for said in _lines(driver.line, lambda: SILENT if self.connected else START):
             if "place" in said:
                 self._came.add(said["place"])
@@ -239,7 +242,7 @@ class _Exchange:
 
 
 def _lines(line: socket.socket, patience: Callable[[], float]) -> Iterator[dict[str, Any]]:
-    """What comes, until nothing more does, or nothing has for too long."""
+    """Yield messages until the end, or a time without any."""
     data = b""
     until = monotonic() + patience()
     while select.select([line], [], [], max(0.0, until - monotonic()))[0]:

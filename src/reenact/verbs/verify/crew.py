@@ -1,4 +1,4 @@
-"""Who replays: a process that has imported the program and forks for each recording, or a fresh one for each."""
+"""Replay in child processes: forks of one that has imported the program, or fresh ones."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from reenact.errors import ForeignRecording, ProgramError, ReenactError
 from reenact.verbs.verify.outcome import REFUSED
 
 Report = dict[str, Any]
-"""What became of one, as `outcome_of` reads it."""
+"""The report on one replay, as `outcome_of` reads it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How all recordings are replayed.
+    """The options of all replays.
 
     Attributes:
-        entry: What runs the program, `pkg.module:function`; without, the recorded commands are run.
+        entry: The function that runs the program, `pkg.module:function`; without, the recorded commands are run.
         words: The replay's options, as `Options.tree` gives them.
-        timeout: Seconds that one may take.
-        home: The folder of the recordings, whose keys say which of them are foreign; empty for the usual one.
+        timeout: Seconds for each one.
+        home: The folder of the recordings, with the keys that decide which are foreign; empty for the default one.
         run_foreign: The user lets the commands of foreign recordings run.
     """
 
@@ -77,7 +77,7 @@ class Forking:
         self._file: Any = None
 
     def run(self, path: str) -> Report:
-        """Replay one. A process that was killed may have been in somebody's way: it is tried once more."""
+        """Replay one. Try a killed process once more: the cause may have been another process."""
         report = self._tried(path)
         return self._tried(path) if report.get("killed") else report
 

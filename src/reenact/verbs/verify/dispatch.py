@@ -1,4 +1,4 @@
-"""The process that speaks with Ray, and hands batches of recordings to the actors of its cluster.
+"""The driver of Ray: it hands batches of recordings to the actors of the cluster.
 
 Started as `python -m reenact.verbs.verify.dispatch FD`; speaks lines of JSON on that descriptor with the command that
 began the fleet. It is a process of its own because a driver of Ray does not end well: where the head of the cluster is
@@ -30,13 +30,13 @@ from reenact.verbs.verify.actor import UNREAD, Parcel, line_of, packed, remote
 from reenact.verbs.verify.crew import Job, Report
 
 BATCH = 8
-"""Recordings that an actor is given at once at most: a message costs more than a short replay."""
+"""The maximum size of a batch: a message costs more than a short replay."""
 SPAN = 1.0
 """Seconds of replays that a batch is to have: what has been found is told after each."""
 AHEAD = 2
 """Batches that an actor has before it, so that it never waits."""
 TRIES = 4
-"""How often a recording is begun in all, where the actors that had it were lost."""
+"""The maximum number of tries of a recording, if its actors are lost."""
 TICK = 1.0
 """Seconds between signs of life."""
 LOOK = 5.0
@@ -44,7 +44,7 @@ LOOK = 5.0
 LEAVE = 5.0
 """Seconds that actors have to leave their nodes as they found them."""
 GONE = 3
-"""Looks in which nobody answered, until the head is held to be lost."""
+"""The number of failed looks after which the head counts as lost."""
 EXCLUDED = [".git", ".reenact", ".venv*", "node_modules", "__pycache__", "*.reenact"]
 
 Tell = Callable[[dict[str, Any]], None]
@@ -52,13 +52,13 @@ Tell = Callable[[dict[str, Any]], None]
 
 @dataclass(slots=True)
 class Wanted:
-    """One recording to replay: its place, its path here or its id in the team's store, and how often it was begun."""
+    """One recording to replay: its place, its path or its id in the team's store, its tries."""
 
     place: int
     what: str
     tries: int = 0
     sent: bool = True
-    """Whether it goes along with the task; else the node reads it."""
+    """True if it is sent with the task; otherwise the node reads it."""
 
 
 @dataclass(slots=True)
@@ -68,7 +68,7 @@ class Hand:
     actor: Any
     batches: deque[tuple[Any, list[Wanted]]] = field(default_factory=deque)
     since: float = 0.0
-    """When it began the first."""
+    """The start time of the first one."""
 
 
 class Dispatch:
@@ -138,7 +138,7 @@ class Dispatch:
             self._tell({"said": said})
 
     def _hear(self) -> None:
-        """Take what has come. Raises UsageError where nobody is at work, and no node takes an actor."""
+        """Process messages. Raises UsageError if no actor works and no node takes one."""
         waiting = [*self._coming, *(reference for hand in self._hands for reference, _ in hand.batches)]
         ready, _ = self._ray.wait(waiting, num_returns=1, timeout=TICK) if waiting else ([], [])
         for reference in ready:
@@ -190,7 +190,7 @@ class Dispatch:
                     hand.batches.append((hand.actor.run.remote(parcels), batch))
 
     def _batch(self) -> list[Wanted]:
-        """What an actor is given next: less where replays are slow, or few are left, or one may be the culprit."""
+        """Return the next batch: smaller for slow replays, few left, or a suspect recording."""
         fair = len(self._waiting) // (AHEAD * (len(self._hands) + len(self._coming)))
         slow = int(SPAN / self._pace) if self._pace else 1
         size = max(1, min(BATCH, fair, slow))
@@ -219,7 +219,7 @@ class Dispatch:
         return self._store.find(what)
 
     def _take(self, hand: Hand) -> None:
-        """What an actor's first batches have come to: it does them in their order."""
+        """Take the results of an actor's finished batches, in order."""
         while hand.batches and self._ray.wait([hand.batches[0][0]], timeout=0)[0]:
             reference, batch = hand.batches[0]
             try:
@@ -257,9 +257,9 @@ class Dispatch:
                     self._lose(hand, f"no answer within {allowed:g} seconds")
 
     def _lose(self, hand: Hand, why: str) -> None:
-        """An actor was lost, with its worker or its node: another takes its place, and gets what it had one by one.
+        """Replace a lost actor; the new one gets its recordings one by one.
 
-        What it had begun may be the reason, and is tried a few times only; what waited behind that is not to blame.
+        A recording in progress may be the cause, and is tried a few times only; those that waited are not to blame.
         """
         self._hands.remove(hand)
         with suppress(Exception):
@@ -278,7 +278,7 @@ class Dispatch:
 
 
 class Head:
-    """The head of the cluster, looked at now and then: Ray waits for a lost one for minutes, and says nothing."""
+    """Checks the cluster's head now and then: Ray waits for a lost one for minutes, silently."""
 
     def __init__(self, ray: Any, address: str) -> None:
         known = address.removeprefix("ray://") if address.startswith("ray://") else ""
@@ -287,7 +287,7 @@ class Head:
         self._next = monotonic() + LOOK
 
     def looked(self) -> bool:
-        """Whether it was time, and it answered. Raises UsageError where it is lost."""
+        """Return True if a look was due, and it answered. Raises UsageError if it is lost."""
         if monotonic() < self._next:
             return False
         self._missed = 0 if answers(self.address) else self._missed + 1
@@ -298,7 +298,7 @@ class Head:
 
 
 def answers(address: str, within: float = 3.0) -> bool:
-    """Whether anybody listens at `host:port`."""
+    """Return True if a server listens at `host:port`."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=within).close()

@@ -1,4 +1,4 @@
-"""What runs the replays: the cores of this machine, or a cluster (`reenact.verbs.verify.cluster`)."""
+"""The engines of the replays: this machine's cores, or a cluster (`verify.cluster`)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Task:
     store: LocalStore | None = None
 
     def here(self) -> Path:
-        """Where it lies; it is fetched if need be. Raises RecordingError, StoreAway."""
+        """Return its path here; fetch it if needed. Raises RecordingError, StoreAway."""
         return Path(self.path) if self.store is None else self.store.find(self.ref)
 
 

@@ -1,4 +1,4 @@
-"""Many recordings against today's code: who is meant, what is known of them already, and what becomes of the rest."""
+"""Select the recordings of a fleet, reuse known outcomes, and replay the rest."""
 
 from __future__ import annotations
 
@@ -118,7 +118,10 @@ def verify(
 def _task(
     place: int, ref: str, store: LocalStore, team: TeamStore | None, versions: Mapping[str, int]
 ) -> Task:
-    """What is meant. Raises RecordingError; a recording of a team is not fetched yet."""
+    """Return the task of a reference.
+
+    Raises RecordingError; a team's recording is fetched later.
+    """
     if team is None or ref.endswith(SUFFIX):
         return Task(place, ref, str(store.find(ref)))
     return Task(place, ref if ref in versions else team.named(ref), "", team)

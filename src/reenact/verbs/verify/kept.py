@@ -1,5 +1,6 @@
-"""What a fleet has found, kept by recording, code and options: engines run a task twice where a worker is lost, and who
-was interrupted wants the rest only.
+"""Keep a fleet's outcomes by recording, code and options.
+
+Engines run a task twice if a worker is lost, and an interrupted user wants only the rest.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ _TABLE = (
     "PRIMARY KEY (recording, code, job)) WITHOUT ROWID"
 )
 _CODE = (".py", ".toml", ".json", ".yaml", ".yml", ".txt", ".cfg", ".ini", ".md", ".jinja", ".j2")
-"""What counts as code where there is no git: prompts and settings too."""
+"""The file suffixes that count as code without git: prompts and settings too."""
 _MANY = 20_000
-"""How many files are looked at where there is no git: somebody may stand in a folder that is no program."""
+"""The maximum number of files examined without git: the folder may be no program."""
 _SKIPPED = {"node_modules", "__pycache__", "site-packages", "build", "dist"}
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What was replayed, with which code, and how."""
+    """The recording, the code and the options of a replay."""
 
     recording: str
     code: str
@@ -53,7 +54,7 @@ class Key:
 
 
 class Kept:
-    """The outcomes of a home; closed at the end of a `with`. Where it cannot be written they are in memory."""
+    """The outcomes of a home, for a `with` statement. In memory if they cannot be written."""
 
     def __init__(self, home: Path) -> None:
         try:
@@ -71,7 +72,7 @@ class Kept:
         return database
 
     def get(self, key: Key) -> Report | None:
-        """What was found, or None."""
+        """Return the kept report, or None."""
         row = self._database.execute(
             "SELECT report FROM outcomes WHERE recording = ? AND code = ? AND job = ?",
             (key.recording, key.code, key.job),
@@ -94,7 +95,7 @@ class Kept:
 
 
 def code_version(folder: Path, home: Path | None = None) -> str:
-    """A digest of the code in a folder as it is now, committed or not. A home of recordings in it is no code."""
+    """Return a digest of a folder's present code, committed or not, without recordings."""
     digest = hashlib.sha256()
     leave = home.resolve() if home is not None else None
     for name in sorted(_files(folder)):

@@ -1,4 +1,4 @@
-"""What became of each recording, and what they have in common."""
+"""The outcome of each recording, and their common causes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reenact.core.model.divergence import Verdict, verdict_of, verdict_tree
 
 
 class Status(str, Enum):
-    """How today's code does on a recording."""
+    """The result of today's code on a recording."""
 
     SAME = "same"
     FIXED = "fixed"
@@ -58,7 +58,7 @@ class Outcome:
     verdict: Verdict | None = None
 
     def tree(self) -> dict[str, Any]:
-        """What `verify --json` gives."""
+        """Return the output of `verify --json`."""
         tree: dict[str, Any] = {
             "recording": self.id or self.ref, "name": self.name, "status": self.status.value,
             "step": self.step, "cause": self.cause, "detail": self.detail, "seconds": self.seconds,
@@ -111,7 +111,7 @@ def outcome_of(ref: str, tree: Mapping[str, Any]) -> Outcome:
 
 
 def grouped(outcomes: Iterable[Outcome]) -> list[tuple[Status, str, list[Outcome]]]:
-    """What is not as it should be, by cause, the most frequent first."""
+    """Group the failures by cause, the most frequent first."""
     groups: dict[tuple[Status, str], list[Outcome]] = {}
     for outcome in outcomes:
         if outcome.status not in GOOD:
@@ -121,12 +121,12 @@ def grouped(outcomes: Iterable[Outcome]) -> list[tuple[Status, str, list[Outcome
 
 
 def passed(outcomes: Iterable[Outcome]) -> bool:
-    """Whether all are as they should be."""
+    """Return True if all outcomes are good."""
     return all(outcome.status in GOOD for outcome in outcomes)
 
 
 def _general(text: str, *names: str) -> str:
-    """An error's text without what differs from recording to recording: its names, figures, words with figures in."""
+    """Return an error's text without its varying parts: names, figures, words with figures."""
     first = text.strip().splitlines()[0] if text.strip() else ""
     for name in filter(None, names):
         first = first.replace(name, "…")

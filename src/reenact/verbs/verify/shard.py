@@ -1,4 +1,4 @@
-"""One of several equal parts of a fleet, for CI matrices and jobs that share nothing but a list."""
+"""One of several equal parts of a fleet, for CI matrices and independent jobs."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ class Shard:
         return cls(number, of)
 
     def has(self, ref: str) -> bool:
-        """Whether a recording is in this part. That depends on its name alone, so that all jobs agree, whatever else
-        one of them has or lacks.
+        """Return True if a recording is in this part.
+
+        That depends on its name alone, so that all jobs agree, whatever recordings each of them has.
         """
         digest = hashlib.sha256(Path(ref).name.encode()).digest()
         return int.from_bytes(digest[:8]) % self.of == self.number - 1

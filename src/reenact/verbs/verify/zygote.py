@@ -102,7 +102,7 @@ class Zygote:
 
 
 def _await(child: int, reading: int, until: float) -> tuple[bytes, int]:
-    """What a child reports, and how it ended; after `until` it is ended."""
+    """Return a child's report and its exit status; end it after `until`."""
     data = b""
     while (left := until - monotonic()) > 0:
         if not select.select([reading], [], [], left)[0]:
@@ -175,7 +175,10 @@ def _entered(session: Replay, recording: Recording, call: Callable[[Recording], 
 
 
 def caller(entry: str) -> Callable[[Recording], Any]:
-    """What runs the program, from `pkg.module:function`. Raises ImportError, AttributeError or TypeError."""
+    """Return the function that runs the program, from `pkg.module:function`.
+
+    Raises ImportError, AttributeError or TypeError.
+    """
     module, _, name = entry.partition(":")
     function = importlib.import_module(module)
     for part in name.split("."):
@@ -206,7 +209,7 @@ def caller(entry: str) -> Callable[[Recording], Any]:
 
 
 def _warm_up() -> None:
-    """Replay something small, here: what is built at a first replay is there in every child then."""
+    """Replay a small recording here, so that each child has the state of a first replay."""
     with tempfile.TemporaryDirectory() as home:
         ship.keep_here(Path(home))
         with record("warm up", home=home) as session:
