@@ -1,1 +1,1 @@
-"""Reading recordings for what they say about the run: nothing here runs a program or changes a recording."""
+"""Analyse recordings: nothing here runs a program or changes a recording."""

@@ -1,4 +1,4 @@
-"""Several replays of one recording, told together: does the failure reproduce, and if not, where and why not."""
+"""Judge several replays of one recording together: find out if the failure reproduces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reenact.core.query.recording import Recording
 
 
 class Reproduces(str, Enum):
-    """What several replays amount to."""
+    """The result of several replays."""
 
     REPRODUCED = "reproduced"
     DIFFERENT = "different"
@@ -44,13 +44,13 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """What several replays of a recording amount to.
+    """The result of several replays of a recording.
 
     Attributes:
-        recording: The id of what was replayed.
-        result: In a word.
-        where: Of what is different or flaky the first place; of what cannot run, why.
-        uncovered: What the recording does not answer for, one sentence each: the likely reasons.
+        recording: The id of the replayed recording.
+        result: The result.
+        where: The first different or flaky place; for a program that cannot run, the reason.
+        uncovered: The inputs that the recording does not cover, one sentence each: the likely reasons.
         attempts: The replays, in order.
     """
 
@@ -89,7 +89,7 @@ def judge(recording: Recording, attempts: Sequence[Attempt]) -> Reproduction:
 
 
 def _unable(recording: Recording, attempt: Attempt) -> str:
-    """Why the program did not get to run, or nothing."""
+    """Return the reason that the program could not run, or empty."""
     if attempt.verdict is None:
         said = (
             f": {attempt.complaint}" if attempt.complaint and attempt.complaint not in attempt.failed else ""

@@ -1,6 +1,6 @@
-"""The search for the decisive answers: the smallest part of what two runs were told differently that turns the outcome.
+"""Search for the decisive answers: the smallest set of changes that turns the outcome.
 
-Delta debugging over answers. What a set of answers does is asked of a function: here nothing is run.
+Delta debugging over the answers of two runs. A function gives the effect of a set of answers: nothing is run here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from reenact.core.replay.mixing import edit_of
 
 
 class Result(str, Enum):
-    """What a trial came to."""
+    """The result of a trial."""
 
     GOOD = "good"
     BAD = "bad"
@@ -27,7 +27,7 @@ class Result(str, Enum):
 
 
 class Alike(str, Enum):
-    """How alike the two runs' questions are, to which the answers were given."""
+    """The likeness of the two runs' questions."""
 
     SAME = "the same question"
     NEWS = "the same question after another history"
@@ -95,7 +95,7 @@ Test = Callable[[Collection[Change]], Result]
 
 
 def differences(bad: Recording, good: Recording, live: Collection[str] = ()) -> Differences:
-    """What a bad run was told otherwise than a good one. What runs live (kinds and labels) is no answer of theirs."""
+    """Return a bad run's answers that differ from a good one's, without those that run live."""
     answers: list[Change] = []
     reads: list[Change] = []
     fixed: list[int] = []
@@ -125,7 +125,7 @@ def differences(bad: Recording, good: Recording, live: Collection[str] = ()) -> 
 
 
 def _change(bad: StepFacts, good: StepFacts) -> Change:
-    """What a step was told, and its counterpart."""
+    """Return a step's answer, and its counterpart."""
     call = bad.call
     what = asked(bad.step.log, call), asked(good.step.log, good.call)
     same, news = what[0].whole == what[1].whole, what[0].news == what[1].news
@@ -153,7 +153,7 @@ def _lives(call: CallRecord, live: Collection[str]) -> bool:
 
 
 def _answered_outside(log: Log, call: CallRecord, live: Collection[str]) -> bool:
-    """Whether a call lies inside one that is answered whole: then it is never asked."""
+    """Return True if a call lies inside one that is answered whole: then it is never asked."""
     while call.within is not None and call.within in log.calls:
         call = log.calls[call.within]
         if not _lives(call, live):
@@ -174,7 +174,7 @@ def _shown(about: StepFacts) -> str:
 
 
 def _widening(found: Differences) -> Iterator[Sequence[Change]]:
-    """What is tried, and what is added to it where that does not turn the outcome."""
+    """Yield the changes to try first, and those to add if the outcome does not turn."""
     yield [change for change in found.answers if change.alike is not Alike.PLACE]
     # An answer to another question: given in its place, a last answer turns most outcomes, and says nothing.
     yield [change for change in found.answers if change.alike is Alike.PLACE]

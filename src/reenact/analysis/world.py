@@ -1,4 +1,4 @@
-"""Is the world still as it was recorded? A recorded HTTP answer beside the one that comes now, field by field."""
+"""Compare a recorded HTTP answer with the present one, field by field."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ class Asked:
 
 
 def compare(recorded: Reply, now: Reply, *, credentials: bool) -> tuple[str, str, tuple[Mismatch, ...]]:
-    """What has changed: in a word, in a sentence, and part by part. `credentials`: all that were recorded were sent."""
+    """Return the changes: in a word, in a sentence, and part by part.
+
+    `credentials`: all recorded credentials were sent.
+    """
     status = (Mismatch("status", recorded.status, now.status),) if recorded.status != now.status else ()
     if status:
         if now.status == 429:
@@ -97,7 +100,7 @@ def _differ(recorded: Any, now: Any, path: str) -> Iterator[Mismatch]:
 
 
 def _shape(each: Mismatch) -> bool:
-    """Whether it is the form of the answer that differs, and not a value in it."""
+    """Return True if the form of the answer differs, not a value in it."""
     if each.path == "content-type":
         return True
     if ABSENT in (each.recorded, each.actual):

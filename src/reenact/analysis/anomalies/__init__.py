@@ -1,4 +1,4 @@
-"""Anomalies: named rules that look at a recording and say what is odd, where, and what that rests on.
+"""Anomalies: named rules that report odd facts in a recording, with place and evidence.
 
 Pure: they read a recording and nothing else. `docs/diagnose.md` lists the rules, `benchmarks/DIAGNOSE.md` says how
 well each of them does on labelled runs.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
-"""`error`: the run is very likely wrong because of it; `warning`: look at it; `info`: worth knowing."""
+"""`error`: very likely a cause of a wrong run; `warning`: look at it; `info`: worth knowing."""
 
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """From the gravest to the mildest."""

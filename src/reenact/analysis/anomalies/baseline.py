@@ -1,4 +1,4 @@
-"""What is usual: figures of other recordings, to hold one against."""
+"""The usual figures of other recordings, for comparison."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """The middle of a figure, and how far it usually is from it (1.4826 times the median deviation)."""
+    """The median of a figure, and its usual deviation (1.4826 times the median deviation)."""
 
     median: float
     deviation: float
     count: int
 
     def beyond(self, value: float, spread: float) -> bool:
-        """Whether a value is far above: by `spread` deviations, and by half of the median at least."""
+        """Return True if a value is above by `spread` deviations and by half of the median."""
         return value > self.median + spread * self.deviation and value > 1.5 * self.median
 
 
@@ -50,7 +50,7 @@ class Baseline:
         self._totals = [one if isinstance(one, Totals) else _line(one) for one in recordings]
 
     def usual(self, figure: str) -> Usual | None:
-        """What is usual for a figure, or None where too few recordings have it."""
+        """Return the usual value of a figure, or None if too few recordings have it."""
         values = [value for one in self._totals if (value := getattr(one, figure)) is not None]
         if len(values) < LEAST:
             return None

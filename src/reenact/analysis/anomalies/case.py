@@ -1,4 +1,4 @@
-"""A recording as rules look at it: what models said, which tools were used, and what was known by then."""
+"""A recording as rules see it: the models' answers, the used tools, the known facts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_TOOLS = {
     "model", "http", "websocket", "user", "process", "state", "memory", "checkpoint", "browser", "heal", "remote",
 }  # fmt: skip
 _MCP_USES = {"resources/read", "prompts/get", "completion/complete"}
-"""What an agent gets from an MCP server beside its tools; other steps of kind `mcp` are how the two of them talk."""
+"""The content of an MCP server beside its tools; other `mcp` steps are protocol."""
 
 _FAILED = re.compile(
     r"""^\s*(?:[\w.]*(?:error|exception|failure)\b|failed\b|fatal\b|traceback)
@@ -65,7 +65,7 @@ class Said:
 
     @property
     def to_tools(self) -> bool:
-        """Whether it asks for tools."""
+        """True if it calls tools."""
         return self.answer is not None and bool(self.answer.calls)
 
 
@@ -100,7 +100,7 @@ class Use:
 
     @property
     def result(self) -> str:
-        """What it gave or raised."""
+        """The result or the error."""
         return self.error or self.text
 
 
@@ -128,7 +128,7 @@ class Case:
 
     @cached_property
     def answers(self) -> tuple[Said, ...]:
-        """The model calls that said something to somebody, not only to tools."""
+        """The model calls with text for a person or agent, not only for tools."""
         return tuple(said for said in self.said if said.text.strip())
 
     @property
@@ -162,12 +162,12 @@ class Case:
 
     @cached_property
     def several(self) -> bool:
-        """Whether several agents speak."""
+        """True if several agents speak."""
         return len({said.agent for said in self.said}) > 1
 
     @cached_property
     def leader(self) -> str:
-        """The agent that speaks between all others and hands out the work, or nothing where none does."""
+        """The agent that speaks between all others and hands out the work, or empty."""
         agents = [said.agent for said in self.said]
         turns = [agent for place, agent in enumerate(agents) if place == 0 or agents[place - 1] != agent]
         most = max(set(turns), key=turns.count, default="")
@@ -190,7 +190,7 @@ class Case:
 
     @cached_property
     def output(self) -> str | None:
-        """What the run gave in the end, as text, or None where it does not say."""
+        """The final output of the run as text, or None if not declared."""
         sealed = self.recording.logs[0].sealed
         if sealed is None or "output" not in sealed:
             return None
@@ -263,7 +263,7 @@ def _use(step: StepFacts, asked: int | None) -> Use:
 
 
 def fails(text: str) -> bool:
-    """Whether a result says of itself that it is a failure."""
+    """Return True if a result reports a failure."""
     return _FAILED.search(text[:_LOOKED_AT]) is not None
 
 

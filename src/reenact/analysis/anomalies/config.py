@@ -1,4 +1,4 @@
-"""Which rules are asked, and with which options: from code, from the command line, from a table of TOML."""
+"""Choose the rules and their options: from code, the command line, or a TOML table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reenact.analysis.anomalies.registry import RULES, Rule
 from reenact.errors import UsageError
 
 FILES = ("reenact.toml", "pyproject.toml")
-"""Where the table is looked for, in a folder and those above it; the first file that has one counts."""
+"""The files with the table, in a folder and those above it; the first one with it counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ _LED = 0.15
 def examine(
     recording: Recording | Case, choice: Choice | None = None, baseline: Baseline | None = None
 ) -> list[Anomaly]:
-    """What the chosen rules find, the most suspect step first.
+    """Return the findings of the chosen rules, the most suspect step first.
 
     A rule that raises costs its own findings only: it is said in their place.
 
@@ -63,7 +63,7 @@ def _anomaly(asked: Asked, one: Found, led: set[int]) -> Anomaly:
 
 
 def rank(found: Iterable[Anomaly]) -> float:
-    """How suspect the whole run is, from 0 to 1: each rule that found something counts once, by its weight."""
+    """Return the suspicion of the run, from 0 to 1: each rule with findings counts once."""
     good = 1.0
     for _, weight in {(one.rule, RULES[one.rule].weight) for one in found if one.rule in RULES}:
         good *= 1.0 - weight

@@ -1,4 +1,4 @@
-"""A language model as one more judge of a run. What it says is a finding like the others, under the name `judge`."""
+"""Ask a language model to judge a run. Its findings have the rule name `judge`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ words that show it. If nothing is wrong with the run, answer with step 0."""
 
 @dataclass
 class Opinion:
-    """What the judge says: the decisive step (0: none), why, and the words that show it."""
+    """The judge's opinion: the decisive step (0: none), the reason, and the words as evidence."""
 
     step: int
     reason: str
@@ -73,7 +73,7 @@ def asked(model: Any, recording: Recording) -> list[Anomaly]:
 
 
 def told(facts: RecordingFacts) -> str:
-    """The run as the judge reads it: what was asked, and each step with what is new in it, long texts cut."""
+    """Return the run as text for the judge: the question, and the new part of each step, cut."""
     each = max(200, min(_STEP, _WHOLE // max(len(facts.steps), 1)))
     lines = []
     if facts.recording.status == "error":

@@ -1,4 +1,4 @@
-"""What a text states that can be checked: ids, amounts, names; and what was known by then."""
+"""Find the checkable statements of a text (ids, amounts, names), and the known facts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MANY = range(1, 10)
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """What a text states: ids as they are written, amounts with their text, names of several words."""
+    """The statements of a text: ids, amounts with their text, names of several words."""
 
     ids: tuple[str, ...] = ()
     amounts: tuple[tuple[str, float], ...] = ()
@@ -47,7 +47,7 @@ def stated(text: str) -> Stated:
 
 @dataclass
 class Known:
-    """What the prompts and results of a run have said so far."""
+    """The facts in a run's prompts and results so far."""
 
     words: set[str] = field(default_factory=set)
     ids: set[str] = field(default_factory=set)
@@ -66,7 +66,7 @@ class Known:
                 self.numbers.setdefault(float(digits), None)
 
     def unknown(self, said: Stated) -> list[str]:
-        """What of it was never said before, and does not follow from it by one calculation."""
+        """Return the statements that are new and follow from no single calculation."""
         found = [one for one in said.ids if one.lower() not in self.ids]
         found += [text for text, value in said.amounts if not self._follows(value, text)]
         found += [
@@ -98,8 +98,11 @@ class Numbers:
         self._sorted = sorted(numbers)
 
     def make(self, value: float, near: float) -> bool:
-        """Whether one of them, a small multiple of one, or a sum, difference, product, quotient or percentage of two is
-        as near to a value as that.
+        """Return True if known numbers yield a value by one calculation.
+
+        That is one of them, a small multiple of one, or a sum, difference, product, quotient or percentage of two,
+        within
+        `near` of the value.
         """
         low, high, found = value - near, value + near, self._between
         for many in _MANY:

@@ -17,7 +17,7 @@ GROUP = "reenact.rules"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a rule yields: a step (or None for the whole run), a sentence, and what it rests on."""
+    """A finding of a rule: a step (or None for the whole run), a sentence, and the evidence."""
 
     step: int | None
     sentence: str
@@ -31,11 +31,11 @@ Check: TypeAlias = Callable[..., Iterable[Found]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A named rule. Its options are the keyword-only arguments of its function, with their defaults.
+    """A named rule. Its options are its function's keyword-only arguments, with defaults.
 
     Attributes:
-        on: Whether it is asked where nobody says so.
-        baseline: It compares with other recordings, and is silent where none are given.
+        on: It is asked by default.
+        baseline: It compares with other recordings, and finds nothing without them.
     """
 
     name: str
@@ -61,17 +61,17 @@ def rule(
 
         @rule("swears", severity="info")
         def swears(case: Case, *, words: tuple[str, ...] = ("damn",)) -> Iterator[Found]:
-            \"\"\"An answer that swears.\"\"\"
+            "An answer that swears."
             for said in case.answers:
                 for word in words:
                     if word in said.text.lower():
                         yield Found(said.step, f"the answer says '{word}'", said.text)
 
     Args:
-        name: Lower case, joined by hyphens. A rule of a name that is taken replaces the older one.
-        severity: `error`, `warning` or `info`; one finding may say another.
-        on: Whether it is asked where nobody says so.
-        weight: How much its findings count when steps are put in order, from 0 to 1; by default what its severity says.
+        name: Lower case, joined by hyphens. A rule with a name in use replaces the older one.
+        severity: `error`, `warning` or `info`; one finding may set another.
+        on: Ask it by default.
+        weight: The weight of its findings in the order of the steps, from 0 to 1; by default that of its severity.
     """
     if severity not in SEVERITIES:
         raise UsageError(f"rule '{name}': severity '{severity}' is none; there are {', '.join(SEVERITIES)}")

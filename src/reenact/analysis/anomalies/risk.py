@@ -1,4 +1,4 @@
-"""Which tools change something."""
+"""Find the tools that change something."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RISKY = tuple(f"{verb}*" for verb in _VERBS.split())
 
 @lru_cache(1024)
 def risky(name: str, patterns: tuple[str, ...]) -> bool:
-    """Whether a tool's name is meant by one of the patterns; what stands before its last dot does not count."""
+    """Return True if a tool's name, without its prefix up to the last dot, matches a pattern."""
     last = name.lower().rpartition(".")[2]
     return any(
         last.startswith(one[:-1]) if one.endswith("*") else last == one for one in map(str.lower, patterns)

@@ -1,4 +1,4 @@
-"""Whether a word stands anywhere in many texts: asked thousands of times while the texts still come in."""
+"""Look words up in many texts: thousands of times while texts are still added."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _GRAM = 5
 
 
 class Vocabulary:
-    """The words of texts, for words without spaces, quotes and brackets in them; letters are compared as they are.
+    """The words of texts, for words without spaces, quotes and brackets; case counts.
 
     Each different word of the texts is kept once, and of each its stretches of five letters: a word that has a stretch
     which no text has is in none. So what a question costs does not grow with the texts.
@@ -19,7 +19,7 @@ class Vocabulary:
         self._tokens: set[str] = set()
         self._grams: set[str] = set()
         self._blocks: list[str] = []
-        """The tokens, in blocks of which each is longer than the next: few, and each letter is moved seldom."""
+        """The tokens, in few blocks, each longer than the next, so that letters are seldom moved."""
         self._missing: set[str] = set()
         """Words that were asked for, and are in none so far."""
 
@@ -38,7 +38,7 @@ class Vocabulary:
         self._missing.clear()
 
     def holds(self, word: str) -> bool:
-        """Whether a word, or a longer one that it is a part of, stands in one of the texts."""
+        """Return True if a text contains a word, also as a part of a longer one."""
         if word in self._tokens:
             return True
         if word in self._missing:

@@ -1,1 +1,1 @@
-"""What is written about a recording: reports, and tests that keep it."""
+"""Reports about a recording, and tests that keep it."""

@@ -1,4 +1,4 @@
-"""A page as one HTML file that needs nothing else: no script, no font, no picture, nothing from the network."""
+"""Render a page as one HTML file without scripts, fonts, pictures or network access."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page as Markdown, for an issue or a chat. What was recorded stands in fences, and cannot become markup."""
+"""Render a page as Markdown. Recorded texts stand in fences, and cannot become markup."""
 
 from __future__ import annotations
 

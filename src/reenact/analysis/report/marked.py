@@ -1,4 +1,4 @@
-"""Tell whether the user's own program marks a function with `@reenact.recorded`, by reading its text alone."""
+"""Find `@reenact.recorded` on functions of the user's program, by reading its text alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LARGEST = 5_000_000
 
 
 def is_marked(module: str, function: str, test_file: Path) -> bool:
-    """Whether a module's function is decorated with `reenact.recorded` where the program's text lies.
+    """Return True if a module's function is decorated with `reenact.recorded` in its text.
 
     The module is looked for in the current folder, in the folders around the test's file and on Python's path, but
     not in the standard library. Nothing is imported.
@@ -68,7 +68,7 @@ def _file(parts: list[str], folders: list[str]) -> Path | None:
 
 
 def _marks(tree: ast.Module) -> set[str]:
-    """How the module calls `reenact.recorded`."""
+    """Return the module's names for `reenact.recorded`."""
     found = set()
     for node in tree.body:
         if isinstance(node, ast.Import):

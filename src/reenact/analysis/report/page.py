@@ -1,7 +1,7 @@
-"""A page as data: sections of a few kinds of blocks, which HTML and Markdown each show in their own way.
+"""A page as data: sections of a few kinds of blocks, for HTML and Markdown alike.
 
-Whoever has something to say of a recording (anomalies, a comparison, attempts to reproduce it) makes a `Section`, and
-need not know how pages look.
+Each contributor (anomalies, a comparison, attempts to reproduce) makes a `Section`, without knowledge of the output
+format.
 """
 
 from __future__ import annotations
@@ -97,13 +97,13 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2
 
 
 def visible(value: str) -> str:
-    """A text as a page may show it: what would act on what stands around it is spelled out, `<U+202E>`."""
+    """Return a text for a page: active control characters are spelled out, `<U+202E>`."""
     known = value.replace("\r\n", "\n").encode("utf-8", "replace").decode()
     return _CONTROL.sub(lambda match: f"<U+{ord(match[0]):04X}>", known)
 
 
 def redacted(page: Page, redactor: Redactor) -> Page:
-    """The page without secrets. Those in a recording are gone already; nobody has looked at the rest of a page."""
+    """Return the page without secrets: a recording has none, but other parts may."""
     clean: dict[str, Any] = codec.loads(redactor.line(codec.dumps(asdict(page))))
     sections = tuple(Section(each["title"], _blocks(each["blocks"])) for each in clean["sections"])
     return Page(clean["title"], clean["lead"], sections)

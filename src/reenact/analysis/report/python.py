@@ -23,7 +23,7 @@ _DEEPEST = 60
 
 
 class Comment(ast.stmt):
-    """A comment on a line of its own. Its text is cut to one line without characters that do not print."""
+    """A comment on a line of its own: one line of printable characters."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -39,12 +39,12 @@ class Unwritable(UsageError):
 
 
 def one_line(text: str) -> str:
-    """A text on one line: what does not print (line ends, control and bidi characters) is a space."""
+    """Return a text on one line: each unprintable character becomes a space."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def is_name(text: object) -> bool:
-    """Whether a text can stand as a name: an ASCII identifier that is no keyword."""
+    """Return True if a text is a valid name: an ASCII identifier that is no keyword."""
     return isinstance(text, str) and text.isascii() and text.isidentifier() and not keyword.iskeyword(text)
 
 
@@ -290,6 +290,6 @@ def flat(node: ast.expr) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text in double quotes where that needs no more backslashes; what does not print is spelt out."""
+    """Return a text in double quotes if that needs no more backslashes, else its `repr`."""
     plain = text.isprintable() and text.count('"') <= text.count("'")
     return json.dumps(text, ensure_ascii=False) if plain else repr(text)

@@ -1,4 +1,4 @@
-"""What others have found out about a recording, as sections of its page."""
+"""Make sections of a page from the results of other modules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST = 12
 
 
 def anomalies(found: Sequence[Anomaly]) -> Section:
-    """What is odd about the run, the most suspect step first."""
+    """Return the section of anomalies, the most suspect step first."""
     if not found:
         return Section("What is odd about it", (text("Nothing that the rules know of."),))
     rows = [
@@ -62,7 +62,7 @@ def attempts(done: Reproduction, asked: Sequence[Asked] | None = None) -> Sectio
 
 
 def beside(good: str, found: Differences) -> Section:
-    """What a good run was told otherwise."""
+    """Return the section of a good run's different answers."""
     told = [change for change in found.answers if change.alike is not Alike.PLACE]
     told.sort(key=lambda change: change.step or 0)
     blocks: list[Block] = [
@@ -77,7 +77,7 @@ def beside(good: str, found: Differences) -> Section:
 
 
 def decisive(sentence: str, changes: Sequence[Change], notes: Sequence[str] = ()) -> Section:
-    """What turns the outcome."""
+    """Return the section of the decisive step."""
     blocks = [text(sentence), *(block for change in changes for block in _change(change))]
     return Section("The decisive step", (*blocks, *(note(each) for each in notes)))
 
@@ -90,7 +90,7 @@ def _change(change: Change) -> list[Block]:
 
 
 def diff(found: Diff) -> Section:
-    """Where two runs part, and which steps are others. The first run is the page's own."""
+    """Return the section of a comparison. The first run is the page's own."""
     parting = found.parting
     if parting is None:
         return Section("Beside a good run", (text(f"It does what {found.b.id} did, step for step."),))

@@ -1,4 +1,4 @@
-"""What a stranger wants to know of a recording: what was asked, what came out, what happened, and where."""
+"""Tell a recording's story to a newcomer: the question, the result, the events, the program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from reenact.core.store import shared
 from reenact.core.trust import Standing
 
 MOST = 400
-"""How many steps a page shows."""
+"""The maximum number of steps on a page."""
 
 
 def page(
@@ -29,12 +29,12 @@ def page(
     *,
     standing: Standing | None = None,
 ) -> Page:
-    """The page of a recording.
+    """Return the page of a recording.
 
     Args:
-        recording: What it is about.
-        more: Sections of others, between what happened and the environment.
-        commands: What each command is for, and the command, for whoever wants to go on.
+        recording: The recording.
+        more: Further sections, between the timeline and the environment.
+        commands: Purpose and text of further commands.
         standing: Its origin, as seen by the home that writes the page.
     """
     about = RecordingFacts(recording)
@@ -116,7 +116,7 @@ def _timeline(about: RecordingFacts) -> Section:
 
 
 def _chosen(about: RecordingFacts) -> tuple[set[int], dict[int, int]]:
-    """The steps that are shown, and where some are left out how many: the first, the last, and those that failed."""
+    """Return the steps to show (first, last, failed), and the numbers of those left out."""
     count = len(about.steps)
     numbers = set(range(1, count + 1))
     if count > MOST:

@@ -1,1 +1,1 @@
-"""Recorded things in words, for whichever face shows them. Nothing here knows a terminal's width."""
+"""Recorded things in words, for every interface. Nothing here knows a terminal's width."""

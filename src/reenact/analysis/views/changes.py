@@ -1,4 +1,4 @@
-"""What a step has that the one before it had not: in a model's prompt, and in the declared state."""
+"""The changes of a step from the one before: in a model's prompt, and in the state."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _MOST = 200
 
 
 def prompt(facts: RecordingFacts, step: StepFacts) -> dict[str, Any] | None:
-    """What a model call's prompt has and has not, against the call before it in the same scope; the answer to that one
-    is nothing new. None for what is no model call, and for the first of its scope.
+    """Return the changes of a model call's prompt from the call before it in its scope.
+
+    The answer to the earlier call does not count as new. None for other steps, and for the first call of its scope.
     """
     call = step.model_call
     before = _before(facts, step) if call is not None else None
@@ -58,7 +59,7 @@ def _before(facts: RecordingFacts, step: StepFacts) -> StepFacts | None:
 
 
 def state(recording: Recording, number: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The declared state as a step was asked, and what differs in it from when the step before was."""
+    """Return the declared state at a step, and its differences from the step before."""
     now = recording.state(number)
     told = {name: value(now, name) for name in now}
     if not told:
@@ -86,7 +87,7 @@ def value(state: State, name: str) -> dict[str, Any]:
 
 
 def differing(before: Any, after: Any, path: str = "") -> Iterator[dict[str, Any]]:
-    """Where two plain values differ, part by part: `path`, and `before` and `after` as far as they are there."""
+    """Yield the differences of two plain values: `path`, `before` and `after`, as present."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys([*before, *after]):
             inner = f"{path}.{key}" if path else str(key)

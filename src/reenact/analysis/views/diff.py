@@ -1,4 +1,4 @@
-"""The JSON of `reenact diff --json`: its keys are documented in docs/diff.md and only ever added to."""
+"""The JSON of `reenact diff --json`, documented in docs/diff.md. Keys are only ever added."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def _words(text: str) -> list[str]:
 
 
 def _ends(old: str, new: str) -> tuple[int, int]:
-    """How many characters are equal at the beginning and at the end, in whole words."""
+    """Return the number of equal characters at both ends, in whole words."""
     start = _same(old, new)
     while 0 < start < max(len(old), len(new)) and old[start - 1].isalnum():
         start -= 1
@@ -59,7 +59,7 @@ def _ends(old: str, new: str) -> tuple[int, int]:
 
 
 def _same(old: str, new: str) -> int:
-    """How many characters are equal at the beginning."""
+    """Return the number of equal characters at the beginning."""
     low, high = 0, min(len(old), len(new))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,5 +1,6 @@
-"""The JSON that reading commands and the server give: its keys are documented in docs/command-line.md and docs/api.md,
-and only ever added to.
+"""The JSON of reading commands and of the server. Keys are only ever added.
+
+They are documented in docs/command-line.md and docs/api.md.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def listed(hit: Hit, origin: Origin | None = None, book: Book | None = None) -> 
 
 
 def line(line: Summary) -> dict[str, Any]:
-    """What a list says of a recording."""
+    """Return a recording's fields in a list."""
     return {
         "id": line.id,
         "name": line.name,
@@ -55,12 +56,12 @@ def line(line: Summary) -> dict[str, Any]:
 
 
 def status(line: Summary) -> str:
-    """How a recording ended: `ok`, `error`, `unsealed`, or `broken` where it cannot be read."""
+    """Return a recording's status: `ok`, `error`, `unsealed`, or `broken` if unreadable."""
     return "broken" if line.broken else line.status
 
 
 def recording(facts: RecordingFacts, chosen: Collection[int], standing: Standing) -> dict[str, Any]:
-    """What `show ID --json` gives: a model call with what is new in it, all else whole."""
+    """Return the output of `show ID --json`: new messages of model calls, other steps whole."""
     found = facts.recording
     return {
         **line(summarise(facts, path=found.path)),
@@ -71,7 +72,7 @@ def recording(facts: RecordingFacts, chosen: Collection[int], standing: Standing
 
 
 def head(found: Recording) -> dict[str, Any]:
-    """What a recording says of itself beyond its line."""
+    """Return a recording's fields beyond those in a list."""
     sealed = found.logs[0].sealed or {}
     return {
         "parent": found.header.get("parent"),
@@ -83,7 +84,7 @@ def head(found: Recording) -> dict[str, Any]:
 
 
 def step(facts: StepFacts, *, brief: bool = False) -> dict[str, Any]:
-    """What `show ID STEP --json` gives; brief, one of a recording's steps."""
+    """Return the output of `show ID STEP --json`; brief: as one of a recording's steps."""
     call, turn = facts.call, facts.turn
     found: dict[str, Any] = {
         "step": facts.step.number,

@@ -1,4 +1,4 @@
-"""A recording in parts, for whoever shows it a page at a time: steps a line each, the conversation, the timeline."""
+"""A recording in parts, for paged views: one line a step, conversation, timeline."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from reenact.core.model.plain import compact, parsed
 from reenact.core.query.facts import RecordingFacts, StepFacts
 
 SUMMARY = 200
-"""How many characters of a step a line shows."""
+"""Characters of a step in a line."""
 
 TEXT = 20_000
-"""How many characters of a text a conversation shows; the step has it whole."""
+"""Characters of a text in a conversation; the step has it whole."""
 
 
 def began(step: StepFacts) -> float:
-    """When a step was asked, in seconds since the recording began."""
+    """Return a step's start, in seconds since the recording began."""
     return round(float(step.step.log.opened.get("offset") or 0.0) + step.call.began, 6)
 
 
@@ -82,9 +82,9 @@ def row(step: StepFacts, depth: int) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Talk:
-    """A recording as a conversation, read as far as somebody has asked: items by step.
+    """A recording as a conversation, read on demand: items by step.
 
-    A tool's result stands where the tool was called; the message that hands it to the model is not said again.
+    A tool's result stands at the tool's call; the message that hands it to the model is not repeated.
     """
 
     facts: RecordingFacts
@@ -92,7 +92,7 @@ class Talk:
     _known: set[tuple[str, int]] = field(default_factory=set)
 
     def items(self, first: int, last: int, depths: Sequence[int]) -> list[dict[str, Any]]:
-        """What was said and done in the steps from `first` to `last`."""
+        """Return the items of the steps from `first` to `last`."""
         while len(self._items) < min(last, len(self.facts.steps)):
             step = self.facts.steps[len(self._items)]
             self._items.append(list(self._of(step, depths[step.step.number - 1])))
@@ -144,7 +144,7 @@ class Talk:
         }
 
     def _carries(self, step: StepFacts) -> bool:
-        """Whether it is the exchange that carries a model call, which is told already."""
+        """Return True for the exchange that carries a model call, which is shown already."""
         within = self.facts.within(step)
         return (
             step.call.kind == "http"
@@ -186,7 +186,7 @@ def _folded_args(args: dict[str, Any]) -> dict[str, Any]:
 
 
 def _same(value: Any) -> int:
-    """A tool's result without what a framework changes in passing it on: spaces, the order of keys, JSON or text."""
+    """Return a key of a tool's result, regardless of spaces, key order, and JSON or text."""
     inside = parsed(value)
     if isinstance(inside, (dict, list)):
         return hash(orjson.dumps(inside, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str))
@@ -217,7 +217,10 @@ class Lanes:
         self._all: list[_Lane] = []
 
     def of(self, facts: RecordingFacts, depths: Sequence[int]) -> dict[str, Any]:
-        """All lanes, and the bars: `[step, lane, began, duration, kind, status]`, the duration null while open."""
+        """Return all lanes, and the bars: `[step, lane, began, duration, kind, status]`.
+
+        The duration is null while open.
+        """
         bars = []
         for step in facts:
             start, call = began(step), step.call
@@ -245,11 +248,11 @@ class Lanes:
 
 
 _UNNAMED = re.compile(r"[:#]|\.\d+$")
-"""A task, a thread, a call or an effect: their names are those of the program's own functions, or nobody's."""
+"""A task, thread, call or effect: it has no name of its own choice."""
 
 
 def named(scope: str) -> str:
-    """The innermost part of a scope that somebody gave a name: an agent, a graph's node, a span; or nothing."""
+    """Return the innermost chosen name in a scope: an agent, a graph's node, a span; or empty."""
     parts = scope.split("/")[1:]
     return next(
         (

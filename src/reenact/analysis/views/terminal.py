@@ -1,4 +1,4 @@
-"""A console on which no text acts: whatever was recorded cannot move the cursor, set a title or fill the clipboard."""
+"""A console that no recorded text controls: no cursor moves, titles or clipboard access."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from reenact.analysis.views.text import visible
 
 
 class Terminal(Console):
-    """Rich's console; the control characters of all that is printed are made visible, wherever they come from."""
+    """Rich's console; control characters in all printed texts are made visible."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of something to be printed. Rich's own control segments (a spinner's) stay as they are."""
+        """Render to segments. Rich's own control segments (a spinner's) stay as they are."""
         for segment in super().render(renderable, options):
             if segment.control or segment.text == "\n" or segment.text.isprintable():
                 yield segment

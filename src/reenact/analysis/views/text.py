@@ -43,7 +43,7 @@ def numbers(found: tuple[int, ...]) -> str:
 
 
 def ago(started: str, now: datetime | None = None) -> str:
-    """When that was, in as few letters as say it: `now`, `5m`, `3h`, `2d`, `Nov 21`, `2024-11-21`."""
+    """Return the age in few characters: `now`, `5m`, `3h`, `2d`, `Nov 21`, `2024-11-21`."""
     try:
         moment = datetime.fromisoformat(started)
     except ValueError:

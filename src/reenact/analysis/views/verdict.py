@@ -22,7 +22,7 @@ def word(verdict: Verdict) -> str:
 
 
 def as_options(hint: str) -> str:
-    """What to try, as it is written on the command line: `--live process` for `live=['process']`."""
+    """Return a hint as command-line options: `--live process` for `live=['process']`."""
 
     def option(match: re.Match[str]) -> str:
         return f"--{match[1]} {shlex.quote(match[2])}"

@@ -1,4 +1,4 @@
-"""The rules that come with Reenact, one module a family; importing them adds them to the registry."""
+"""The built-in rules, one module a family; importing them registers them."""
 
 from reenact.analysis.anomalies.rules import actions, answers, calls, clock, errors, outliers, words
 

@@ -1,4 +1,4 @@
-"""Actions: risky ones without a check before, tools that nobody offered, arguments that fail the schema."""
+"""Actions: risky ones without a check before, tools not offered, invalid arguments."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def unchecked_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[
 
 @rule("unconfirmed-action", severity="warning")
 def unconfirmed_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
-    """A risky action though the person's last words did not agree to it. Only where a person takes part."""
+    """A risky action that the person's last words did not agree to, if a person takes part."""
     for use in case.uses:
         if not risky(use.name, tools) or use.asked is None:
             continue
@@ -65,7 +65,7 @@ def _values(args: Any) -> set[str]:
 
 @rule("risky-action", severity="info")
 def risky_action(case: Case, *, tools: tuple[str, ...] = RISKY) -> Iterator[Found]:
-    """A call that changes something. Nothing need be wrong with it; but what cannot be undone is worth a look."""
+    """A call that changes something. It may be right, but a lasting change is worth a look."""
     acts = [use for use in case.uses if risky(use.name, tools) and not use.failed]
     if acts:
         yield Found(
@@ -93,7 +93,7 @@ def unknown_tool(case: Case) -> Iterator[Found]:
 
 
 def _hosted(said: Said, name: str) -> bool:
-    """A provider's own tools are offered by a type (`web_search_20250305`) and called by another name."""
+    """Return True for a provider's own tool, offered by type (`web_search_20250305`)."""
     return any(
         name in one or one.partition("_20")[0] in name
         for one in said.call.tools
@@ -119,7 +119,7 @@ def bad_arguments(case: Case) -> Iterator[Found]:
 
 
 def fault(args: Any, schema: dict[str, Any]) -> str:
-    """What is wrong with arguments, in one sentence, or nothing. A schema that is none finds no fault."""
+    """Return the fault of arguments in one sentence, or empty. An invalid schema finds none."""
     # A tenth of a second that only those pay who have tools with schemas.
     jsonschema = importlib.import_module("jsonschema")
     try:

@@ -16,7 +16,7 @@ _NUMBER = r"[$€£]?\s?(\d[\d,]*(?:\.\d+)?)"
 
 @rule("empty-answer", severity="error")
 def empty_answer(case: Case) -> Iterator[Found]:
-    """A model call that gave neither words nor tool calls, or a run that ended well with an empty output."""
+    """A model call without words and tool calls, or a run with an empty output."""
     for said in case.said:
         answer = said.answer
         if answer is not None and not said.text.strip() and not answer.calls:
@@ -41,7 +41,7 @@ def truncated(case: Case) -> Iterator[Found]:
 
 @rule("invented", severity="warning", weight=0.2)
 def invented(case: Case, *, least: int = 1) -> Iterator[Found]:
-    """Ids, amounts or names in an answer that appear in no prompt and no tool result, and follow from none."""
+    """Ids, amounts or names in an answer that neither appear in earlier texts nor follow."""
     known = Known()
     uses = list(case.uses)
     for said in case.said:
@@ -89,7 +89,7 @@ def contradiction(case: Case) -> Iterator[Found]:
 
 
 def _learn(fields: dict[str, tuple[set[float], int]], use: Use) -> None:
-    """The figures of a JSON result by their field's name, where that is of several words: 'total price', not 'id'."""
+    """Learn a JSON result's figures by field name, if of several words: 'total price', not 'id'."""
     for name, value in _leaves(parsed(use.text)):
         words = re.sub(r"[_\s-]+|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower()
         if " " in words:

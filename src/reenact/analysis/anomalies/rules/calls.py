@@ -1,4 +1,4 @@
-"""How often tools are called, and what for: too many, the same again, loops, storms of retries, results unused."""
+"""Tool calls: too many, repeated, loops, storms of retries, unused results."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _loops(keys: Sequence[str], steps: Sequence[int], times: int, what: str) -> 
 
 
 def tandems(keys: Sequence[str], times: int) -> list[tuple[int, int, int]]:
-    """Where a sequence repeats itself: (start, period, length) of each stretch of at least `times` rounds."""
+    """Return the repetitions in a sequence: (start, period, length), of `times` rounds or more."""
     numbers: dict[str, int] = {}
     items = [numbers.setdefault(key, len(numbers)) for key in keys]
     found = []

@@ -30,7 +30,10 @@ def clock_input(case: Case) -> Iterator[Found]:
 
 
 def _now(text: str, began: datetime, ended: datetime) -> re.Match[str] | None:
-    """Where a text names the time of the run: its date, or a time within a day of it (clocks are in all time zones)."""
+    """Find the time of the run in a text: its date, or a time within a day of it.
+
+    Clocks are in all time zones.
+    """
     for match in _DATE.finditer(text):
         year, month, day, hour, minute, second = (int(part or 0) for part in match.groups())
         try:

@@ -35,7 +35,7 @@ def failed_action(case: Case) -> Iterator[Found]:
 
 @rule("failing-code", severity="warning", weight=0.25)
 def failing_code(case: Case) -> Iterator[Found]:
-    """Code or a command that a model wrote, and that failed when it was run. The step is the model's."""
+    """Code or a command of a model that failed when it was run. The step is the model's."""
     for use in case.uses:
         if use.failed and use.asked is not None and _wrote(use):
             yield Found(
@@ -48,7 +48,7 @@ def failing_code(case: Case) -> Iterator[Found]:
 
 @rule("hidden-error", severity="error", weight=0.1)
 def hidden_error(case: Case) -> Iterator[Found]:
-    """A tool failed, was not called again with success, and the answer that follows does not say so."""
+    """A tool failed, was not repeated with success, and the next answer does not mention it."""
     for place, use in enumerate(case.uses):
         if not use.failed or _made_good(case.uses[place + 1 :], use):
             continue
@@ -104,7 +104,7 @@ def refused(case: Case) -> Iterator[Found]:
 
 @rule("empty-result", severity="info", weight=0.2)
 def empty_result(case: Case) -> Iterator[Found]:
-    """A tool that went well and brought nothing. The step is the model's, where it wrote what was run."""
+    """A tool succeeded without a result. The step is the model's, if it wrote the code."""
     for use in case.uses:
         if not use.failed and _EMPTY.search(use.text[:400]):
             step = use.asked if _wrote(use) and use.asked is not None else use.step

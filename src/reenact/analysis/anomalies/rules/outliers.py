@@ -49,7 +49,7 @@ def costly(case: Case, *, baseline: Baseline, spread: float = 4.0) -> Iterator[F
 
 @rule("many-steps", severity="warning")
 def many_steps(case: Case, *, baseline: Baseline, spread: float = 4.0) -> Iterator[Found]:
-    """The run had far more steps than the runs of the baseline. The step is the first beyond their usual number."""
+    """The run had far more steps than the baseline. The step is the first beyond its median."""
     yield from _outlier(case, baseline, "steps", spread)
 
 

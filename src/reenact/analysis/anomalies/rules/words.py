@@ -1,4 +1,4 @@
-"""What answers give away by their words: made-up data, and work that was announced or claimed but not done."""
+"""Words in answers: made-up data, and work that was announced or claimed but not done."""
 
 from __future__ import annotations
 
@@ -49,8 +49,9 @@ def assumption(case: Case) -> Iterator[Found]:
 
 @rule("claimed-check", severity="warning", on=False, weight=0.1)
 def claimed_check(case: Case) -> Iterator[Found]:
-    """An answer that says it looked something up or verified it, and no tool was used for it: among several agents
-    none since the one before spoke, else none at all.
+    """An answer that claims a look-up or a check for which no tool was used.
+
+    Among several agents, no tool since the one before spoke; otherwise none at all.
     """
     used = {use.step for use in case.uses}
     if case.several and not used:
@@ -102,8 +103,9 @@ def unfounded(case: Case, *, least: int = 80) -> Iterator[Found]:
 
 @rule("origin", severity="info", weight=0.25)
 def origin(case: Case) -> Iterator[Found]:
-    """Among several agents, where the final answer comes from: the first step that stated what it states, or else the
-    last that was brought before it.
+    """Among several agents, the origin of the final answer.
+
+    It is the first step with the same statements, or else the last result before it.
     """
     spoken = [said for said in case.answers if not _bare(said.text)]
     final = spoken[-1] if spoken else None
