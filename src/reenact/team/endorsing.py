@@ -1,4 +1,4 @@
-"""A project's key: with it colleagues endorse what they push, and others know it by it."""
+"""A project's key: members endorse with it the recordings that they push; readers check it."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def public_key(database: Database) -> str:
 
 
 def endorse(database: Database, home: Path, folders: Mapping[str, Path]) -> None:
-    """Sign, with the project's key, those recordings that are at home in a home. Raises StoreAway.
+    """Sign the recordings that are at home here with the project's key. Raises StoreAway.
 
     Args:
-        database: The store that has them already.
-        home: The home whose keys say what is at home.
+        database: The store, which has the recordings already.
+        home: The home whose keys decide which recordings are at home.
         folders: The recordings' folders, by their ids.
     """
     book = Book(home)
     statements: dict[str, bytes] = {}
     for id, folder in folders.items():
-        # What cannot be read is listed as broken, and not endorsed.
+        # An unreadable recording is listed as broken, and not endorsed.
         with suppress(ReenactError, OSError):
             logs = load(folder).logs
             standing = book.standing(origin_of(logs, book.identity, folder))

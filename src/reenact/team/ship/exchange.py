@@ -176,7 +176,10 @@ class Exchange:
         return moved
 
     def _endorse(self, shipments: Sequence[Shipment], new: Collection[str]) -> None:
-        """Endorse what has just grown there, and what was recorded here and brought there by a shipper."""
+        """Endorse recordings that have just grown there.
+
+        Recordings made here that a shipper sent are endorsed, too.
+        """
         left = [one.id for one in shipments if not (one.stuck or one.gone)]
         asked = {
             id

@@ -1,4 +1,4 @@
-"""A project's key, and the origin of each recording."""  # noqa: INP001 - run by Alembic, and imported by nobody
+"""A project's key, and the origin of each recording."""  # noqa: INP001 - run by Alembic, never imported
 
 from alembic import op
 
