@@ -1,1 +1,1 @@
-"""Record and replay: the boundary, the recording format, redaction, the embedded store, and queries over recordings."""
+"""Record and replay: the boundary, the format, redaction, the store, and queries."""

@@ -9,14 +9,15 @@ from pathlib import Path
 
 
 def opener(path: str, flags: int) -> int:
-    """Create a file that others cannot read: `open(path, "xb", opener=opener)`. A file that exists keeps its mode."""
+    """Create a file that others cannot read, as the `opener` of `open`."""
     return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 
 def write(path: Path, content: bytes | str) -> None:
-    """Write a file that others cannot read, whole or not at all. Text is UTF-8; what is no text becomes `?`.
+    """Write a file that others cannot read, whole or not at all.
 
-    A file that exists is replaced, with its mode; a terminal, a pipe or a device is written to. Raises OSError.
+    A file that exists is replaced, with its mode; a terminal, a pipe or a device is written to. In a text,
+    a character that UTF-8 cannot hold becomes `?`. Raises OSError.
     """
     data = content.encode(errors="replace") if isinstance(content, str) else content
     target = path.resolve()
@@ -33,6 +34,9 @@ def write(path: Path, content: bytes | str) -> None:
 
 
 def copy(source: Path, target: Path) -> None:
-    """Copy a file to one that others cannot read, unless it is there: then it keeps its mode. Raises OSError."""
+    """Copy a file to one that others cannot read; an existing one keeps its mode.
+
+    Raises OSError.
+    """
     with source.open("rb") as reading, open(target, "wb", opener=opener) as writing:
         shutil.copyfileobj(reading, writing)

@@ -1,4 +1,4 @@
-"""Unpack data from elsewhere within limits: bytes are counted after decompression, while they are read.
+"""Unpack data within limits: bytes are counted after decompression, while they are read.
 
 A limit is the smaller of a fixed number of bytes and a multiple of the packed size. Small data may unpack to
 `FREE` bytes whatever its ratio, so that a short text of blanks is no bomb.
@@ -117,7 +117,7 @@ class Archive:
 
 
 def _checked_size(file: IO[bytes], name: str) -> int:
-    """Return the file's size. Refuse a list of members that would fill the memory, before it is read."""
+    """Return the file's size. Refuse a list of members that would fill the memory."""
     end = zipfile._EndRecData(file)  # type: ignore[attr-defined]  # the only way to read it alone
     if end is not None and end[5] > _DIRECTORY:
         raise TooLarge(f"{name} lists more than {_DIRECTORY >> 20} MB of members, the limit here")
@@ -159,7 +159,7 @@ def _problem(info: zipfile.ZipInfo) -> str:
 
 class _Step(Protocol):
     def __call__(self, data: bytes, most: int, /) -> bytes:
-        """Unpack more data. May stop behind `most` bytes; whoever gets more than `most` refuses them all."""
+        """Unpack more data. May stop behind `most` bytes; the caller refuses any longer output."""
 
 
 class Unpacker:
@@ -180,7 +180,7 @@ class Unpacker:
         self._packed = self._unpacked = 0
 
     def decode(self, data: bytes) -> bytes:
-        """Return what a piece adds to the unpacked body. Raises TooLarge, or the library's error for damage."""
+        """Return a piece's part of the unpacked body. Raises TooLarge or the library's error."""
         self._packed += len(data)
         most = capacity(self._packed, self._limit)
         found = self._step(data, most - self._unpacked)
@@ -191,12 +191,12 @@ class Unpacker:
 
 
 def unpacked(data: bytes, encoding: str, limit: int = BODY) -> bytes:
-    """Return a whole body, unpacked. Raises LookupError, TooLarge, or the library's error for damage."""
+    """Return a whole body, unpacked. Raises LookupError, TooLarge or the library's error."""
     return Unpacker(encoding, limit).decode(data)
 
 
 class _Zlib:
-    """gzip with any number of members, and deflate with or without the header that it should have."""
+    """Decode gzip with any number of members, and deflate with or without its header."""
 
     def __init__(self, bits: int) -> None:
         self._bits = bits
@@ -233,7 +233,7 @@ class _Zlib:
 
 
 def _sliced(step: Callable[[bytes], bytes]) -> _Step:
-    """Feed a decoder that has no limit of its own so little at a time that it cannot give much at once."""
+    """Feed a decoder without a limit in small pieces, so that each output stays small."""
 
     def fed(data: bytes, most: int) -> bytes:
         found = bytearray()

@@ -137,7 +137,7 @@ class Replayed:
                 replayer.let_live.get(f"process:{word or kind}", 0) + 1
             )
             return None
-        # What it would do to the world, nobody knows: it is not run again without being asked for.
+        # Its effects on the world are unknown: it is not run again without a request.
         what = "what it did is not recorded" if known else "it was not recorded"
         detail = f"a process is started, and {what}: {' '.join(command)[:200]}"
         if replayer.strict:

@@ -126,7 +126,7 @@ def modules() -> dict[str, str]:
     """Return the paths of Reenact and its dependencies, module by module, without any others."""
     found = {"reenact": str(Path(__file__).parents[2])}
     for name in _NEEDED:
-        # Looked for, not imported: whoever starts a program need not have needed it.
+        # Looked for, not imported: the parent process need not have needed it.
         spec = find_spec(name)
         file = spec.origin if spec is not None else None
         if file is not None:

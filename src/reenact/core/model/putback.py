@@ -65,7 +65,7 @@ def _into_object(live: Any, fields: Mapping[str, Tree], tree: Tree, lost: Callab
         old = own.get(name) if own is not None else getattr(live, name, None)
         new = put_back(old, item, lost)
         if new is not old or old is None:
-            # Past validators, properties and `frozen`: it is what the object was, not what somebody assigns.
+            # Past validators, properties and `frozen`: it is the object's former value, no assignment.
             object.__setattr__(live, name, new) if own is None or name not in own else own.__setitem__(
                 name, new
             )

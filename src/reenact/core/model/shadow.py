@@ -42,7 +42,7 @@ class Leaf:
     Attributes:
         data: The value: bytes of marshal (`PLAIN`), of marshal over a class's name and fields (`OWN`), or its tree's
             JSON (`CODED`).
-        how: Which of the three.
+        how: One of the three ways.
     """
 
     __slots__ = ("data", "how")

@@ -38,7 +38,7 @@ class Conversation:
     def turn(self, call: ModelCall) -> Turn:
         """The next call as a turn; calls must come in the order in which they were asked."""
         if call.embedded is not None:
-            # Texts that were embedded are nobody's words to anybody.
+            # Embedded texts are no messages of a conversation.
             return Turn(call, call.messages)
         best, known = -1, 0
         for place in range(len(self._open) - 1, -1, -1):

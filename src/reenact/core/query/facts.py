@@ -159,7 +159,7 @@ class StepFacts:
         return self.call.kind
 
     def _label(self) -> list[str]:
-        # `model:gpt-4o` means the model, whoever carries the call.
+        # `model:gpt-4o` means the model, through any library.
         call = self.model_call
         return [self.call.label] if call is None else [self.call.label, f"model:{call.model}"]
 

@@ -57,7 +57,7 @@ class Snapshots:
     Args:
         write: Writes one line, less its time.
         encoder: Makes an encoder.
-        clean: Whether a tree would be written as it is.
+        clean: Returns True if a tree would be written as it is.
         hole: Stamps a remark into the recording.
     """
 

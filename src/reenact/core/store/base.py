@@ -51,7 +51,7 @@ class Piece:
     Attributes:
         recording: The recording's id.
         name: The file's name, or `sha256:…`.
-        offset: Where in the file they begin.
+        offset: Their first byte's place in the file.
         data: The bytes.
     """
 

@@ -231,7 +231,7 @@ def adopt(store: LocalStore, fresh: Path, source: Path) -> str:
         )
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh.replace(target)
-    # Whoever imports one that was deleted here wants it back.
+    # An import of a recording that was deleted here is meant to bring it back.
     Deleted(store.root).drop(id)
     return id
 

@@ -43,7 +43,7 @@ class Following:
     """One recording's folder, read on.
 
     Args:
-        folder: Where it lies; its `events.jsonl` is there.
+        folder: The recording's folder; its `events.jsonl` is there.
 
     Raises:
         RecordingError: It is no recording, comes from a later version, or is damaged.

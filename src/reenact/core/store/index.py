@@ -119,7 +119,7 @@ class Index:
         found = []
         while batch := rows.fetchmany(_BATCH):
             found += [Known(key, folder, signature, line_of(row)) for key, folder, signature, *row in batch]
-            # Who answers somebody beside us has his turn.
+            # A thread that answers another request gets its turn.
             sleep(0)
         return found
 
@@ -361,7 +361,7 @@ class Index:
         if line.id != folder:
             line = replace(line, id=folder)
         delete(database, folder)
-        # The folder's name is what commands take, also where somebody renamed it or copied a recording.
+        # Commands take the folder's name, also after the folder was renamed or copied.
         values = [folder, signature, folder, *(cell(getattr(line, name)) for name in RECORDING[1:])]
         marks = ", ".join("?" * len(values))
         key = database.execute(f"INSERT INTO recordings VALUES (NULL, {marks})", values).lastrowid  # noqa: S608

@@ -127,7 +127,7 @@ class LocalIntake:
                 for at, piece in enumerate(pieces)
                 if piece.recording in gone
             }
-        # Whoever reads a line finds the blobs that it names.
+        # A reader of a line finds the blobs that it names.
         self._take_blobs(
             {
                 at: one
@@ -173,7 +173,7 @@ class LocalIntake:
             return Taken("refused", detail=f"it cannot be written here: {error.strerror}")
         self._sizes.add(piece.recording, new)
         if taken.status == "ok":
-            # Also where nothing was new: somebody else may have written it, and not yet have synced.
+            # Also if nothing was new: another process may have written it, and not yet have synced.
             written.add(path)
         return taken
 

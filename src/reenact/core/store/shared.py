@@ -64,7 +64,7 @@ def origin(header: Any) -> Origin | None:
     (A child process's header has a number there.)
     """
     parent = header.get("parent") if isinstance(header, Mapping) else None
-    # Its folder is looked for by this name, and a header may come from anybody.
+    # Its folder is looked for by this name, and a header may be foreign.
     if not isinstance(parent, dict) or not _ID.fullmatch(str(parent.get("id") or "")):
         return None
     step = parent.get("step")

@@ -198,7 +198,7 @@ def fork(
         model: The language model to ask from there on, in the place of the program's.
         live: Kinds (`"tool"`) or labels that run for real before the step, too.
         ignore: Parts that need not match before the step, as in `replay`.
-        secrets: What never reaches the disk, beside what the parent's header says.
+        secrets: The rules for secrets, besides those in the parent's header.
         home: The folder of the recordings; by default `$REENACT_HOME`, or `.reenact` here.
 
     Raises:

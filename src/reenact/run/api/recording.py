@@ -131,7 +131,7 @@ class RecordingInProgress(Session):
         if writer is None:
             return None
         if self.plan is None:
-            # Else whoever started this process sends it, and may have to mend its last line first.
+            # Else the parent process sends it, and may have to mend its last line first.
             self._held = ship.begin(self._store.root, self.id)
         salt = secrets.token_bytes(16)
         redactor = Redactor(self._rules, salt=salt, environ=dict(os.environ))
@@ -217,7 +217,7 @@ class RecordingInProgress(Session):
             try:
                 self._replay._end(error)
             except DivergenceError as diverged:
-                # Here it is the program that runs on, and nobody waits for a DivergenceError.
+                # Here the program runs on, and no caller waits for a DivergenceError.
                 raise Halt(diverged.divergence) from None
             except ForkStopped as stopped:
                 raise Stop(str(stopped)) from None
@@ -261,10 +261,10 @@ def record(
             agent.run_sync("Cancel my order ORD-5521")
 
     Args:
-        name: What `reenact list` shows; the agent's name, say.
+        name: The name in `reenact list`; for example the agent's name.
         tags: Words to find it by.
         home: The folder to record to; by default `$REENACT_HOME`, or `.reenact` here.
-        secrets: What never reaches the disk; extend `DEFAULT_RULES`.
+        secrets: The rules for secrets, which never reach the disk; extend `DEFAULT_RULES`.
         risky: A filter, `"tool:cancel_*"`: before each such effect the tracked state is kept.
         snapshot_every: After how many steps the tracked state is looked at; 5 by default.
 

@@ -173,7 +173,7 @@ def replay(
             named, and all other calls keep their own answers. `"live"` goes live from the first departure on.
         inserted: Under `"realign"`, whether a new call is refused (`"refuse"`) or answered live (`"live"`).
         pace: `"fast"`, or `"real"` to take as long as the recorded run.
-        breakpoints: Where to stop: steps' numbers, `"divergence"`, `"state"`, or filters (docs/filters.md) such as
+        breakpoints: The places to stop: steps' numbers, `"divergence"`, `"state"`, or filters (docs/filters.md) such as
             `"error"` or `"tool:cancel_order"`.
         on_break: Called at each of them, in the program's own thread, with a `Stop`: it tells the step, the arguments,
             the program's frame, and may give another answer. By default pdb opens there.

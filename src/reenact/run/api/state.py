@@ -48,7 +48,7 @@ def track(
     begins from then on. A dict and a list are held until then; all else is held weakly.
 
     Args:
-        name: What it is called. A name that is known already now means this object.
+        name: Its name. A name in use now means this object.
         thing: A dict, a list, a dataclass, a pydantic model; of any other object its attributes.
         get: Gives the value, where no object holds it. It must be quick, and change nothing.
         set: Takes a value back, for `restore`.
@@ -97,7 +97,7 @@ def restore(source: Source, step: int | None = None, *names: str) -> State:
     Args:
         source: An id, a prefix of one, `"last"`, a path, or a Recording.
         step: The state as it was when this step was asked; None: at the end.
-        names: Which parts; by default all that were tracked then.
+        names: The parts; by default all that were tracked then.
 
     Returns:
         What was put back.
@@ -140,7 +140,7 @@ def resume(
     Args:
         source: An id, a prefix of one, `"last"`, a path, or a Recording.
         step: The state as it was when this step was asked; None: at the end.
-        program: What to run, with `changes` as its arguments. None: the recorded function (`@reenact.recorded`), with
+        program: The function to run, with `changes` as arguments. None: the recorded one (`@reenact.recorded`), with
             its recorded arguments, `changes` in the place of those of the same name.
         run_foreign: Import the module that a foreign recording names, to find its function there.
         changes: Arguments.

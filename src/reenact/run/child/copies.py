@@ -57,7 +57,7 @@ class Copies:
     Args:
         line: The connection to the debugger.
         replayer: The replay's handler.
-        total: How many steps the recording has.
+        total: The number of steps of the recording.
         moved: Called in a copy, with the id of the process that it is a copy of.
     """
 

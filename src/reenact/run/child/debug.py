@@ -104,7 +104,7 @@ class Debuggee(Watcher):
         line: The connection to the debugger, which has let the program begin.
         begun: The message that did so.
         replayer: The replay's handler.
-        recording: What is replayed.
+        recording: The replayed recording.
         moved: Called when this process has become a copy of the one it was, with the old id.
     """
 
@@ -155,7 +155,7 @@ class Debuggee(Watcher):
         """Report the program's position, and wait for the order to go on."""
         _flush()
         if self._shell is not None:
-            # Whoever steps along in pdb has come to the next question.
+            # The user's steps in pdb have come to the next question.
             self._leave_shell(frame)
         self._line.send(report)
         self._standing = True

@@ -25,7 +25,7 @@ class Forking(api.Fork):
         halted: Called where the fork cannot go on, to end the program promptly.
 
     Attributes:
-        ended: How it ended, where that was not by running to its end.
+        ended: The way it ended, if not by running to its end.
     """
 
     def __init__(self, plan: Plan, halted: Callable[[], None]) -> None:

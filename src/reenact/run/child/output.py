@@ -110,7 +110,7 @@ def _lenient(recorded: dict[str, Any], actual: dict[str, Tree], old: str, new: s
     if whole and lines[0] == lines[1]:
         return "ignore durations and memory addresses in stdout"
     if whole and (recorded.get("threads") or actual["threads"]) and sorted(lines[0]) == sorted(lines[1]):
-        # Which of two threads prints first, when nothing crosses the boundary in between, is nobody's decision.
+        # The order of two threads' prints is not fixed if nothing crosses the boundary in between.
         return "ignore the order of lines in stdout (threads)"
     if recorded.get("width") == actual["width"]:
         return ""

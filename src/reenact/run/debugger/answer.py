@@ -71,7 +71,7 @@ def edited(draft: Draft, text: str) -> Edit | None:
     Raises UsageError for an invalid text, in one line with the place.
     """
     if not draft.text.endswith("\n"):
-        # Editors end a file's last line, whoever wrote it.
+        # Editors end a file's last line in any case.
         text = text.removesuffix("\n")
     if text == draft.text:
         return None

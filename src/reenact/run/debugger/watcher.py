@@ -42,7 +42,7 @@ class Watcher:
         self._filters: dict[str, Filter] = {}
         self._state: dict[str, bytes] = {}
         self._run: Run | None = None
-        # One thread at a time: the others wait here while somebody looks at the first.
+        # One thread at a time: the others wait here while the user looks at the first.
         self._lock = threading.RLock()
 
     def attach(self) -> None:

@@ -55,7 +55,7 @@ def _pass_on(source: int, onto: int, heard: Output) -> None:
             while data and not gone:
                 data = data[os.write(onto, data) :]
         except OSError:
-            # Whoever read it has left; the program may still finish.
+            # The reader has left; the program may still finish.
             gone = True
     with suppress(OSError):
         os.close(source)

@@ -119,7 +119,7 @@ class ForkingTurnstile(ReplayingTurnstile):
     def _alone(self, me: int) -> bool:
         if not self._open:
             return super()._alone(me)
-        # Whoever waits to be cancelled waits in vain only where nothing at all can happen any more.
+        # A wait for a cancellation is in vain only if nothing at all can happen any more.
         loop = asyncio.get_running_loop()
         selector = getattr(loop, "_selector", None)
         sockets = len(selector.get_map() or ()) - 1 if selector is not None else 0

@@ -30,7 +30,7 @@ class _Pump:
         self._active = False
         self._spins = 0
         self._count = itertools.count()
-        # Released code must not inherit the scope of whoever happened to queue first.
+        # Released code must not inherit the scope of the first code in the queue.
         self._context = Context()
 
     @property
@@ -49,7 +49,7 @@ class _Pump:
 
     def wake_from_thread(self) -> None:
         with suppress(RuntimeError):
-            # It may be closed by now: then nobody waits in it.
+            # It may be closed by now: then no task waits in it.
             self.loop.call_soon_threadsafe(self.wake, context=Context())
 
     def _run(self) -> None:

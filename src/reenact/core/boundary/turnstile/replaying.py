@@ -22,7 +22,7 @@ class ReplayingTurnstile(_Base):
     """Lets outcomes through in their recorded order, on a virtual clock.
 
     Args:
-        total: How many places the recorded order has.
+        total: The number of places in the recorded order.
     """
 
     def __init__(self, total: int) -> None:
@@ -292,7 +292,7 @@ class ReplayingTurnstile(_Base):
 
     def _others_run(self) -> bool:
         # Recorded outcomes took their time, and the program had come to rest before they came. Here they would come
-        # at once: so nobody is let through while another thread still runs, within bounds.
+        # at once: so no thread is released while another one still runs, within bounds.
         if self._coming or self._able(get_ident()):
             return monotonic() - self._progress < _SETTLING
         return False
@@ -333,7 +333,7 @@ class ReplayingTurnstile(_Base):
                 while self._next < self._total and self._passed[self._next]:
                     self._next += 1
                 if order > self._next:
-                    # It passed because nobody is left who could bring the places in between.
+                    # It passed because no thread is left that could bring the places in between.
                     self._next = order + 1
             self._progress = monotonic()
         self._moved()

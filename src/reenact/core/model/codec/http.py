@@ -31,7 +31,7 @@ def encode(value: Any, encode: Callable[[Any], Tree]) -> Tree | None:
     if name not in _RESPONSES:
         return None
     headers = {key.lower(): item for key, item in value.headers.items() if key.lower() not in _PACKED}
-    # What nobody has read of a stream is not read for the recording's sake.
+    # The unread part of a stream is not read for the recording's sake.
     body = getattr(value, "_content", None)
     tree = {"type": name, "status": value.status_code, "headers": headers}
     tree["body"] = encode(body if isinstance(body, bytes) else b"")
