@@ -66,7 +66,7 @@ def test_what_is_signed_is_known_by_the_public_key(tmp_path):
     assert identity.known_key == ""
     key, signature = identity.key, identity.sign(b"text")
     assert identity.known_key == key
-    assert (tmp_path / PUBLIC).read_text() == key + "\n"
+    assert (tmp_path / PUBLIC).read_text().splitlines()[0] == key
     assert signed_by(key, b"text", signature)
     assert not signed_by(key, b"other", signature)
     assert not signed_by(Identity.made(tmp_path / "other").key, b"text", signature)
@@ -107,3 +107,15 @@ def test_making_an_identity_imports_no_cryptography(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_a_public_key_that_came_with_a_download_is_not_taken_for_the_homes_own(tmp_path):
+    stranger = Identity.made(tmp_path / "stranger").key
+    home = tmp_path / "home"
+    home.mkdir()
+    for text in (f"{stranger}\n", f"{stranger}\n{'0' * 64}\n", (tmp_path / "stranger" / PUBLIC).read_text()):
+        (home / PUBLIC).write_text(text)
+        identity = Identity.made(home)
+        assert identity.known_key == ""
+        assert identity.key != stranger
+        assert Identity.made(home).known_key == identity.key

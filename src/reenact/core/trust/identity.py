@@ -1,7 +1,8 @@
 """The identity of a home: an Ed25519 key, made when it is first needed.
 
     identity.json   the private key's seed, readable by its owner alone
-    identity.pub    the public key, `ed25519:` and 64 hex digits, to hand out
+    identity.pub    the public key, `ed25519:` and 64 hex digits, to hand out; below it the MAC by which the home knows
+                    that it worked the key out itself: a file that came with a download has none
 
 What a home writes for itself carries a MAC under a secret that is derived from the seed: it costs a hash, and needs no
 library. What is to be recognised elsewhere is signed; `cryptography` is imported for that alone.
@@ -32,6 +33,7 @@ MARK = "home"
 """The member of a header, and of a seal, that says which home wrote it."""
 
 _BYTES = 32
+_LONGEST = 256
 
 
 class Identity:
@@ -96,10 +98,11 @@ class Identity:
     def known_key(self) -> str:
         """The public key, if it was worked out before; else nothing. Needs no library."""
         try:
-            text = (self.folder / PUBLIC).read_text("ascii").strip()
+            with (self.folder / PUBLIC).open(encoding="ascii") as file:
+                text, _, mac = file.read(_LONGEST).partition("\n")
         except (OSError, ValueError):
             return ""
-        return text if KEY.fullmatch(text) else ""
+        return text if KEY.fullmatch(text) and self.wrote(PUBLIC, text.encode(), mac.strip()) else ""
 
     @property
     def key(self) -> str:
@@ -108,7 +111,7 @@ class Identity:
         if self.known_key != text:
             with suppress(OSError):
                 part = self.folder / f".{PUBLIC}.{secrets.token_hex(6)}"
-                part.write_text(text + "\n", "ascii")
+                part.write_text(f"{text}\n{self.mac(PUBLIC, text.encode())}\n", "ascii")
                 part.replace(self.folder / PUBLIC)
         return text
 
