@@ -159,7 +159,7 @@ def _entry(member: str) -> zipfile.ZipInfo:
 
 def _add(archive: zipfile.ZipFile, path: Path, member: str) -> dict[str, Any]:
     digest, size = hashlib.sha256(), 0
-    with path.open("rb") as source, archive.open(_entry(member), "w", force_zip64=True) as target:
+    with shared.opened(path) as source, archive.open(_entry(member), "w", force_zip64=True) as target:
         # A recording that is still being written may grow meanwhile: what is hashed is what is written.
         while block := source.read(_BLOCK):
             digest.update(block)

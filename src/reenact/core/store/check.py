@@ -25,7 +25,7 @@ from reenact.core.store.deleted import Deleted
 from reenact.core.store.index import Index
 from reenact.core.store.local import EVENTS, LocalStore, load, process_files
 from reenact.core.store.summarised import reason, summarised
-from reenact.errors import FutureFormat, ReenactError
+from reenact.errors import CorruptRecording, FutureFormat, ReenactError
 
 _OLD = 3600.0
 """Seconds without a change after which a file being written counts as abandoned."""
@@ -84,12 +84,15 @@ class Check:
         self._repair = repair
         self._found = Checked()
         self._aside = store.root / "broken"
-        self._named: dict[str, set[str]] = {}
+        self._wanted: dict[str, set[str]] = {}
 
     def run(self, progress: Progress | None = None) -> Checked:
         """Look at all of it."""
         folders = self._folders()
-        self._named = {folder.name: _digests(folder, _NAMED) for folder in folders}
+        for folder in folders:
+            named = _digests(folder, _NAMED)
+            for place in (folder, *shared.ancestors(folder)):
+                self._wanted.setdefault(place.name, set()).update(named)
         for number, folder in enumerate(folders):
             if progress is not None:
                 progress(number, len(folders))
@@ -171,10 +174,7 @@ class Check:
                 self._say("left behind", _shown(name), "a write was cut off", partial(_remove, path))
 
     def _blobs(self, folder: Path) -> None:
-        wanted = set(self._named[folder.name])
-        for name, digests in self._named.items():
-            if any(above == folder for above in shared.ancestors(self._store.folder(name))):
-                wanted |= digests
+        wanted = self._wanted[folder.name]
         for path in sorted((folder / "blobs").glob("*/*")):
             if not _DIGEST.fullmatch(path.name) or not path.is_file():
                 continue
@@ -299,16 +299,16 @@ def _digests(folder: Path, pattern: re.Pattern[bytes]) -> set[str]:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    with contextlib.suppress(OSError), path.open("rb") as file:
+    with contextlib.suppress(OSError, CorruptRecording), shared.opened(path) as file:
         yield from file
 
 
 def _hash(path: Path) -> str:
     digest = hashlib.sha256()
     try:
-        with path.open("rb") as file:
+        with shared.opened(path) as file:
             while block := file.read(_BLOCK):
                 digest.update(block)
-    except OSError:
+    except (OSError, CorruptRecording):
         return ""
     return digest.hexdigest()

@@ -160,9 +160,9 @@ class LocalStore:
         """The newest recording of that name, for a message; not sought among very many."""
         for id in ids[:_SOUGHT]:
             try:
-                with self.folder(id).joinpath(EVENTS).open("rb") as file:
+                with shared.opened(self.folder(id) / EVENTS) as file:
                     header = orjson.loads(file.readline())
-            except (OSError, ValueError):
+            except (OSError, ValueError, CorruptRecording):
                 continue
             if isinstance(header, dict) and header.get("name") == name:
                 return id
@@ -191,7 +191,10 @@ class LocalStore:
             shared.detach(self.recordings, [path.name])
         if why:
             Deleted(self.root).add(path.name, why, who)
-        shutil.rmtree(path)
+        if path.is_symlink():
+            path.unlink()
+        else:
+            shutil.rmtree(path)
         return path.name
 
 
@@ -273,7 +276,7 @@ class Blobs:
         place = Path("blobs", digest[:2], digest)
         for folder in (self._folder, *shared.ancestors(self._folder)):
             try:
-                data = (folder / place).read_bytes()
+                data = shared.read(folder / place)
             except OSError:
                 continue
             return whole_blob(data, address, str(folder / place))

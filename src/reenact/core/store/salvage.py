@@ -37,7 +37,7 @@ def salvage(source: Path, target: Path) -> list[str]:
     names = sorted(path.name for path in source.iterdir())
     sessions = [name for name in names if name.startswith("session.") and name.endswith(".jsonl")]
     for name in (*process_files(names), *sessions):
-        data = (source / name).read_bytes()
+        data = shared.read(source / name)
         if name == EVENTS:
             data = _expanded(data, source)
         kept = _Kept(name, told)

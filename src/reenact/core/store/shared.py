@@ -44,6 +44,12 @@ def opened(path: Path) -> IO[bytes]:
     return file
 
 
+def read(path: Path) -> bytes:
+    """All of a file of a recording. Raises as `opened` does."""
+    with opened(path) as file:
+        return file.read()
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """The origin of a recording: its parent's id, the step, and the verb (`fork`, `resume`)."""
@@ -127,7 +133,7 @@ def _parent(header: bytes, folder: Path, seen: tuple[str, ...]) -> list[bytes]:
         raise CorruptRecording(f"{folder / EVENTS} refers to a parent that its header does not name")
     path = folder.parent / said.id
     try:
-        data = (path / EVENTS).read_bytes()
+        data = read(path / EVENTS)
     except OSError:
         raise CorruptRecording(
             f"{folder.name} is a fork of {said.id}, which is gone from {folder.parent}; restore that one"
@@ -136,9 +142,9 @@ def _parent(header: bytes, folder: Path, seen: tuple[str, ...]) -> list[bytes]:
 
 
 def ancestors(folder: Path) -> list[Path]:
-    """The folders of its parent, its parent's parent and so on, as far as they are there."""
+    """The folders of its parent, its parent's parent and so on, as far as they are there, and are not too many."""
     found: list[Path] = []
-    while (said := origin(_header(folder))) is not None:
+    while len(found) <= _MOST and (said := origin(_header(folder))) is not None:
         folder = folder.parent / said.id
         if folder in found or not folder.is_dir():
             break
@@ -149,8 +155,8 @@ def ancestors(folder: Path) -> list[Path]:
 def shares(folder: Path) -> bool:
     """Return True if a recording cannot be read without its parent."""
     try:
-        return origin(_header(folder)) is not None and _SAME in (folder / EVENTS).read_bytes()
-    except OSError:
+        return origin(_header(folder)) is not None and _SAME in read(folder / EVENTS)
+    except (OSError, CorruptRecording):
         return False
 
 
@@ -164,7 +170,7 @@ def fetch(data: bytes, source: Iterable[Path], target: Path) -> None:
             if (folder / place).is_file():
                 (target / place).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 part = (target / place).with_suffix(f".{os.getpid()}")
-                private.write(part, (folder / place).read_bytes())
+                private.write(part, read(folder / place))
                 part.replace(target / place)
                 break
 
@@ -175,7 +181,7 @@ def flatten(folder: Path, target: Path | None = None) -> None:
     After that it no longer needs its parent.
     """
     place = target or folder
-    data = whole((folder / EVENTS).read_bytes(), folder)
+    data = whole(read(folder / EVENTS), folder)
     fetch(data, [folder, *ancestors(folder)], place)
     part, written = place / ".events.part", (folder / EVENTS).stat()
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
@@ -209,7 +215,7 @@ def detach(recordings: Path, leaving: Iterable[str]) -> list[str]:
 
 
 def _running(folder: Path) -> bool:
-    data = (folder / EVENTS).read_bytes()
+    data = read(folder / EVENTS)
     if data[data.rfind(b"\n", 0, len(data) - 1) + 1 :].startswith(b'{"event":"sealed"'):
         return False
     try:
@@ -228,9 +234,9 @@ def _names(recordings: Path) -> Iterator[str]:
 
 def _header(folder: Path) -> Mapping[str, Any]:
     try:
-        with (folder / EVENTS).open("rb") as file:
+        with opened(folder / EVENTS) as file:
             line = file.readline()
         found = orjson.loads(line) if b'"parent":{' in line else {}
-    except (OSError, ValueError):
+    except (OSError, ValueError, CorruptRecording):
         return {}
     return found if isinstance(found, dict) else {}

@@ -123,7 +123,9 @@ def content(recording: Recording) -> str:
         folder: Path | None = path
         while folder is not None and folder not in seen:
             seen.add(folder)
-            for file in sorted(file for file in folder.iterdir() if _FILE.fullmatch(file.name)):
+            for file in sorted(
+                file for file in folder.iterdir() if _FILE.fullmatch(file.name) and file.is_file()
+            ):
                 with file.open("rb") as events:
                     _taken(file.name, events, digest)
             folder = _parent(folder)
