@@ -296,3 +296,18 @@ def test_downloads_that_nobody_named_a_folder_for_are_gone_with_the_session(open
         failed = session.execute(type="fill", selector={"css": "h1", "xpath": "//h1"}, value="x", timeout=200)
     assert not path.parent.exists()
     assert "(h1 or //h1)" in failed.message
+
+
+def test_a_frame_whose_address_is_refused_holds_nothing_up(open_session, site, home):
+    """Playwright waits for such a frame until its time is up; 30 s is what it takes by itself, for each look."""
+    with open_session(home=home, screenshot_type="none") as session:
+        session.execute(type="goto", url=site("form.html"))
+        session.execute(
+            type="evaluate_js",
+            code="document.body.insertAdjacentHTML('beforeend', '<iframe src=file:///etc/passwd></iframe>'), 1",
+        )
+        began = time.monotonic()
+        seen = session.observe()
+        assert "Order" in session.scrape()
+        assert "Order" in seen.space.description
+        assert time.monotonic() - began < 25

@@ -17,13 +17,16 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from playwright.async_api import Error, Frame, Locator, Page
+from playwright.async_api import TimeoutError as TooLate
 
 from reenact.browser.page.selectors import LARGE, parse
-from reenact.browser.page.world import chained, frame_chain, of_page, of_refs, origin
+from reenact.browser.page.world import chained, frame_chain, is_mute, of_page, of_refs, origin
 from reenact.errors import UsageError
 
 LINES = 1500
 """Most lines of the text by default."""
+_BRIEF = 1500
+"""Milliseconds for a snapshot of a page with a frame that answers nothing."""
 HIDDEN = "•••"
 """The text in the place of a secret value."""
 
@@ -129,7 +132,7 @@ async def look(page: Page, *, secret: Sequence[str] = (), boxes: bool = False, l
             if count > LARGE:
                 parts = await _outline(page, hidden, min(lines, 400))
             else:
-                parts = await _snapshot(page, hidden, lines)
+                parts = await _snapshot_or_outline(page, hidden, lines)
             break
         except Error:
             if attempt == 2 or page.is_closed():
@@ -252,9 +255,19 @@ async def _place(frame: Frame) -> _Place:
     return _Place(tuple(chain), start)
 
 
+async def _snapshot_or_outline(page: Page, secret: Sequence[str], most: int) -> _Parts:
+    try:
+        return await _snapshot(page, secret, most)
+    except TooLate:
+        return await _outline(page, secret, min(most, 400))
+
+
 async def _snapshot(page: Page, secret: Sequence[str], most: int) -> _Parts:
     """Return the lines of Playwright's snapshot, with the page's facts about each reference."""
-    snapshot = await page.aria_snapshot(mode="ai", boxes=True)
+    # Playwright waits so long for a frame that answers nothing, and then does without it.
+    snapshot = await page.aria_snapshot(
+        mode="ai", boxes=True, timeout=_BRIEF if await is_mute(page) else None
+    )
     lines = [_read(line) for line in snapshot.splitlines() if line.strip()]
     refs = [line.marks["ref"] for line in lines if "ref" in line.marks]
     answers = await of_refs(page, {"refs": refs, "selectors": list(secret)})

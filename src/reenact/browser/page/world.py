@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from playwright.async_api import CDPSession, ElementHandle, Error, Frame, Locator, Page
 
@@ -23,6 +23,11 @@ NAME = "reenact"
 _PLAYWRIGHT = "__playwright_utility_world"
 
 _sessions: WeakKeyDictionary[Page, dict[Frame, CDPSession]] = WeakKeyDictionary()
+_mute: WeakSet[Frame] = WeakSet()
+"""Frames that did not answer while they had no document, as a refused address leaves them."""
+_PATIENCE = 5.0
+_BRIEF = 1.0
+"""Seconds in which a frame answers; the brief ones for a frame that has no document. The main frame has no limit."""
 _loaded: WeakKeyDictionary[CDPSession, dict[str, str]] = WeakKeyDictionary()
 
 
@@ -63,6 +68,30 @@ async def of_refs(page: Page, request: Any) -> list[tuple[Frame, Any]]:
     return await _everywhere(page, "facts", request, beside_playwright=True)
 
 
+async def is_mute(page: Page) -> bool:
+    """Find if a page has a frame that answers nothing: it has no document, as its address was refused."""
+    bare = [one for one in page.frames if not one.url and one.parent_frame is not None and one not in _mute]
+    await asyncio.gather(*(_in_time(one, one.evaluate("1")) for one in bare), return_exceptions=True)
+    return any(_is_skipped(one) for one in page.frames)
+
+
+def _is_skipped(frame: Frame) -> bool:
+    return frame in _mute and not frame.url
+
+
+async def _in_time(frame: Frame, answer: Awaitable[Any]) -> Any:
+    """Await a frame's answer. Raises TimeoutError where a frame within the page gives none."""
+    if frame.parent_frame is None:
+        return await answer
+    try:
+        async with asyncio.timeout(_PATIENCE if frame.url else _BRIEF):
+            return await answer
+    except TimeoutError:
+        if not frame.url:
+            _mute.add(frame)
+        raise
+
+
 async def _everywhere(
     page: Page, function: str, request: Any, *, beside_playwright: bool
 ) -> list[tuple[Frame, Any]]:
@@ -98,8 +127,8 @@ async def _attached(page: Page) -> dict[Frame, CDPSession]:
         if parent is None or frame in sessions or _origin(frame.url) in {"", _origin(parent.url)}:
             continue
         try:
-            sessions[frame] = await page.context.new_cdp_session(frame)
-        except Error:
+            sessions[frame] = await _in_time(frame, page.context.new_cdp_session(frame))
+        except (Error, TimeoutError):
             continue  # another origin in the parent's process
     return sessions
 
@@ -127,9 +156,12 @@ async def _of_session(
         finally:
             session.remove_listener("Runtime.executionContextCreated", created)
     tree = (await session.send("Page.getFrameTree"))["frameTree"]
-    pairs = _pairs(tree, root, sessions)
+    pairs = [one for one in _pairs(tree, root, sessions) if not _is_skipped(one[1])]
     answers = await asyncio.gather(
-        *(_call(session, name, worlds.get(name), function, request) for name, _ in pairs),
+        *(
+            _in_time(frame, _call(session, name, worlds.get(name), function, request))
+            for name, frame in pairs
+        ),
         return_exceptions=True,
     )
     return [
@@ -196,9 +228,9 @@ async def _plainly(page: Page, function: str, request: Any) -> list[tuple[Frame,
     code = f"(request) => ({eyes()}).{function}(request)"
 
     async def one(frame: Frame) -> Any:
-        return await frame.evaluate(code, request)
+        return await _in_time(frame, frame.evaluate(code, request))
 
-    frames = page.frames
+    frames = [frame for frame in page.frames if not _is_skipped(frame)]
     answers = await asyncio.gather(*(one(frame) for frame in frames), return_exceptions=True)
     for frame, answer in zip(frames, answers, strict=True):
         if frame == page.main_frame and isinstance(answer, BaseException):
