@@ -14,10 +14,15 @@ import zipfile
 
 import pytest
 import typer.main
+from fastapi.testclient import TestClient
 
 from reenact.cli import application
+from reenact.core.store.base import Piece
 from reenact.core.store.local import load
 from reenact.core.trust import consent
+from reenact.server.app import application as application_of
+from reenact.server.settings import Settings
+from reenact.team.ship import wire
 from tests.hostile.forge import forge
 
 SERVERS = {"serve", "console", "collect"}
@@ -246,3 +251,22 @@ def test_what_would_deceive_on_the_terminal_is_shown_as_escapes(place):
     assert "\\x1b[2J\\x0d\\u{202e}gnp.txt" in shown
     assert "\u202e" not in shown
     assert "\x1b[2J" not in shown
+
+
+@pytest.mark.parametrize(("kind", "options"), [("reproduce", {}), ("fork", {"at": 1})])
+def test_uploaded_to_a_server_it_is_run_by_no_job_and_answered_with_409(tmp_path, kind, options):
+    app = application_of(Settings(tmp_path / "home", ("testserver",), keyless=True, running=True))
+    paper = json.dumps({"key": "ed25519:" + "0" * 64, "signature": "00" * 64}).encode()
+    pieces = [
+        Piece("evil000001", "events.jsonl", 0, forged("evil000001", tmp_path, 2)),
+        Piece("evil000001", "endorsed.json", 0, paper),
+    ]
+    with TestClient(app) as client:
+        answer = client.post("/api/v1/uploads", content=wire.packed(pieces))
+        assert [piece["status"] for piece in answer.json()["pieces"]] == ["ok", "refused"]
+        answer = client.post(
+            "/api/v1/jobs", json={"kind": kind, "recording": "evil000001", "options": options}
+        )
+        assert answer.status_code == 409, answer.text
+        assert "touch" in answer.json()["detail"]
+    assert not (tmp_path / "MARK").exists()
